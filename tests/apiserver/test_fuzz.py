@@ -11,10 +11,8 @@ import asyncio
 import gzip
 import os
 import re
-import signal
 import tracemalloc
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -27,11 +25,12 @@ from support.apiserver.api_calls import TOKEN
 from support.apiserver.hostile_requests import FORMS, Hostile, creations, sequences
 from support.apiserver.hostile_values import BOMB
 from support.apiserver.populated_server import populated
+from support.yardstick import interrupt_beyond
 
 from podium.apiserver.http.app import Application
 from podium.apiserver.http.messages import MAX_BODY_BYTES
 
-LONGEST_S = 20.0
+MAX_YARDSTICKS = 300.0
 EXAMPLES = os.environ.get("PODIUM_FUZZ_EXAMPLES")
 UPSTREAM_500 = re.compile(
     r"strconv\.ParseUint: parsing"
@@ -52,22 +51,6 @@ UPSTREAM_500 = re.compile(
     r"|unable to find api field in struct"
 )
 Answered = tuple[int, dict[bytes, bytes], bytes]
-
-
-@contextmanager
-def at_most(seconds: float) -> Iterator[None]:
-    """Interrupt what hangs: a bare loop would not let an event loop's timeout through."""
-
-    def interrupt(*_: object) -> None:
-        raise AssertionError(f"no answer within {seconds} s of work")
-
-    before = signal.signal(signal.SIGPROF, interrupt)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
 
 
 async def send(application: Application, request: Hostile) -> Answered:
@@ -96,7 +79,7 @@ async def send(application: Application, request: Hostile) -> Answered:
         "query_string": request.query.encode("utf-8", "surrogatepass"),
         "headers": [(name.encode(), value.encode("latin-1")) for name, value in headers.items()],
     }
-    with at_most(LONGEST_S):
+    with interrupt_beyond(MAX_YARDSTICKS):
         await application(scope, receive, answer)
     return start["status"], dict(start["headers"]), b"".join(parts)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from podium.bench.hostile_run import list_hostile_requests
 from podium.bench.http_load import Connection, LoadError, Watch
 from podium.cli import main
 
@@ -17,7 +18,9 @@ TINY = (
 
 @pytest.mark.slow
 def test_every_measurement_has_figures(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bench", "apiserver", *TINY, "--json"]) == 0
+    measures = ("create", "create-durable", "watch", "objects")
+    chosen = [word for name in measures for word in ("--measure", name)]
+    assert main(["bench", "apiserver", *TINY, *chosen, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["items"]
     assert [(each["measure"], each["requests"]) for each in found] == [
         ("creations, in memory", 20),
@@ -30,6 +33,15 @@ def test_every_measurement_has_figures(capsys: pytest.CaptureFixture[str]) -> No
         assert each["rss_mb"] > 1
         assert 0 < each["p50_ms"] <= each["p99_ms"]
         assert each.get("lost", 0) == 0
+
+
+@pytest.mark.slow
+def test_every_hostile_request_has_figures_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "apiserver", *TINY, "--measure", "hostile", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["items"]
+    assert [each["measure"] for each in found] == [each.what for each in list_hostile_requests()]
+    assert {each["requests"] for each in found} == {1}
+    assert sum(each["cpu_ms"] for each in found) > 0
 
 
 @pytest.mark.slow

@@ -1,10 +1,10 @@
 """A cluster for somebody who watches: its status, and its nodes as they fill up."""
 
-import asyncio
 import io
 
 import pytest
 from support.live.live_clusters import in_live_cluster, is_bound, pod
+from support.live.virtual_loop import sleep_virtually
 from support.simulated_cluster.simulated_clusters import Cluster
 
 from podium.cli.cluster_screen import LOOK_S, REST_LOOKS, ClusterScreen, ClusterStatus, status_of
@@ -100,9 +100,9 @@ def test_in_a_pipe_the_status_is_said_once_the_cluster_is_at_rest(
     async def scenario(cluster: Cluster, assembly: Assembly) -> None:
         watched = ClusterScreen(Screen(), lambda: assembly.engine, nodes=True)
         async with running_part(watched.show()):
-            await asyncio.sleep(LOOK_S * (REST_LOOKS + 2))
+            await sleep_virtually(LOOK_S * (REST_LOOKS + 2))
             await place(cluster)
-            await asyncio.sleep(LOOK_S * (REST_LOOKS + 2) * 10)
+            await sleep_virtually(LOOK_S * (REST_LOOKS + 2) * 10)
 
     in_live_cluster(scenario)
     told = capsys.readouterr().out.splitlines()

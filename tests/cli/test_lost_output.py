@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from support.cli.command_line import EXAMPLE, Raw, node, pod, writer
 from support.suite.requirements import BASH, DEV_FULL
+from support.waiting import PATIENCE_S
 
 PODIUM = f"{sys.executable} -m podium"
 INPUT = " ".join(EXAMPLE)
@@ -44,7 +45,7 @@ def shell(command: str) -> subprocess.CompletedProcess[str]:
         ["bash", "-c", f"set -o pipefail; {command}"],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE_S,
         check=False,
     )
 

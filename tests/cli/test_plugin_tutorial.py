@@ -6,18 +6,17 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from support.cli.command_line import ROOT, podium
+from support.waiting import PATIENCE_S, wait_until
 
 pytestmark = pytest.mark.usefixtures("own_modules")
 
 PAGE = (ROOT / "docs" / "plugins" / "tutorial.md").read_text()
-WITHIN_S = 60.0
 
 
 class Block(NamedTuple):
@@ -89,7 +88,7 @@ def test_the_cluster_of_the_page_goes_on_with_a_changed_file(
         until(log, "plugins of gpu_nodes.py are in force as they are now")
         until(log, "had GPUs which the pod does not want")
         up.send_signal(signal.SIGINT)
-        assert up.wait(30) == 0
+        assert up.wait(PATIENCE_S) == 0
     finally:
         up.kill()
         up.wait()
@@ -97,7 +96,4 @@ def test_the_cluster_of_the_page_goes_on_with_a_changed_file(
 
 
 def until(log: Path, text: str) -> None:
-    deadline = time.monotonic() + WITHIN_S
-    while text not in log.read_text():
-        assert time.monotonic() < deadline, log.read_text()
-        time.sleep(0.05)
+    wait_until(lambda: text in log.read_text(), log.read_text)

@@ -15,7 +15,7 @@ import yaml
 from support.apiserver.recorded_server import RecordedServer, recorded_server
 from support.cli.command_line import ROOT, node, pod, podium
 from support.cluster_traces.cut_connections import Relay
-from support.e2e.waiting import wait_until
+from support.waiting import PATIENCE_S, wait_until
 
 from podium.api.errors import InputError
 from podium.cluster_traces.object_recording import RECORDED_STRUCTS
@@ -130,7 +130,7 @@ def test_a_cluster_is_recorded_through_cut_connections_and_replayed(
             server.delete(f"{PODS}/new", {"gracePeriodSeconds": 0})
             wait_until(lambda: has(path, "Delete", "new"), lambda: str(lines_of(path)))
             process.send_signal(signal.SIGTERM)
-            said = process.communicate(timeout=60)[1]
+            said = process.communicate(timeout=PATIENCE_S)[1]
         finally:
             process.kill()
             process.wait()

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
+from support.waiting import PATIENCE_S
 
 from podium.api.pod import Pod
 from podium.cli import main
@@ -303,7 +304,7 @@ def test_the_command_runs_as_a_process_and_reads_standard_input() -> None:
         input=Path(PODS).read_bytes(),
         capture_output=True,
         check=False,
-        timeout=60,
+        timeout=PATIENCE_S,
     )
     assert done.returncode == 1, done.stderr.decode()
     assert json.loads(done.stdout)["summary"]["placed"] == 11

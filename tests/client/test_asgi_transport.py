@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-from support.live.virtual_loop import run_virtually
+from support.live.virtual_loop import run_virtually, sleep_virtually
 
 from podium.client import AsgiTransport, Unreachable
 from podium.client.transport import Request
@@ -64,7 +64,7 @@ def test_a_stream_is_read_as_it_comes_and_its_writer_waits_for_the_reader() -> N
     async def main() -> None:
         transport = AsgiTransport(application)
         async with transport.stream(Request("GET", "/"), timeout_s=1) as stream:
-            await asyncio.sleep(1)
+            await sleep_virtually(1)
             assert len(sent) == 16
             read = b""
             async for piece in stream.pieces:
@@ -106,7 +106,7 @@ def test_an_application_that_fails_is_one_that_cannot_be_reached() -> None:
 
 def test_an_application_that_does_not_answer_is_given_up() -> None:
     async def hangs(_: Message, __: Receive, ___: Send) -> None:
-        await asyncio.sleep(10_000)
+        await sleep_virtually(10_000)
 
     async def main() -> None:
         request = Request("GET", "/x")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from support.extenders.extender_servers import answering, serving
+from support.waiting import PATIENCE_S
 
 from podium.api.errors import InputError
 from podium.client.connection import find_settings, transport_for
@@ -156,7 +157,7 @@ def test_a_user_may_act_as_another(tmp_path: Path) -> None:
                 SECOND.replace("https://prod:6443", server.url).replace("{token: shadowed}", acting)
             )
             transport = transport_for(find_settings(str(file)), user_agent="tests")
-            await transport.send(Request("GET", "/"), timeout_s=5)
+            await transport.send(Request("GET", "/"), timeout_s=PATIENCE_S)
             await transport.close()
             headers = server.requests[0].headers
             assert headers["impersonate-user"] == "someone"
@@ -184,7 +185,7 @@ def test_an_exec_plugin_beside_the_kubeconfig_is_asked(tmp_path: Path) -> None:
             file.write_text(SECOND.replace("https://prod:6443", server.url))
             settings = find_settings(str(file), "plugin")
             transport = transport_for(settings, user_agent="tests")
-            await transport.send(Request("GET", "/"), timeout_s=30)
+            await transport.send(Request("GET", "/"), timeout_s=PATIENCE_S)
             await transport.close()
             assert server.requests[0].headers["authorization"] == "bearer fresh"
 

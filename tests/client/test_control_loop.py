@@ -5,7 +5,7 @@ import logging
 from typing import Any
 
 import pytest
-from support.live.virtual_loop import run_virtually
+from support.live.virtual_loop import run_virtually, sleep_virtually
 
 from podium.client import (
     BucketRateLimiter,
@@ -34,7 +34,7 @@ def test_failures_are_tried_again_and_stop_no_other_key(caplog: pytest.LogCaptur
         for key in ("down", "bug", "fine"):
             loop.queue.add(key)
         running = asyncio.ensure_future(loop.run())
-        await asyncio.sleep(1)
+        await sleep_virtually(1)
         assert sorted(tried) == ["bug"] * 2 + ["down"] * 3 + ["fine"]
         assert loop.queue.num_requeues("down") == 0
         loop.queue.shut_down()
@@ -53,13 +53,13 @@ def test_a_key_is_looked_at_again_when_it_said_and_never_twice_at_a_time() -> No
         async def reconcile(_: str) -> float | None:
             times.append(clock())
             loop.queue.add("a")
-            await asyncio.sleep(1)
+            await sleep_virtually(1)
             return 60 if len(times) < 3 else None
 
         loop = ControlLoop("test", reconcile, workers=4)
         loop.queue.add("a")
         running = asyncio.ensure_future(loop.run())
-        await asyncio.sleep(2.5)
+        await sleep_virtually(2.5)
         assert times == [0, 1, 2]
         running.cancel()
 

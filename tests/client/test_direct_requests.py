@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from support.extenders.extender_servers import Answer, Server, answering, never, reply, serving
 from support.extenders.extender_servers import Request as Seen
+from support.waiting import PATIENCE_S
 
 from podium.client import HttpTransport, Unreachable
 from podium.client.credentials import Credential, FixedCredentials
@@ -63,7 +64,7 @@ def test_an_answer_is_read_however_it_is_framed(answer: Answer, connections: int
     async def main() -> None:
         async with reaching(answer) as (transport, server):
             for _ in range(2):
-                found = await transport.send(POST, timeout_s=5)
+                found = await transport.send(POST, timeout_s=PATIENCE_S)
                 assert (found.status, found.body) == (200, b"abc")
             assert server.connections == connections
             assert server.requests[0].path == "/api/v1/bindings?fieldManager=podium"
@@ -85,7 +86,7 @@ def test_what_is_no_answer_is_told_as_such(answer: Answer) -> None:
     async def main() -> None:
         async with reaching(answer) as (transport, _):
             with pytest.raises(Unreachable, match="broke off"):
-                await transport.send(POST, timeout_s=5)
+                await transport.send(POST, timeout_s=PATIENCE_S)
 
     run(main)
 
@@ -110,7 +111,9 @@ def test_what_may_be_repeated_is_when_a_kept_connection_is_gone(method: str) -> 
     async def main() -> None:
         async with reaching(closing_at(2)) as (transport, server):
             for _ in range(2):
-                assert (await transport.send(POST._replace(method=method), timeout_s=5)).status
+                assert (
+                    await transport.send(POST._replace(method=method), timeout_s=PATIENCE_S)
+                ).status
             assert (len(server.requests), server.connections) == (3, 2)
 
     run(main)
@@ -121,11 +124,11 @@ def test_what_may_have_been_done_is_not_done_again(method: str) -> None:
     async def main() -> None:
         async with reaching(closing_at(2)) as (transport, server):
             request = POST._replace(method=method)
-            await transport.send(request, timeout_s=5)
+            await transport.send(request, timeout_s=PATIENCE_S)
             with pytest.raises(Unreachable, match="hung up"):
-                await transport.send(request, timeout_s=5)
+                await transport.send(request, timeout_s=PATIENCE_S)
             assert len(server.requests) == 2
-            assert (await transport.send(request, timeout_s=5)).status == 200
+            assert (await transport.send(request, timeout_s=PATIENCE_S)).status == 200
 
     run(main)
 
@@ -134,7 +137,7 @@ def test_a_new_connection_that_fails_is_not_tried_again() -> None:
     async def main() -> None:
         async with reaching(closing_at(1)) as (transport, server):
             with pytest.raises(Unreachable):
-                await transport.send(POST._replace(method="PUT"), timeout_s=5)
+                await transport.send(POST._replace(method="PUT"), timeout_s=PATIENCE_S)
             assert len(server.requests) == 1
 
     run(main)
@@ -152,7 +155,7 @@ def test_a_connection_that_was_closed_meanwhile_is_not_used() -> None:
 
         async with reaching(once) as (transport, server):
             for number in (1, 2):
-                await transport.send(POST, timeout_s=5)
+                await transport.send(POST, timeout_s=PATIENCE_S)
                 await closed.wait()
                 # The end of the connection has to get here before it can be known.
                 for _ in range(50):
@@ -166,7 +169,7 @@ def test_a_burst_shares_a_limited_number_of_connections() -> None:
     async def main() -> None:
         async with reaching(answering(b"{}")) as (transport, server):
             answers = await asyncio.gather(
-                *(transport.send(POST, timeout_s=30) for _ in range(200))
+                *(transport.send(POST, timeout_s=PATIENCE_S) for _ in range(200))
             )
             assert {answer.status for answer in answers} == {200}
             assert server.connections <= 64
@@ -189,7 +192,7 @@ def test_one_that_is_given_up_takes_its_connection_with_it() -> None:
                     await transport.send(POST, timeout_s=0.05)
             used = server.connections
             is_slow = False
-            answer = await transport.send(POST._replace(body=b"second"), timeout_s=5)
+            answer = await transport.send(POST._replace(body=b"second"), timeout_s=PATIENCE_S)
             assert answer.body == b"second"
             assert server.connections == used + 1
 
@@ -201,7 +204,7 @@ def test_nothing_can_be_smuggled_into_the_head() -> None:
         split = Credential({"Authorization": "Bearer a\r\nImpersonate-User: root"})
         async with reaching(answering(b"{}"), split) as (transport, server):
             with pytest.raises(Unreachable, match="line break"):
-                await transport.send(POST, timeout_s=5)
+                await transport.send(POST, timeout_s=PATIENCE_S)
             assert server.requests == []
 
     run(main)
@@ -212,7 +215,7 @@ def test_a_proxy_is_asked_for_writes_too() -> None:
         async with serving(answering(b"{}")) as proxy:
             cluster = ClusterEntry(server="http://api.test", proxy_url=proxy.url)
             transport = HttpTransport(cluster, FixedCredentials(Credential()))
-            assert (await transport.send(POST, timeout_s=5)).status == 200
+            assert (await transport.send(POST, timeout_s=PATIENCE_S)).status == 200
             await transport.close()
             assert proxy.requests[0].path.startswith("http://api.test/api/v1/bindings")
 

@@ -12,6 +12,8 @@ import pytest
 import trustme
 from support.extenders.extender_servers import Request as Seen
 from support.extenders.extender_servers import answering, never, reply, serving
+from support.live.virtual_loop import run_virtually
+from support.waiting import PATIENCE_S
 
 from podium.client import HttpTransport, Unreachable
 from podium.client.credentials import Credential, FixedCredentials
@@ -39,12 +41,12 @@ def test_a_request_carries_headers_and_credentials_and_keeps_its_connection() ->
                 ClusterEntry(server=server.url + "/base/"), credentials, headers=headers
             )
             for _ in range(3):
-                answer = await transport.send(GET, timeout_s=5)
+                answer = await transport.send(GET, timeout_s=PATIENCE_S)
             assert (answer.status, answer.body) == (200, b'{"ok":true}')
             assert answer.headers["x-one"] == "1"
             patch = Request("PATCH", "/x", (), b"{}", "application/merge-patch+json")
             for _ in range(3):
-                answer = await transport.send(patch, timeout_s=5)
+                answer = await transport.send(patch, timeout_s=PATIENCE_S)
             assert (answer.status, answer.body) == (200, b'{"ok":true}')
             assert answer.headers["x-one"] == "1"
             await transport.close()
@@ -67,7 +69,7 @@ def test_compressed_answers_are_unpacked() -> None:
         packed = gzip.compress(b"x" * 1000)
         async with serving(answering(packed, headers=["Content-Encoding: gzip"])) as server:
             transport = HttpTransport(ClusterEntry(server=server.url), NOBODY)
-            assert (await transport.send(GET, timeout_s=5)).body == b"x" * 1000
+            assert (await transport.send(GET, timeout_s=PATIENCE_S)).body == b"x" * 1000
             await transport.close()
 
     run(main)
@@ -89,14 +91,14 @@ def test_a_stream_comes_in_pieces_and_is_cut_when_it_is_left() -> None:
 
         async with serving(streams) as server:
             transport = HttpTransport(ClusterEntry(server=server.url), NOBODY)
-            async with transport.stream(GET, timeout_s=5) as stream:
+            async with transport.stream(GET, timeout_s=PATIENCE_S) as stream:
                 read = b""
                 async for piece in stream.pieces:
                     read += piece
                     if read.count(b"\n") == 2:
                         break
                 assert read.startswith(b"one\ntwo\n")
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(PATIENCE_S):
                 await gone.wait()
             await transport.close()
 
@@ -114,7 +116,7 @@ def test_an_answer_that_breaks_off_is_no_answer(asked: Request) -> None:
         async with serving(breaks) as server:
             transport = HttpTransport(ClusterEntry(server=server.url), NOBODY)
             with pytest.raises(Unreachable, match="broke off"):
-                await transport.send(asked, timeout_s=5)
+                await transport.send(asked, timeout_s=PATIENCE_S)
             await transport.close()
 
     run(main)
@@ -127,10 +129,10 @@ def test_nobody_there_is_told_apart_from_other_trouble(asked: Request) -> None:
             port = listener.getsockname()[1]
         transport = HttpTransport(ClusterEntry(server=f"http://127.0.0.1:{port}"), NOBODY)
         with pytest.raises(Unreachable) as caught:
-            await transport.send(asked, timeout_s=5)
+            await transport.send(asked, timeout_s=PATIENCE_S)
         assert caught.value.refused
         with pytest.raises(Unreachable):
-            async with transport.stream(GET, timeout_s=5):
+            async with transport.stream(GET, timeout_s=PATIENCE_S):
                 pass
         await transport.close()
 
@@ -150,7 +152,7 @@ def test_a_server_that_hangs_is_given_up(asked: Request) -> None:
                     pass
             await transport.close()
 
-    run(main)
+    run_virtually(main())
 
 
 class Renewing:
@@ -176,11 +178,11 @@ def test_refused_credentials_are_renewed_once(asked: Request) -> None:
     async def main() -> None:
         async with serving(takes) as server:
             transport = HttpTransport(ClusterEntry(server=server.url), Renewing())
-            assert (await transport.send(asked, timeout_s=5)).status == 200
+            assert (await transport.send(asked, timeout_s=PATIENCE_S)).status == 200
             await transport.close()
         async with serving(answering(b"{}", "401 Unauthorized")) as server:
             transport = HttpTransport(ClusterEntry(server=server.url), Renewing())
-            assert (await transport.send(asked, timeout_s=5)).status == 401
+            assert (await transport.send(asked, timeout_s=PATIENCE_S)).status == 401
             assert len(server.requests) == 2
             await transport.close()
 
@@ -193,7 +195,7 @@ def test_redirects_are_not_followed(asked: Request) -> None:
         away = answering(b"", "302 Found", ["Location: http://127.0.0.1:1/"])
         async with serving(away) as server:
             transport = HttpTransport(ClusterEntry(server=server.url), NOBODY)
-            assert (await transport.send(asked, timeout_s=5)).status == 302
+            assert (await transport.send(asked, timeout_s=PATIENCE_S)).status == 302
             await transport.close()
 
     run(main)
@@ -236,7 +238,7 @@ def test_a_server_is_known_by_its_authority_and_clients_by_theirs(
                 ClusterEntry(server=server.url, insecure_skip_tls_verify=True),
             ):
                 transport = HttpTransport(cluster, known)
-                assert (await transport.send(asked, timeout_s=5)).status == 200
+                assert (await transport.send(asked, timeout_s=PATIENCE_S)).status == 200
                 await transport.close()
 
     run(main)
@@ -261,7 +263,7 @@ def test_a_server_of_another_authority_or_name_is_not_spoken_to(asked: Request) 
             ):
                 transport = HttpTransport(cluster, NOBODY)
                 with pytest.raises(Unreachable, match=r"(?i)certificate"):
-                    await transport.send(asked, timeout_s=5)
+                    await transport.send(asked, timeout_s=PATIENCE_S)
                 await transport.close()
             assert server.requests == []
 
@@ -288,12 +290,12 @@ def test_a_new_client_certificate_makes_new_connections(asked: Request) -> None:
                 server=server.url, certificate_authority_data=authority.cert_pem.bytes()
             )
             transport = HttpTransport(cluster, credentials)
-            await transport.send(asked, timeout_s=5)
+            await transport.send(asked, timeout_s=PATIENCE_S)
             issued = authority.issue_cert("someone")
             chain = issued.cert_chain_pems[0].bytes()
             credentials.certificate = Certificate(chain, issued.private_key_pem.bytes())
-            await transport.send(asked, timeout_s=5)
-            await transport.send(asked, timeout_s=5)
+            await transport.send(asked, timeout_s=PATIENCE_S)
+            await transport.send(asked, timeout_s=PATIENCE_S)
             await transport.close()
             assert server.connections == 2
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.live.scripted_server import ScriptedServer, reply
-from support.live.virtual_loop import run_virtually
+from support.live.virtual_loop import run_virtually, sleep_virtually, timeout_virtually
 
 from podium.client import KubeClient, Selection
 from podium.client.rate_limit import LimitedTransport, TokenBucket
@@ -22,7 +22,7 @@ async def times_of(bucket: TokenBucket, arrivals: list[float]) -> list[float]:
     loop = asyncio.get_running_loop()
 
     async def ask(at: float) -> float:
-        await asyncio.sleep(at)
+        await sleep_virtually(at)
         await bucket.take()
         return loop.time()
 
@@ -65,7 +65,7 @@ def test_requests_go_in_the_order_in_which_they_came() -> None:
             gone.append(number)
 
         tasks = [asyncio.create_task(ask(number)) for number in range(50)]
-        await asyncio.sleep(2.05)
+        await sleep_virtually(2.05)
         late = asyncio.create_task(ask(50))
         await asyncio.gather(*tasks, late)
         return gone
@@ -84,7 +84,7 @@ def test_whoever_leaves_gives_the_place_to_those_behind() -> None:
             gone[number] = loop.time()
 
         tasks = [asyncio.create_task(ask(number)) for number in range(6)]
-        await asyncio.sleep(0.5)
+        await sleep_virtually(0.5)
         assert bucket.waiting == 5
         # The one whose token comes next, and one in the middle.
         tasks[1].cancel()
@@ -122,7 +122,7 @@ def test_no_stretch_of_time_has_more_than_its_share_and_no_token_is_lost(
         loop = asyncio.get_running_loop()
 
         async def ask(at: float, patience_s: float | None) -> None:
-            await asyncio.sleep(at)
+            await sleep_virtually(at)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(patience_s):
                     await bucket.take()
@@ -131,7 +131,7 @@ def test_no_stretch_of_time_has_more_than_its_share_and_no_token_is_lost(
         await asyncio.gather(*(ask(*request) for request in requests))
         assert bucket.waiting == 0
         # All who are left have gone: after a while the bucket is full again.
-        await asyncio.sleep(burst / qps)
+        await sleep_virtually(burst / qps)
         begun = loop.time()
         return [at - begun for at in await times_of(bucket, [0.0] * (burst + 1))]
 
@@ -220,7 +220,7 @@ def test_a_request_that_is_given_up_while_it_waits_is_not_sent() -> None:
         client, _ = limited(server, 1, 1)
         await client.get(PODS, "first", "ns")
         with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.5):
+            async with timeout_virtually(0.5):
                 await client.get(PODS, "second", "ns")
         await client.get(PODS, "third", "ns")
         assert [request.path.rpartition("/")[2] for request in server.requests] == [

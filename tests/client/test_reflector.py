@@ -18,7 +18,7 @@ from support.live.scripted_server import (
     refusal,
     status_object,
 )
-from support.live.virtual_loop import run_virtually
+from support.live.virtual_loop import run_virtually, sleep_virtually
 
 from podium.client import KubeClient, LoopClock, ObjectStore, Reflector, Unreachable
 from podium.client.resources import PODS
@@ -79,7 +79,7 @@ async def following(
 
 async def settle() -> None:
     """Let everything happen that needs no time."""
-    await asyncio.sleep(0.001)
+    await sleep_virtually(0.001)
 
 
 Scenario = Callable[[], Awaitable[None]]
@@ -157,7 +157,7 @@ def test_a_watch_that_is_too_old_makes_a_list_of_which_differences_are_told() ->
             await settle()
             heard.take()
             server.watches[0].send(line("ERROR", status_object(410, "Expired")))
-            await asyncio.sleep(5)
+            await sleep_virtually(5)
             assert heard.take() == ["?a@3", "c@6>c@80", "+d@85"]
             assert server.parameters(2) == {"resourceVersion": "7"}
             assert server.parameters(3) == {"limit": "500"}
@@ -246,7 +246,7 @@ def test_a_refused_connection_waits_and_opens_the_watch_again_without_a_list() -
             await reflector.synced.wait()
             begun = asyncio.get_running_loop().time()
             while not server.watches:
-                await asyncio.sleep(0.1)
+                await sleep_virtually(0.1)
             waited = asyncio.get_running_loop().time() - begun
             assert 0.8 + 1.6 <= waited <= 2 * (0.8 + 1.6) + 0.2
             assert server.watches[0].parameters["resourceVersion"] == "7"
@@ -264,7 +264,7 @@ def test_a_very_short_watch_makes_a_new_list_after_a_pause() -> None:
             server.watches[0].end()
             await settle()
             assert "ended at once" in reflector.trouble
-            await asyncio.sleep(2)
+            await sleep_virtually(2)
             assert server.watches[1].parameters["resourceVersion"] == "8"
 
     virtually(scenario)
@@ -280,7 +280,7 @@ def test_pauses_grow_to_half_a_minute_and_more() -> None:
             while not reflector.synced.is_set():
                 if len(server.requests) > len(seen):
                     seen.append(loop.time())
-                await asyncio.sleep(0.01)
+                await sleep_virtually(0.01)
             gaps = [after - before for before, after in itertools.pairwise(seen)]
             assert 0.8 <= gaps[0] <= 1.7
             assert all(30 <= gap <= 60.1 for gap in gaps[6:])
@@ -304,7 +304,7 @@ def test_a_server_that_forgets_to_end_a_watch_is_left() -> None:
         server = ScriptedServer(make_list(7))
         async with following(server) as (reflector, _):
             await reflector.synced.wait()
-            await asyncio.sleep(700)
+            await sleep_virtually(700)
             assert len(server.watches) == 2
 
     virtually(scenario)
@@ -322,7 +322,7 @@ def test_a_streaming_list_from_a_version_that_is_gone_starts_anew() -> None:
                 refusal(429, "TooManyRequests"),
                 refusal(410, "Expired"),
             ]
-            await asyncio.sleep(10)
+            await sleep_virtually(10)
             assert [dict(r.query).get("resourceVersion") for r in server.requests] == [
                 None,
                 "9",
@@ -364,7 +364,7 @@ def test_a_stream_that_makes_no_sense_makes_a_new_list(broken: bytes) -> None:
             server.watches[0].send(broken)
             await settle()
             assert reflector.trouble
-            await asyncio.sleep(2)
+            await sleep_virtually(2)
             assert server.watches[1].parameters["resourceVersion"] == "8"
             server.watches[1].send(line("STRANGE", make_object("a", 9)))
             await settle()

@@ -1,6 +1,5 @@
 """One copy of a collection, and everybody who is told of it, on good days and on bad ones."""
 
-import asyncio
 import logging
 from typing import Any
 
@@ -17,7 +16,7 @@ from support.live.scripted_server import (
     refusal,
     status_object,
 )
-from support.live.virtual_loop import run_virtually
+from support.live.virtual_loop import run_virtually, sleep_virtually
 
 from podium.api.errors import InputError
 from podium.client import (
@@ -118,7 +117,7 @@ def test_a_handler_that_waits_holds_up_nobody_and_misses_nothing() -> None:
         slow: list[str] = []
 
         async def write_slowly(obj: Any) -> None:
-            await asyncio.sleep(60)
+            await sleep_virtually(60)
             slow.append(version_text(obj))
 
         async with following(server) as (informer, heard):
@@ -174,7 +173,7 @@ def test_after_a_watch_that_is_too_old_only_differences_are_told() -> None:
             await informer.wait_for_sync()
             heard.take()
             server.watches[0].send(line("ERROR", status_object(410, "Expired")))
-            await asyncio.sleep(5)
+            await sleep_virtually(5)
             after = [make_object("b", 4), make_object("c", 80), make_object("d", 85)]
             server.watches[1].send(first_list(90, *after))
             await settle()
@@ -213,7 +212,7 @@ def test_a_restored_server_is_believed_though_its_versions_are_older() -> None:
             informer.drop(owned("b", 41, "two"))
             heard.take()
             server.watches[0].send(line("ERROR", status_object(410, "Expired")))
-            await asyncio.sleep(5)
+            await sleep_virtually(5)
             server.watches[1].send(first_list(20, owned("a", 10, "one"), owned("b", 11, "two")))
             await settle()
             assert heard.take() == ["a@60>a@10", "+b@11"]
@@ -230,9 +229,9 @@ def test_all_objects_are_told_again_to_those_who_asked_for_a_resync() -> None:
             informer.add_event_handler(seldom, resync_period_s=150)
             await synced(server, informer, 9, make_object("a", 3))
             assert (heard.take(), often.take(), seldom.take()) == (["*a@3"],) * 3
-            await asyncio.sleep(149)
+            await sleep_virtually(149)
             assert (often.take(), seldom.take()) == (["a@3>a@3"] * 2, [])
-            await asyncio.sleep(20)
+            await sleep_virtually(20)
             assert (often.take(), seldom.take()) == ([], ["a@3>a@3"])
             assert heard.take() == []
 
@@ -252,7 +251,7 @@ def test_one_s_own_writes_are_known_at_once_and_the_watch_is_no_news_until_it_ca
             assert heard.take() == []
             # A list that was made before the write lacks what was written.
             server.watches[0].send(line("ERROR", status_object(410, "Expired")))
-            await asyncio.sleep(5)
+            await sleep_virtually(5)
             server.watches[1].send(first_list(11, owned("a", 10, "one")))
             await settle()
             assert heard.take() == []
@@ -314,7 +313,7 @@ def test_an_object_that_cannot_be_read_is_passed_over_and_the_others_are_not() -
             server.watches[0].send(first_list(9, make_object("a", 3)))
             await informer.wait_for_sync()
             server.watches[0].send(broken + b',"spec":01}}\n')
-            await asyncio.sleep(5)
+            await sleep_virtually(5)
             server.watches[1].send(first_list(12, make_object("a", 3), make_object("b", 11)))
             await settle()
             assert heard.take() == ["*a@3", "+b@11"]

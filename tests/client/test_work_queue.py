@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from support.live.virtual_loop import run_virtually
+from support.live.virtual_loop import run_virtually, sleep_virtually
 
 from podium.client import RateLimitingQueue
 
@@ -99,14 +99,14 @@ def test_several_workers_share_the_keys() -> None:
         async def work() -> None:
             while True:
                 key = await queue.get()
-                await asyncio.sleep(1)
+                await sleep_virtually(1)
                 seen.append(key)
                 queue.done(key)
 
         workers = [asyncio.ensure_future(work()) for _ in range(4)]
         for number in range(20):
             queue.add(number)
-        await asyncio.sleep(5.5)
+        await sleep_virtually(5.5)
         assert sorted(seen, key=str) == sorted(range(20), key=str)
         for worker in workers:
             worker.cancel()

@@ -17,7 +17,7 @@ from support.live.scripted_server import (
     refusal,
     status_object,
 )
-from support.live.virtual_loop import run_virtually
+from support.live.virtual_loop import run_virtually, sleep_virtually
 
 from podium.client import KubeClient, Unreachable
 from podium.client.resources import NODES, PODS
@@ -81,7 +81,7 @@ def record(
         running = asyncio.ensure_future(recorder.run())
         try:
             await script(server)
-            await asyncio.sleep(2)
+            await sleep_virtually(2)
             if running.done():
                 await running
         finally:
@@ -104,14 +104,14 @@ def told(lines: list[TraceLine]) -> Iterator[str]:
 
 def test_pods_are_recorded_from_their_arrival_to_their_end(tmp_path: Path) -> None:
     async def script(server: ScriptedServer) -> None:
-        await asyncio.sleep(10)
+        await sleep_virtually(10)
         (watch,) = server.watches
         new = pod("new")
         watch.send(line("ADDED", versioned(new, 11)))
-        await asyncio.sleep(5)
+        await sleep_virtually(5)
         watch.send(line("MODIFIED", versioned(on_node(new, "n1"), 12, phase="Pending")))
         watch.send(line("MODIFIED", versioned(on_node(new, "n1"), 13, phase="Pending", hostIP="1")))
-        await asyncio.sleep(60)
+        await sleep_virtually(60)
         watch.send(line("DELETED", versioned(on_node(new, "n1"), 14)))
 
     server = Server(make_list(10, versioned(pod("old"), 9)))
@@ -123,11 +123,11 @@ def test_pods_are_recorded_from_their_arrival_to_their_end(tmp_path: Path) -> No
 
 def test_a_watch_that_is_cut_goes_on_where_it_was_and_is_no_gap(tmp_path: Path) -> None:
     async def script(server: ScriptedServer) -> None:
-        await asyncio.sleep(10)
+        await sleep_virtually(10)
         server.watches[0].send(line("ADDED", versioned(pod("a"), 11)))
-        await asyncio.sleep(1)
+        await sleep_virtually(1)
         server.watches[0].break_off()
-        await asyncio.sleep(1)
+        await sleep_virtually(1)
         assert server.watches[1].parameters["resourceVersion"] == "11"
         server.watches[1].send(line("ADDED", versioned(pod("b"), 12)))
 
@@ -139,7 +139,7 @@ def test_a_server_that_has_forgotten_is_listed_anew_and_differences_are_written(
     tmp_path: Path,
 ) -> None:
     async def script(server: ScriptedServer) -> None:
-        await asyncio.sleep(10)
+        await sleep_virtually(10)
         server.answers.append(
             make_list(50, versioned(on_node(pod("a"), "n1"), 40), versioned(pod("c"), 45))
         )
@@ -160,10 +160,10 @@ def test_a_server_that_is_away_is_a_gap_and_the_recording_goes_on(tmp_path: Path
     progress: list[RecordingProgress] = []
 
     async def script(server: ScriptedServer) -> None:
-        await asyncio.sleep(10)
+        await sleep_virtually(10)
         server.watch_refusals += [Unreachable("nobody listens", refused=True)] * 3
         server.watches[0].break_off()
-        await asyncio.sleep(60)
+        await sleep_virtually(60)
         server.watches[-1].send(line("ADDED", versioned(pod("late"), 12)))
 
     server = Server(make_list(10))
@@ -178,7 +178,7 @@ def test_a_server_that_is_away_is_a_gap_and_the_recording_goes_on(tmp_path: Path
 
 def test_another_object_of_the_same_name_is_another_life(tmp_path: Path) -> None:
     async def script(server: ScriptedServer) -> None:
-        await asyncio.sleep(1)
+        await sleep_virtually(1)
         watch = server.watches[0]
         watch.send(line("MODIFIED", versioned(pod("a", uid="second"), 12)))
 
@@ -189,7 +189,7 @@ def test_another_object_of_the_same_name_is_another_life(tmp_path: Path) -> None
 
 def test_an_object_that_cannot_be_read_stops_no_other(tmp_path: Path) -> None:
     async def script(server: ScriptedServer) -> None:
-        await asyncio.sleep(1)
+        await sleep_virtually(1)
         bad = versioned(pod("bad", cpu="lots"), 11)
         server.watches[0].send(line("ADDED", bad), line("ADDED", versioned(pod("good"), 12)))
 
@@ -199,14 +199,14 @@ def test_an_object_that_cannot_be_read_stops_no_other(tmp_path: Path) -> None:
 
 def test_a_recording_ends_when_its_file_is_full(tmp_path: Path) -> None:
     async def script(server: ScriptedServer) -> None:
-        await asyncio.sleep(1)
+        await sleep_virtually(1)
         noise = Random(2)
         for number in range(200):
             labels = {"noise": f"{noise.getrandbits(240):x}"}
             obj = versioned(pod(f"p{number}"), 11 + number)
             obj["metadata"]["labels"] = labels
             server.watches[0].send(line("ADDED", obj))
-            await asyncio.sleep(1)
+            await sleep_virtually(1)
 
     path = tmp_path / "t.podium"
     with pytest.raises(TraceFull):

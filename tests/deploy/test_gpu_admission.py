@@ -12,8 +12,8 @@ import pytest
 import yaml
 from support.deploy.deployed_server import PODS, DeployedServer, deployed_server
 from support.deploy.shipped_manifests import DEPLOY, Manifest, one
-from support.e2e.scheduler_process import until
 from support.gpu.extender_clusters import equal_cards
+from support.waiting import PATIENCE_S, wait_until
 
 from podium.gpu.dialects import find_dialect
 
@@ -74,7 +74,7 @@ def test_a_pod_that_asks_for_a_share_is_bound_with_the_account_of_the_manifest(
     def ask(path: str, body: Any = None) -> Any:
         data = None if body is None else json.dumps(body).encode()
         try:
-            with urlopen(Request(f"http://{here}{path}", data), timeout=10) as answer:
+            with urlopen(Request(f"http://{here}{path}", data), timeout=PATIENCE_S) as answer:
                 return answer.read().decode()
         except HTTPError as refused:
             refused.close()
@@ -83,7 +83,7 @@ def test_a_pod_that_asks_for_a_share_is_bound_with_the_account_of_the_manifest(
             return ""
 
     with container.running() as process:
-        until(lambda: ask("/readyz") == "ok\n")
+        wait_until(lambda: ask("/readyz") == "ok\n")
         pod = server.ask("GET", f"{PODS}/shares")
         names = {"Pod": pod, "Nodes": None, "NodeNames": ["n1", "gpu-0"]}
         found = json.loads(ask("/scheduler/filter", names))

@@ -24,9 +24,8 @@ from support.deploy.shipped_manifests import (
     rendered,
     written_with_components,
 )
-from support.e2e.scheduler_process import until
-from support.e2e.waiting import wait_until
 from support.gpu.extender_clusters import equal_cards, pod_manifest
+from support.waiting import PATIENCE_S, wait_until
 
 from podium.gpu.dialects import find_dialect
 from podium.gpu.dialects.dialect import Dialect
@@ -74,7 +73,7 @@ class GPUCluster:
     def place(self, name: str) -> None:
         """The pod gets its cards and its node, which its agent unlocks then."""
         self.add_pod(name)
-        assert until(lambda: self.pod(name)["spec"].get("nodeName")) == self.node
+        assert wait_until(lambda: self.pod(name)["spec"].get("nodeName")) == self.node
         written = json.dumps(self.pod(name)["metadata"])
         assert self.node in written
         if self._dialect.lock is not None:
@@ -90,9 +89,9 @@ class GPUCluster:
     def fail_to_bind(self, name: str) -> None:
         """What was written before the binding was refused is taken back."""
         self.add_pod(name)
-        until(lambda: "denied request" in json.dumps(self.pod(name)) or self._told(name))
-        until(lambda: self.node not in json.dumps(self.pod(name)["metadata"]))
-        until(lambda: not self.lock())
+        wait_until(lambda: "denied request" in json.dumps(self.pod(name)) or self._told(name))
+        wait_until(lambda: self.node not in json.dumps(self.pod(name)["metadata"]))
+        wait_until(lambda: not self.lock())
         self._ask("DELETE", f"{PODS}/{name}", {"gracePeriodSeconds": 0})
 
     def _told(self, name: str) -> bool:
@@ -117,7 +116,7 @@ def at_own_port(container: Container) -> str:
 
 def page(address: str) -> str:
     try:
-        with urlopen(f"http://{address}/readyz", timeout=10) as answer:
+        with urlopen(f"http://{address}/readyz", timeout=PATIENCE_S) as answer:
             text: str = answer.read().decode()
             return text
     except HTTPError as refused:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.deploy.shipped_manifests import DEPLOY
+from support.waiting import PATIENCE_S
 
 from podium import __version__
 
@@ -65,7 +66,7 @@ def made(*arguments: str) -> subprocess.CompletedProcess[str]:
         cwd=DEPLOY.parent,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_S,
         check=False,
     )
 

@@ -8,7 +8,7 @@ import pytest
 from support.deploy.container_process import ApiAddress, Container
 from support.deploy.deployed_server import DeployedServer, deployed_server
 from support.deploy.shipped_manifests import DEPLOY, NAMESPACE, one, rendered
-from support.e2e.scheduler_process import until
+from support.waiting import wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -36,7 +36,7 @@ def test_a_second_scheduler_takes_its_own_pods_with_its_own_rights(server: Deplo
         server.create_pod("ours", "podium")
         server.create_pod("theirs", "default-scheduler")
         assert server.until_bound("ours") in {"n1", "n2"}
-        until(lambda: probed(container) == ALL_WELL)
+        wait_until(lambda: probed(container) == ALL_WELL)
         assert server.node_of("theirs") == ""
         assert server.holder("podium")
         assert server.holder("kube-scheduler") == ""
@@ -50,12 +50,12 @@ def test_of_two_replicas_one_leads_and_the_other_is_ready_to(server: DeployedSer
     assert one(manifests, "Deployment")["spec"]["replicas"] == 2
     first, second = server.container(manifests), server.container(manifests)
     with first.running(*QUICK) as leader:
-        until(lambda: "Successfully acquired lease" in leader.said)
+        wait_until(lambda: "Successfully acquired lease" in leader.said)
         with second.running(*QUICK) as standby:
-            until(lambda: probed(second) == ALL_WELL)
+            wait_until(lambda: probed(second) == ALL_WELL)
             assert "Successfully acquired lease" not in standby.said
             assert leader.stopped() == 0
-            until(lambda: "Successfully acquired lease" in standby.said)
+            wait_until(lambda: "Successfully acquired lease" in standby.said)
             server.create_pod("later", "podium")
             assert server.until_bound("later")
             assert standby.stopped() == 0
@@ -69,18 +69,18 @@ def test_podium_waits_for_kube_scheduler_to_go_and_gives_way_when_it_is_back(
     container = server.container(manifests)
     other = static_pod(server)
     with other.running(*QUICK) as before:
-        until(lambda: "Successfully acquired lease" in before.said)
+        wait_until(lambda: "Successfully acquired lease" in before.said)
         with container.running(*QUICK) as process:
-            until(lambda: probed(container) == ALL_WELL)
+            wait_until(lambda: probed(container) == ALL_WELL)
             assert "Successfully acquired lease" not in process.said
             server.create_pod("before", "default-scheduler")
             assert server.until_bound("before")
             assert before.stopped() == 0
-            until(lambda: "Successfully acquired lease" in process.said)
+            wait_until(lambda: "Successfully acquired lease" in process.said)
             server.create_pod("with-podium", "default-scheduler")
             assert server.until_bound("with-podium")
             with static_pod(server).running(*QUICK) as after:
-                until(lambda: "Attempting to acquire leader lease" in after.said)
+                wait_until(lambda: "Attempting to acquire leader lease" in after.said)
                 assert process.stopped(signal.SIGTERM) == 0
                 server.create_pod("after", "default-scheduler")
                 assert server.until_bound("after")
@@ -119,7 +119,7 @@ def test_the_static_pod_schedules_with_the_kubeconfig_of_the_node(server: Deploy
     with container.running() as process:
         server.create_pod("web", "default-scheduler")
         assert server.until_bound("web")
-        until(lambda: probed(container) == ALL_WELL)
+        wait_until(lambda: probed(container) == ALL_WELL)
         assert server.holder("kube-scheduler")
         assert process.stopped() == 0
     assert "forbidden" not in process.said

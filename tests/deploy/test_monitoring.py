@@ -17,8 +17,7 @@ from support.deploy.shipped_manifests import (
     written_with_components,
 )
 from support.e2e.prometheus_process import Prometheus, prometheus, required
-from support.e2e.scheduler_process import until
-from support.e2e.waiting import wait_until
+from support.waiting import wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -125,7 +124,7 @@ def test_every_query_and_every_alert_finds_what_it_is_about(
         container.running() as process,
         prometheus(tmp_path / "prometheus", configuration=configuration) as monitor,
     ):
-        until(lambda: "Successfully acquired lease" in process.said)
+        wait_until(lambda: "Successfully acquired lease" in process.said)
         work(server)
         for panel in DASHBOARD["panels"]:
             for target in panel["targets"]:

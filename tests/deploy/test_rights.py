@@ -20,8 +20,7 @@ from support.deploy.shipped_manifests import (
     written_with_components,
 )
 from support.e2e.given_cluster import given_server
-from support.e2e.scheduler_process import until
-from support.e2e.waiting import wait_until
+from support.waiting import wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -62,7 +61,7 @@ def test_every_right_is_used_and_none_is_missing(
         scraper = account_token(administrator.create, "scraper")
         with container.running(gate_flag(), "--leader-elect-retry-period=200ms") as process:
             BusyCluster(administrator.ask, name).run()
-            assert until(lambda: container.fetch("/metrics", scraper)[0]) == 200
+            assert wait_until(lambda: container.fetch("/metrics", scraper)[0]) == 200
             assert process.stopped() == 0
         assert {verb for verb, *_ in record.unused} == {"list"}
         # Servers without streaming lists are asked for lists in pages.
@@ -127,8 +126,8 @@ def test_the_rights_are_enough_for_a_given_cluster(tmp_path: Path) -> None:
 def run_until_ready(container: Container) -> str:
     """What it says until it leads and has seen everything."""
     with container.running() as process:
-        until(lambda: "Successfully acquired lease" in process.said)
-        until(lambda: container.probe("readinessProbe") == 200)
+        wait_until(lambda: "Successfully acquired lease" in process.said)
+        wait_until(lambda: container.probe("readinessProbe") == 200)
         assert process.stopped() == 0
     return process.said
 
@@ -180,7 +179,7 @@ def test_every_right_of_the_controller_is_used(
         groups = "/apis/scheduling.x-k8s.io/v1alpha1/namespaces/default/podgroups"
         administrator.create(groups, {**GANG, "spec": {"minMember": 1}})
         with container.running() as process:
-            until(lambda: administrator.ask("GET", f"{groups}/gang").get("status"))
+            wait_until(lambda: administrator.ask("GET", f"{groups}/gang").get("status"))
             assert process.stopped() == 0
         administrator.server.streams_lists = False
         with container.running() as process:

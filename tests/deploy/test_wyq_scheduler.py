@@ -7,7 +7,7 @@ import yaml
 from support.cli.command_line import EXAMPLES
 from support.deploy.deployed_server import deployed_server
 from support.deploy.shipped_manifests import DEPLOY
-from support.e2e.scheduler_process import until
+from support.waiting import wait_until
 
 TEST_POD = EXAMPLES / "wyq" / "test-pod.yaml"
 
@@ -30,7 +30,7 @@ def test_the_test_pod_goes_to_the_node_with_its_image_and_the_log_tells_every_po
         with container.running() as process:
             server.kubectl("apply", "-f", str(TEST_POD))
             assert server.until_bound("test") == "n2"
-            until(lambda: "PostBind: pod: test, node: n2" in process.said)
+            wait_until(lambda: "PostBind: pod: test, node: n2" in process.said)
             assert process.stopped() == 0
     for line in ("PreFilter: test", "Score: pod: test, node: n2", "Permit: pod: test, node: n2"):
         assert line in process.said

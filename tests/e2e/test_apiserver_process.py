@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from support.apiserver.api_calls import CONFIG_MAPS, PODS, config_map, pod
 from support.apiserver.apiserver_process import RunningServer, serving
+from support.waiting import PATIENCE_S
 
 
 def names(server: RunningServer, path: str) -> set[str]:
@@ -69,10 +70,10 @@ def test_no_acknowledged_write_is_lost_when_the_server_is_killed(tmp_path: Path)
             ]
             for writer in writers:
                 writer.start()
-            assert enough.wait(30)
+            assert enough.wait(PATIENCE_S)
             server.kill()
             for writer in writers:
-                writer.join(30)
+                writer.join(PATIENCE_S)
     with serving(tmp_path, "--data", str(tmp_path / "data")) as server:
         found = names(server, CONFIG_MAPS)
         status, again = server.ask("POST", CONFIG_MAPS, config_map("after"))

@@ -9,7 +9,8 @@ import yaml
 from support.apiserver.apiserver_process import ApiServer, serving
 from support.cli.command_line import EXAMPLES
 from support.e2e.given_cluster import given_server
-from support.e2e.scheduler_process import running_scheduler, until
+from support.e2e.scheduler_process import running_scheduler
+from support.waiting import PATIENCE_S, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -80,10 +81,10 @@ def test_the_file_and_the_rights_of_the_example_are_enough(
     with running_scheduler(room, "--config", str(file), "--secure-port=0") as process:
         create_pod(server, "ours", "podium")
         create_pod(server, "theirs", "default-scheduler")
-        assert until(lambda: node_of(server, "ours")) == "n1"
+        assert wait_until(lambda: node_of(server, "ours")) == "n1"
         assert '"Successfully acquired lease" lock="kube-system/podium"' in process.said
         events = "/apis/events.k8s.io/v1/namespaces/default/events"
-        until(lambda: server.ask("GET", events)[1]["items"])
+        wait_until(lambda: server.ask("GET", events)[1]["items"])
         assert process.stopped() == 0
     assert "forbidden" not in process.said
     assert node_of(server, "theirs") == ""
@@ -100,7 +101,7 @@ def test_without_the_role_for_the_lease_it_never_leads(server: ApiServer, tmp_pa
     quick = ("--secure-port=0", "--leader-elect-retry-period=100ms")
     with running_scheduler(room, "--config", str(file), *quick) as process:
         told = f'User "{ACCOUNT}" cannot get resource "leases"'
-        until(lambda: told in process.said.replace("\\", ""))
+        wait_until(lambda: told in process.said.replace("\\", ""))
         assert "Successfully acquired" not in process.said
         process.stopped()
 
@@ -111,6 +112,6 @@ def test_a_kubeconfig_flag_beside_a_file_is_said_to_be_ignored(tmp_path: Path) -
     file.write_text(header)
     flags = ("--config", str(file), "--kubeconfig", "other.kubeconfig", "--secure-port=0")
     with running_scheduler(tmp_path, *flags) as process:
-        assert process.running.wait(60) == 1
+        assert process.running.wait(PATIENCE_S) == 1
     told = "--kubeconfig is ignored with --config: what counts is clientConnection.kubeconfig in"
     assert f"{told} {file}" in process.said

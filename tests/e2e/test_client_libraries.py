@@ -20,6 +20,7 @@ from kubernetes.dynamic import DynamicClient
 from kubernetes_asyncio.client.exceptions import ApiException as AsyncApiException
 from support.apiserver.api_calls import pod
 from support.apiserver.apiserver_process import RunningServer, serving
+from support.waiting import PATIENCE_S, wait_in_loop
 
 GROUP = "example.com"
 DEFINITION = {
@@ -147,7 +148,10 @@ def test_a_watch_resumes_where_the_last_one_ended(core: Any, namespace: str) -> 
         watch = kubernetes.watch.Watch()
         seen = []
         for event in watch.stream(
-            core.list_namespaced_pod, namespace, resource_version=revision, timeout_seconds=20
+            core.list_namespaced_pod,
+            namespace,
+            resource_version=revision,
+            timeout_seconds=int(PATIENCE_S),
         ):
             metadata = event["object"].metadata
             seen.append((event["type"], metadata.name, metadata.resource_version))
@@ -311,7 +315,7 @@ def test_the_dynamic_client_discovers_and_applies(
     assert applied.metadata.managedFields[0].manager == "me"
     queues.create(QUEUE, namespace=namespace)
     assert [each.metadata.name for each in queues.get(namespace=namespace).items] == ["one"]
-    first = next(iter(queues.watch(namespace=namespace, timeout=20)))
+    first = next(iter(queues.watch(namespace=namespace, timeout=int(PATIENCE_S))))
     assert (first["type"], first["object"].metadata.name) == ("ADDED", "one")
 
 
@@ -328,8 +332,9 @@ async def connected(server: RunningServer) -> AsyncIterator[Any]:
         yield found
     # The library forgets a watch that is left: its TLS goodbye takes a round trip more.
     loop: Any = asyncio.get_running_loop()
-    while any(each._sock is not None for each in loop._transports.values()):
-        await asyncio.sleep(0.01)
+    await wait_in_loop(
+        lambda: not any(each._sock is not None for each in loop._transports.values())
+    )
 
 
 def test_the_async_library_lists_patches_binds_and_evicts(
@@ -371,7 +376,10 @@ def test_the_async_library_watches_and_resumes(server: RunningServer, namespace:
         seen: list[Any] = []
         async with kubernetes_asyncio.watch.Watch() as watch:
             stream = watch.stream(
-                core.list_namespaced_pod, namespace, resource_version=revision, timeout_seconds=20
+                core.list_namespaced_pod,
+                namespace,
+                resource_version=revision,
+                timeout_seconds=int(PATIENCE_S),
             )
             async for event in stream:
                 seen.append((event["type"], event["object"].metadata))

@@ -10,6 +10,7 @@ import pytest
 from support.apiserver.apiserver_process import RunningServer, serving
 from support.apiserver.kubectl_process import releases, required
 from support.e2e.manifests import NODE, POD
+from support.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.slow
 
@@ -38,7 +39,7 @@ def dump(
         },
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE_S,
         check=False,
     )
 
@@ -54,7 +55,7 @@ def test_a_dump_of_a_server_is_complete_and_can_be_simulated(
             input=manifest,
             text=True,
             check=True,
-            timeout=60,
+            timeout=PATIENCE_S,
             env={"HOME": str(tmp_path)},
             capture_output=True,
         )
@@ -66,7 +67,7 @@ def test_a_dump_of_a_server_is_complete_and_can_be_simulated(
         [*PODIUM, "simulate", "-f", str(tmp_path / "cluster.json"), "-o", "json"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_S,
         check=False,
     )
     assert answered.returncode in (0, 1), answered.stderr

@@ -15,6 +15,7 @@ import pytest
 import trustme
 from support.cli.command_line import EXAMPLES
 from support.extenders.extender_servers import ask, filter_call, make_extender, prioritize_call
+from support.waiting import PATIENCE_S
 
 from podium.cli import main
 from podium.config.load import load_written
@@ -64,7 +65,7 @@ class Process:
 
     def stopped(self, number: int = signal.SIGTERM) -> int:
         self.running.send_signal(number)
-        self.running.communicate(timeout=30)
+        self.running.communicate(timeout=PATIENCE_S)
         return self.running.returncode
 
 
@@ -80,7 +81,7 @@ def process(*arguments: str) -> Iterator[Process]:
 
 
 def get(url: str) -> str:
-    with urlopen(url, timeout=10) as answer:
+    with urlopen(url, timeout=PATIENCE_S) as answer:
         text: str = answer.read().decode()
         return text
 
@@ -136,7 +137,7 @@ def test_a_call_under_way_is_answered_before_the_process_ends(tmp_path: Path) ->
     with process(str(code)) as served:
         answer = asyncio.run(story(served))
         assert answer == FilterAnswer(node_names=("n1", "n2", "n3"))
-        served.running.communicate(timeout=30)
+        served.running.communicate(timeout=PATIENCE_S)
         assert served.running.returncode == 0
 
 

@@ -12,7 +12,8 @@ import pytest
 import yaml
 from support.apiserver.apiserver_process import RunningServer, serving
 from support.cli.command_line import EXAMPLES
-from support.e2e.scheduler_process import running_scheduler, until
+from support.e2e.scheduler_process import running_scheduler
+from support.waiting import PATIENCE_S, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -49,7 +50,7 @@ def running_controller(server: RunningServer, directory: Path) -> Iterator[Path]
     try:
         yield log
         process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0
+        assert process.wait(PATIENCE_S) == 0
     finally:
         process.kill()
         process.wait()
@@ -59,7 +60,7 @@ def running_controller(server: RunningServer, directory: Path) -> Iterator[Path]
 def define_groups(server: RunningServer) -> None:
     definition = yaml.safe_load((GANGS / "crd.yaml").read_text())
     assert server.ask("POST", DEFINITIONS, definition)[0] == 201
-    until(lambda: server.ask("GET", GROUPS)[0] == 200)
+    wait_until(lambda: server.ask("GET", GROUPS)[0] == 200)
 
 
 def create_group(server: RunningServer, name: str, members: int) -> None:
@@ -100,23 +101,23 @@ def test_a_gang_is_bound_when_all_of_it_is_there_and_its_group_says_so(
     (tmp_path / "scheduler.yaml").write_text(yaml.safe_dump(configuration))
     flags = ("--secure-port=0", "--config", "scheduler.yaml")
     with running_controller(server, tmp_path) as said:
-        until(lambda: "the podgroup controller works at" in said.read_text())
+        wait_until(lambda: "the podgroup controller works at" in said.read_text())
         assert server.ask("GET", LEASE)[1]["spec"]["holderIdentity"]
         with running_scheduler(tmp_path, *flags) as process:
             create_group(server, "training", 4)
             for number in range(3):
                 create_member(server, "training", number)
-            until(lambda: phase(server, "training") == "Pending")
+            wait_until(lambda: phase(server, "training") == "Pending")
             assert bound(server) == set()
             create_member(server, "training", 3)
-            until(lambda: len(bound(server)) == 4)
-            until(lambda: phase(server, "training") in ("Scheduling", "Scheduled", "Running"))
+            wait_until(lambda: len(bound(server)) == 4)
+            wait_until(lambda: phase(server, "training") in ("Scheduling", "Scheduled", "Running"))
             # No room is left for another gang: none of it gets a node.
             create_group(server, "second", 2)
             for number in range(2):
                 create_member(server, "second", number)
             path = f"{PODS}/second-0"
-            until(lambda: server.ask("GET", path)[1]["status"].get("conditions"))
+            wait_until(lambda: server.ask("GET", path)[1]["status"].get("conditions"))
             assert not {"second-0", "second-1"} & bound(server)
             assert process.stopped() == 0
 
@@ -129,7 +130,7 @@ def test_without_the_kind_the_controller_says_what_to_install(
         [*command, "--kubeconfig", str(server.kubeconfig)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_S,
         check=False,
     )
     assert done.returncode == 2

@@ -22,6 +22,7 @@ from support.gpu.card_judge import CardJudge
 from support.gpu.extender_clusters import GPUCluster, equal_cards
 from support.gpu.rough_days import FAILURES, RoughDay
 from support.gpu.rough_proxy import proxying
+from support.waiting import PATIENCE_S, Deadline, look_again, slow_down, wait_in_loop
 
 from podium.client import KubeClient
 from podium.client.connection import find_settings, transport_for
@@ -30,7 +31,6 @@ from podium.gpu.dialects import find_dialect
 PODS, CLIENTS, NODES = 200, 16, 20
 NAMES = tuple(f"node-{at}" for at in range(NODES))
 GRACE_S = 8.0
-RESTART_S = 60.0
 PACE = 0.05
 """Of virtual time: a rough day is twenty times as fast."""
 
@@ -60,17 +60,17 @@ class ExtenderProcess:
         if self.running is not None and self.running.poll() is None:
             self.running.kill()
         if self.running is not None:
-            self.running.communicate(timeout=30)
+            self.running.communicate(timeout=PATIENCE_S)
 
     def terminate(self) -> tuple[int, str]:
         """The exit code, and the last line that it said."""
         assert self.running is not None
         self.running.send_signal(signal.SIGTERM)
-        self.running.communicate(timeout=30)
+        self.running.communicate(timeout=PATIENCE_S)
         return self.running.returncode, self._log.read_text().splitlines()[-1]
 
     def get(self, path: str) -> str:
-        with urlopen(f"{self.url}{path}", timeout=30) as answer:
+        with urlopen(f"{self.url}{path}", timeout=PATIENCE_S) as answer:
             text: str = answer.read().decode()
             return text
 
@@ -78,10 +78,10 @@ class ExtenderProcess:
         """None if there is no answer. While nobody listens, as between a kill and a start, whose
         length is the machine's, this waits as a scheduler that backs off does."""
         request = HttpRequest(f"{self.url}/scheduler/{verb}", json.dumps(body).encode())
-        deadline = time.monotonic() + RESTART_S
+        deadline = Deadline()
         while True:
             try:
-                with urlopen(request, timeout=60) as answer:
+                with urlopen(request, timeout=PATIENCE_S) as answer:
                     return json.load(answer)
             except HTTPError as refused:
                 refused.close()
@@ -90,9 +90,9 @@ class ExtenderProcess:
                 refused_at_all = isinstance(
                     getattr(problem, "reason", None), ConnectionRefusedError
                 )
-                if not refused_at_all or time.monotonic() > deadline:
+                if not refused_at_all or deadline.has_passed:
                     return None
-            time.sleep(0.1)
+            look_again()
 
     # What a rough day asks of an extender.
 
@@ -140,7 +140,7 @@ def test_no_card_is_given_away_twice_on_a_rough_day_over_sockets(tmp_path: Path)
         cluster = RealCluster(KubeClient(transport))
         await asyncio.gather(*(cluster.add_node(name, equal_cards(2, 12)) for name in NAMES))
         judge = CardJudge(cluster.client, cluster.dialect, cluster.now, GRACE_S)
-        day = RoughDayOfAProcess(cluster, judge, 5, pace=PACE)
+        day = RoughDayOfAProcess(cluster, judge, 5, pause=lambda s: slow_down(PACE * s))
         async with proxying(day.rough(transport)) as url:
             log = tmp_path / "extender.log"
             day.process = ExtenderProcess(url, log, "--grace-period", f"{GRACE_S:g}s")
@@ -172,8 +172,7 @@ async def live_a_rough_day(day: RoughDayOfAProcess) -> None:
 
     clients = [asyncio.create_task(client()) for _ in range(CLIENTS)]
     for left in (PODS * 2 // 3, PODS // 3):
-        while len(queue) > left:
-            await asyncio.sleep(0.02)
+        await wait_in_loop(lambda left=left: len(queue) <= left)
         await day.kill()
     await asyncio.gather(*clients)
     day.calm_down()
@@ -185,7 +184,7 @@ async def assert_nothing_is_left_over(day: RoughDayOfAProcess) -> None:
     """In the end what the extender counts is what stands on pods that are bound, and nothing
     stands on others."""
     judge, dialect = day.judge, day.cluster.dialect
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_S):
         while True:
             waiting = [pod for pod in judge.pods.values() if not pod.spec.node_name]
             written = [pod.name for pod in waiting if dialect.clear_decision(pod).annotations]
@@ -196,7 +195,7 @@ async def assert_nothing_is_left_over(day: RoughDayOfAProcess) -> None:
             shown = {(node["name"], *each) for node in pages["nodes"] for each in _used(node)}
             if not written and float(reserved[1]) == 0 and shown == _held(judge):
                 break
-            await asyncio.sleep(0.2)
+            await slow_down(0.2)
     assert judge.overbooked == []
     assert judge.versions > 2 * PODS
 
@@ -242,12 +241,12 @@ def test_the_process_waits_for_a_server_and_ends_when_told(tmp_path: Path) -> No
         found = re.search(r"http://\S+", process.stdout.readline())
         assert found is not None
         with pytest.raises(HTTPError, match="503") as refused:
-            urlopen(f"{found[0]}/readyz", timeout=10)
+            urlopen(f"{found[0]}/readyz", timeout=PATIENCE_S)
         refused.value.close()
-        with urlopen(f"{found[0]}/healthz", timeout=10) as answer:
+        with urlopen(f"{found[0]}/healthz", timeout=PATIENCE_S) as answer:
             assert answer.status == 200
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=30)
+        process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 0
     finally:
         if process.poll() is None:

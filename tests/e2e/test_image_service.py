@@ -18,6 +18,7 @@ from urllib.request import urlopen
 import pytest
 import yaml
 from support.cli.command_line import EXAMPLES, podium
+from support.waiting import PATIENCE_S
 
 from podium.processes.image_listing import matches
 
@@ -45,7 +46,7 @@ def serving(*arguments: str, **environment: str) -> Iterator[str]:
         assert line.startswith("podium: images are told at http://"), line
         yield line.split()[-1]
         process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0
+        assert process.wait(PATIENCE_S) == 0
     finally:
         process.kill()
         process.wait()
@@ -55,7 +56,7 @@ def serving(*arguments: str, **environment: str) -> Iterator[str]:
 
 def ask(url: str, reference: str, path: str = "/") -> tuple[int, str]:
     try:
-        with urlopen(f"{url}{path}?reference={reference}", timeout=20) as answer:
+        with urlopen(f"{url}{path}?reference={reference}", timeout=PATIENCE_S) as answer:
             return answer.status, answer.read().decode()
     except HTTPError as problem:
         with problem:

@@ -18,6 +18,7 @@ from support.apiserver.apiserver_process import RunningServer, serving
 from support.live.scheduler_at_work import scheduling
 from support.simulated_cluster.simulated_clusters import template, workload
 from support.suite.requirements import KUBECTL
+from support.waiting import PATIENCE_S, PATIENTLY
 
 from podium.client import KubeClient, Selection
 from podium.client.connection import find_settings, transport_for
@@ -25,8 +26,6 @@ from podium.client.resources import DEPLOYMENTS, JOBS, NODES, PODS, ResourceType
 from podium.client.watching import events
 
 pytestmark = pytest.mark.slow
-
-TIME_S = 60
 
 
 @contextmanager
@@ -43,12 +42,12 @@ def nodes(server: RunningServer, *arguments: str) -> Iterator[subprocess.Popen[s
     try:
         assert process.stdout is not None
         line = process.stdout.readline()
-        assert "nodes" in line, process.communicate(timeout=30)
+        assert "nodes" in line, process.communicate(timeout=PATIENCE_S)
         yield process
     finally:
         if process.poll() is None:
             process.kill()
-        process.communicate(timeout=30)
+        process.communicate(timeout=PATIENCE_S)
 
 
 @asynccontextmanager
@@ -56,7 +55,7 @@ async def connected(server: RunningServer) -> AsyncIterator[KubeClient]:
     settings = find_settings(str(server.kubeconfig))
     transport = transport_for(settings, user_agent="tests")
     try:
-        async with asyncio.timeout(TIME_S):
+        async with asyncio.timeout(PATIENCE_S):
             yield KubeClient(transport)
     finally:
         await transport.close()
@@ -109,7 +108,7 @@ def test_a_cluster_of_processes_lives_over_tls_and_stops_cleanly(tmp_path: Path)
         with nodes(server, *arguments) as process:
             asyncio.run(scenario(server))
             process.send_signal(signal.SIGTERM)
-            _, err = process.communicate(timeout=30)
+            _, err = process.communicate(timeout=PATIENCE_S)
         assert (process.returncode, err) == (0, "podium: stopped\n")
         status, left = server.ask("GET", "/api/v1/nodes")
         assert (status, left["items"]) == (200, [])
@@ -122,7 +121,7 @@ def test_kubectl_sees_a_living_cluster(tmp_path: Path) -> None:
             ["kubectl", "--kubeconfig", str(tmp_path / "kubeconfig"), *arguments],
             capture_output=True,
             text=True,
-            timeout=TIME_S,
+            timeout=PATIENCE_S,
             check=False,
         )
         assert done.returncode == 0, done.stderr
@@ -133,23 +132,23 @@ def test_kubectl_sees_a_living_cluster(tmp_path: Path) -> None:
             await asyncio.to_thread(commands)
 
     def commands() -> None:
-        kubectl("wait", "--for=condition=Ready", "node", "--all", "--timeout=30s")
+        kubectl("wait", "--for=condition=Ready", "node", "--all", PATIENTLY)
         kubectl("create", "deployment", "web", "--image=nginx", "--replicas=3")
-        told = kubectl("rollout", "status", "deployment/web", "--timeout=30s")
+        told = kubectl("rollout", "status", "deployment/web", PATIENTLY)
         assert "successfully rolled out" in told
         kubectl("set", "image", "deployment/web", "nginx=nginx:2")
-        kubectl("rollout", "status", "deployment/web", "--timeout=30s")
+        kubectl("rollout", "status", "deployment/web", PATIENTLY)
         kubectl("rollout", "undo", "deployment/web")
-        kubectl("rollout", "status", "deployment/web", "--timeout=30s")
+        kubectl("rollout", "status", "deployment/web", PATIENTLY)
         assert "3/3" in kubectl("get", "deployment", "web")
-        kubectl("drain", "node-0", "--timeout=30s", "--ignore-daemonsets")
+        kubectl("drain", "node-0", PATIENTLY, "--ignore-daemonsets")
         assert "SchedulingDisabled" in kubectl("get", "node", "node-0")
         pods = kubectl("get", "pods", "-o", "wide", "--field-selector=spec.nodeName=node-0")
         assert "web-" not in pods
-        kubectl("delete", "deployment", "web", "--cascade=foreground", "--timeout=30s")
+        kubectl("delete", "deployment", "web", "--cascade=foreground", PATIENTLY)
         kubectl("create", "namespace", "shop")
         kubectl("create", "configmap", "c", "-n", "shop")
-        kubectl("delete", "namespace", "shop", "--timeout=30s")
+        kubectl("delete", "namespace", "shop", PATIENTLY)
 
     with serving(tmp_path) as server, nodes(server, "3", "--speed", "10"):
         asyncio.run(with_scheduler(server))

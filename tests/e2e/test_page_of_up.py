@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.e2e.up_process import up
-from support.e2e.waiting import wait_until
+from support.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
 

@@ -35,8 +35,8 @@ from support.e2e.printed_cluster import (
     placed,
 )
 from support.e2e.printed_files import COPIES, placed_in, printed
-from support.e2e.scheduler_process import until
 from support.suite.requirements import ARTICLES
+from support.waiting import PATIENCE_S, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -95,7 +95,7 @@ def gang(server: RunningServer, name: str) -> None:
     label = {"scheduling.x-k8s.io/pod-group": name}
     create(server, f"{name}-0", labels=label)
     assert placed(server, f"{name}-1", labels=label)
-    assert until(lambda: node_of(server, f"{name}-0"))
+    assert wait_until(lambda: node_of(server, f"{name}-0"))
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +103,7 @@ def groups(server: RunningServer) -> None:
     definition = yaml.safe_load((EXAMPLES / "coscheduling" / "crd.yaml").read_text())
     path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
     assert server.ask("POST", path, definition)[0] == 201
-    until(lambda: server.ask("GET", GROUPS)[0] == 200)
+    wait_until(lambda: server.ask("GET", GROUPS)[0] == 200)
 
 
 @pytest.mark.usefixtures("groups")
@@ -130,7 +130,9 @@ def is_healthy(port: int) -> bool:
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
     try:
-        with urlopen(f"https://127.0.0.1:{port}/healthz", timeout=10, context=context) as answer:
+        with urlopen(
+            f"https://127.0.0.1:{port}/healthz", timeout=PATIENCE_S, context=context
+        ) as answer:
             return bool(answer.read() == b"ok")
     except HTTPError as refused:
         refused.close()
@@ -153,7 +155,7 @@ def test_gangs_by_the_command_line_of_a_static_pod(server: RunningServer, here: 
         "--config=DIR/scheduler-config.yaml",
     )
     with kube_scheduler(here, *flags, port=f"--secure-port={port}") as process:
-        until(lambda: is_healthy(port))
+        wait_until(lambda: is_healthy(port))
         gang(server, "static")
         assert server.ask("GET", LEASE)[1]["spec"]["holderIdentity"]
     assert "feature gate IPv6DualStack is gone" in process.said
@@ -271,7 +273,7 @@ def shell(here: Path, *lines: str) -> None:
         "HOME": str(here),
     }
     for line in lines:
-        subprocess.run(["bash", "-c", line], env=variables, check=True, timeout=60)
+        subprocess.run(["bash", "-c", line], env=variables, check=True, timeout=PATIENCE_S)
 
 
 EVICTED = (
@@ -333,12 +335,12 @@ def test_by_the_oldest_command_line_pods_follow_labels_and_taints_set_as_printed
         create(server, "on-a-disk", nodeSelector={"disktype": "ssd"})
         create(server, "two-of-three", **tolerating(*two))
         path = f"{PODS}/two-of-three"
-        found = until(lambda: server.ask("GET", path)[1]["status"].get("conditions"))
+        found = wait_until(lambda: server.ask("GET", path)[1]["status"].get("conditions"))
         assert "1 node(s) had untolerated taint(s)" in found[0]["message"]
         assert placed(server, "all-three", **tolerating(*two, ("2", "NoSchedule"))) == "node1"
         assert node_of(server, "on-a-disk") == ""
         shell(here, LABELLED)
-        assert until(lambda: node_of(server, "on-a-disk")) == "node-01"
+        assert wait_until(lambda: node_of(server, "on-a-disk")) == "node-01"
         assert node_of(server, "two-of-three") == ""
         assert server.ask("GET", LEASE)[1]["spec"]["holderIdentity"]
     assert "Flag --address has been deprecated" in process.said
@@ -353,4 +355,4 @@ def test_the_effective_configuration_of_wyq_scheduler(server: RunningServer, her
     flags = ("--config=DIR/scheduler.yaml", f"--master={server.url}", "--v=3")
     with kube_scheduler(here, *flags) as process:
         node = placed(server, "test", schedulerName="wyq")
-        until(lambda: f"PostBind: pod: test, node: {node}" in process.said)
+        wait_until(lambda: f"PostBind: pod: test, node: {node}" in process.said)

@@ -11,7 +11,7 @@ from support.e2e.prometheus_process import (
     required,
 )
 from support.e2e.up_process import UpProcess, up
-from support.e2e.waiting import wait_until
+from support.waiting import wait_until
 
 PODS = "/api/v1/namespaces/default/pods"
 BYTES = "node_network_receive_bytes_total"

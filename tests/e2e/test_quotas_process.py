@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from support.apiserver.apiserver_process import RunningServer, serving
 from support.cli.command_line import EXAMPLES
-from support.e2e.scheduler_process import until
 from support.e2e.up_process import up
+from support.waiting import PATIENCE_S, wait_until
 
 from podium.scheduler_plugins.capacity_scheduling.elastic_quotas import ELASTIC_QUOTAS
 
@@ -40,7 +40,7 @@ def test_the_controller_alone_keeps_what_is_used(tmp_path: Path) -> None:
     with serving(tmp_path) as server:
         assert ELASTIC_QUOTAS.definition is not None
         assert server.ask("POST", DEFINITIONS, ELASTIC_QUOTAS.definition())[0] == 201
-        until(lambda: server.ask("GET", QUOTAS)[0] == 200)
+        wait_until(lambda: server.ask("GET", QUOTAS)[0] == 200)
         command = [sys.executable, "-m", "podium", "controller", "elasticquota", "--leader-elect"]
         log = tmp_path / "controller.log"
         with log.open("w") as out:
@@ -48,20 +48,20 @@ def test_the_controller_alone_keeps_what_is_used(tmp_path: Path) -> None:
                 [*command, "--kubeconfig", str(server.kubeconfig)], stdout=out, stderr=out
             )
         try:
-            until(lambda: "the elasticquota controller works at" in log.read_text())
+            wait_until(lambda: "the elasticquota controller works at" in log.read_text())
             assert server.ask("POST", QUOTAS, QUOTA)[0] == 201
-            until(lambda: used(server) == {"cpu": "0"})
+            wait_until(lambda: used(server) == {"cpu": "0"})
             assert server.ask("POST", PODS, POD)[0] == 201
             _, pod = server.ask("GET", f"{PODS}/a")
             pod["status"] |= {"phase": "Running"}
             assert server.ask("PUT", f"{PODS}/a/status", pod)[0] == 200
-            until(lambda: used(server) == {"cpu": "300m"})
+            wait_until(lambda: used(server) == {"cpu": "300m"})
             events = server.ask("GET", "/api/v1/namespaces/default/events")[1]["items"]
             assert "Elastic Quota default/team synced successfully" in {
                 each["message"] for each in events if each["reason"] == "Synced"
             }
             process.terminate()
-            assert process.wait(30) == 0
+            assert process.wait(PATIENCE_S) == 0
         finally:
             process.kill()
             process.wait()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from support.apiserver.kubectl_process import Kubectl, releases, required
 from support.e2e.up_process import UpProcess, up
-from support.e2e.waiting import wait_until
+from support.waiting import wait_until
 
 PODS = "/api/v1/namespaces/default/pods"
 CONFIGURATION = """\

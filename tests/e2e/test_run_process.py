@@ -17,11 +17,9 @@ import yaml
 from support.apiserver.apiserver_process import ApiServer, serving
 from support.deploy.account_kubeconfig import account_kubeconfig
 from support.e2e.given_cluster import given_server
-from support.e2e.scheduler_process import (
-    SchedulerProcess,
-    running_scheduler,
-    until,
-)
+from support.e2e.scheduler_process import SchedulerProcess, running_scheduler
+from support.waiting import PATIENCE_S
+from support.waiting import wait_until as until
 
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"
 PODS = "/api/v1/namespaces/default/pods"
@@ -147,7 +145,7 @@ def test_whoever_loses_the_lease_stops_and_says_so(server: ApiServer, tmp_path: 
         _, lease = server.ask("GET", LEASE)
         lease["spec"] |= {"holderIdentity": "somebody-else", "leaseDurationSeconds": 3600}
         until(lambda: _put(server, lease))
-        assert process.running.wait(30) == 1
+        assert process.running.wait(PATIENCE_S) == 1
         assert '"Leaderelection lost"' in process.said
         assert holder(server) == "somebody-else"
         assert mine != "somebody-else"
@@ -221,7 +219,7 @@ class Endpoints:
         if token:
             request.add_header("Authorization", f"Bearer {token}")
         try:
-            with urlopen(request, timeout=10, context=self._context) as answer:
+            with urlopen(request, timeout=PATIENCE_S, context=self._context) as answer:
                 return answer.status, answer.read().decode()
         except HTTPError as refused:
             with refused:
@@ -329,12 +327,12 @@ def test_a_policy_in_a_config_map_is_fetched(server: ApiServer, tmp_path: Path) 
     grant_config_maps(server)
     flags = ("--secure-port=0", "--policy-configmap=old", "--write-config-to=effective.yaml")
     with scheduler(server, tmp_path, *flags) as process:
-        assert process.running.wait(30) == 0, process.said
+        assert process.running.wait(PATIENCE_S) == 0, process.said
     effective = yaml.safe_load((tmp_path / "effective.yaml").read_text())
     (profile,) = effective["profiles"]
     assert not profile["plugins"]["score"].get("enabled")
     with scheduler(server, tmp_path, "--secure-port=0", "--policy-configmap=none") as refused:
-        assert refused.running.wait(30) == 1
+        assert refused.running.wait(PATIENCE_S) == 1
     assert "couldn't get policy config map kube-system/none" in refused.said
 
 

@@ -8,7 +8,8 @@ from urllib.request import Request, urlopen
 
 import pytest
 from support.apiserver.apiserver_process import serving
-from support.e2e.scheduler_process import running_scheduler, until
+from support.e2e.scheduler_process import running_scheduler
+from support.waiting import PATIENCE_S, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -34,7 +35,7 @@ def set_verbosity(port: int, token: str, level: int) -> str:
     address = f"https://127.0.0.1:{port}/debug/flags/v"
     request = Request(address, str(level).encode(), method="PUT")
     request.add_header("Authorization", f"Bearer {token}")
-    with urlopen(request, timeout=10, context=context) as answer:
+    with urlopen(request, timeout=PATIENCE_S, context=context) as answer:
         return str(answer.read().decode())
 
 
@@ -54,13 +55,13 @@ def test_the_verbosity_of_the_log_is_changed_while_it_runs(tmp_path: Path) -> No
         )
         with running_scheduler(tmp_path, *flags) as process:
             server.ask("POST", PODS, pod("quiet"))
-            until(lambda: server.ask("GET", f"{PODS}/quiet")[1]["spec"].get("nodeName"))
+            wait_until(lambda: server.ask("GET", f"{PODS}/quiet")[1]["spec"].get("nodeName"))
             assert "successfully set" in set_verbosity(port, server.token, 3)
             server.ask("POST", PODS, pod("told"))
-            until(lambda: BOUND.format("told") in process.said)
+            wait_until(lambda: BOUND.format("told") in process.said)
             set_verbosity(port, server.token, 0)
             server.ask("POST", PODS, pod("quiet-again"))
-            until(lambda: server.ask("GET", f"{PODS}/quiet-again")[1]["spec"].get("nodeName"))
+            wait_until(lambda: server.ask("GET", f"{PODS}/quiet-again")[1]["spec"].get("nodeName"))
             assert process.stopped() == 0
         said = process.said
         assert '"Attempting to schedule pod" pod="default/told"' in said
@@ -74,7 +75,7 @@ def test_the_log_in_json_is_one_object_a_line(tmp_path: Path) -> None:
         flags = ("--secure-port=0", "--leader-elect=false", "--logging-format=json", "-v=5")
         with running_scheduler(tmp_path, *flags, kubeconfig) as process:
             server.ask("POST", PODS, pod("web"))
-            until(lambda: "Delete event for unscheduled pod" in process.said)
+            wait_until(lambda: "Delete event for unscheduled pod" in process.said)
             assert process.stopped() == 0
         lines = [json.loads(line) for line in process.said.splitlines()]
         (bound,) = (line for line in lines if line["msg"] == "Successfully bound pod to node")

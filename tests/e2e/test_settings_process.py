@@ -12,7 +12,8 @@ from urllib.request import Request, urlopen
 import pytest
 import yaml
 from support.apiserver.apiserver_process import RunningServer, serving
-from support.e2e.scheduler_process import SchedulerProcess, running_scheduler, until
+from support.e2e.scheduler_process import SchedulerProcess, running_scheduler
+from support.waiting import PATIENCE_S, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -65,7 +66,7 @@ class Pages:
         """0 while nobody listens."""
         request = Request(f"https://127.0.0.1:{self._port}{path}", body, method=method)
         try:
-            with urlopen(request, timeout=10, context=self._context) as answer:
+            with urlopen(request, timeout=PATIENCE_S, context=self._context) as answer:
                 return int(answer.status)
         except HTTPError as refused:
             with refused:
@@ -80,7 +81,7 @@ def test_the_server_and_the_lease_are_those_that_the_file_names(
     election = {"resourceNamespace": "default", "resourceName": "mine", "leaseDuration": "33s"}
     path = f"{LEASES.format('default')}/mine"
     with configured(server, tmp_path, "--secure-port=0", leaderElection=election) as process:
-        until(lambda: server.ask("GET", path)[0] == 200)
+        wait_until(lambda: server.ask("GET", path)[0] == 200)
         assert server.ask("GET", path)[1]["spec"]["leaseDurationSeconds"] == 33
         assert process.stopped() == 0
 
@@ -91,7 +92,7 @@ def test_no_lease_is_taken_where_nobody_is_to_be_elected(
     pages = Pages()
     election = {"leaderElect": False, "resourceName": "nobodys"}
     with configured(server, tmp_path, *pages.flags, leaderElection=election) as process:
-        until(lambda: pages.status(SYNCED) == 200)
+        wait_until(lambda: pages.status(SYNCED) == 200)
         assert server.ask("GET", f"{LEASES.format('kube-system')}/nobodys")[0] == 404
         assert process.stopped() == 0
 
@@ -105,14 +106,14 @@ def test_a_standby_follows_the_cluster_unless_its_cache_is_delayed(
     pages = Pages()
     fields = {"leaderElection": {"retryPeriod": "100ms"}, "delayCacheUntilActive": delays}
     with configured(server, tmp_path, *pages.flags, **fields) as process:
-        until(lambda: "Attempting to acquire" in process.said)
+        wait_until(lambda: "Attempting to acquire" in process.said)
         if delays:
-            assert until(lambda: pages.status(SYNCED)) == 500
+            assert wait_until(lambda: pages.status(SYNCED)) == 500
         else:
-            until(lambda: pages.status(SYNCED) == 200)
+            wait_until(lambda: pages.status(SYNCED) == 200)
         assert server.ask("DELETE", f"{leases}/kube-scheduler")[0] == 200
-        until(lambda: "Successfully acquired lease" in process.said)
-        until(lambda: pages.status(SYNCED) == 200)
+        wait_until(lambda: "Successfully acquired lease" in process.said)
+        wait_until(lambda: pages.status(SYNCED) == 200)
         assert process.stopped() == 0
     assert server.ask("DELETE", f"{leases}/kube-scheduler")[0] == 200
 
@@ -124,6 +125,6 @@ def test_verbosity_can_be_set_only_where_profiling_is_on(
     pages = Pages()
     fields = {"leaderElection": {"leaderElect": False}, "enableProfiling": profiling}
     with configured(server, tmp_path, *pages.flags, **fields) as process:
-        until(lambda: pages.status(SYNCED) == 200)
+        wait_until(lambda: pages.status(SYNCED) == 200)
         assert pages.status("/debug/flags/v", "PUT", b"3") == answer
         assert process.stopped() == 0

@@ -1,6 +1,5 @@
 """Controllers of a simulated cluster: virtual time for what takes long, kubectl for the whole."""
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import pytest
 from support.apiserver.kubectl_process import Kubectl, installed, required
 from support.e2e.up_process import UpProcess, up
+from support.live.virtual_loop import sleep_virtually
 from support.simulated_cluster.simulated_clusters import (
     Cluster,
     in_cluster,
@@ -65,15 +65,15 @@ def test_a_cron_job_runs_every_minute_and_keeps_three_of_its_jobs() -> None:
             return len(await cluster.all(JOBS)) >= 1
 
         await cluster.until(has_jobs)
-        await asyncio.sleep(5 * 60 + 20)
+        await sleep_virtually(5 * 60 + 20)
         jobs = [each for each in await cluster.all(JOBS) if each["status"].get("completionTime")]
         assert len(jobs) == 3
         status = (await cluster.get(CRON_JOBS, "tick"))["status"]
         assert status["lastSuccessfulTime"] > status["lastScheduleTime"]
         await cluster.patch(CRON_JOBS, "tick", {"spec": {"suspend": True}})
-        await asyncio.sleep(30)
+        await sleep_virtually(30)
         before = {each["metadata"]["name"] for each in await cluster.all(JOBS)}
-        await asyncio.sleep(180)
+        await sleep_virtually(180)
         assert {each["metadata"]["name"] for each in await cluster.all(JOBS)} == before
 
     in_cluster(scenario, nodes=1)
@@ -148,7 +148,7 @@ def test_a_job_takes_in_the_pods_that_another_left_behind() -> None:
             return bool(found["metadata"].get("ownerReferences"))
 
         await cluster.until(adopted)
-        await asyncio.sleep(5)
+        await sleep_virtually(5)
         assert len(await cluster.all(PODS)) == 1
 
     in_cluster(scenario)

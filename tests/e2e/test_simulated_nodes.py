@@ -1,9 +1,9 @@
 """Nodes that fail, pods that leave them, budgets, namespaces and claims, in virtual time."""
 
-import asyncio
 from typing import Any
 
 import pytest
+from support.live.virtual_loop import sleep_virtually
 from support.simulated_cluster.simulated_clusters import (
     Cluster,
     in_cluster,
@@ -68,7 +68,7 @@ def test_nodes_become_ready_lose_their_first_taint_and_keep_their_leases() -> No
 
         await cluster.until(up, within_s=5)
         first = (await cluster.get(LEASES, "node-1", "kube-node-lease"))["spec"]["renewTime"]
-        await asyncio.sleep(120)
+        await sleep_virtually(120)
         last = (await cluster.get(LEASES, "node-1", "kube-node-lease"))["spec"]["renewTime"]
         assert last > first
         assert last >= "2027-01-15T08:01:50"
@@ -144,16 +144,16 @@ def test_a_node_that_falls_silent_loses_its_pods_and_may_come_back() -> None:
 def test_a_short_failure_cancels_the_eviction_and_pods_are_ready_again() -> None:
     async def scenario(cluster: Cluster) -> None:
         await cluster.create(DEPLOYMENTS, workload("web", 3))
-        await asyncio.sleep(5)
+        await sleep_virtually(5)
         await fail(cluster, "node-0", "not-ready")
 
         async def tainted() -> bool:
             return ("not-ready", "NoExecute") in await taints(cluster, "node-0")
 
         assert await cluster.until(tainted) < 5, "it says so itself"
-        await asyncio.sleep(100)
+        await sleep_virtually(100)
         await fail(cluster, "node-0", None)
-        await asyncio.sleep(400)
+        await sleep_virtually(400)
         pods = await cluster.all(PODS)
         assert len(pods) == 3
         assert (await cluster.get(DEPLOYMENTS, "web"))["status"]["availableReplicas"] == 3
@@ -167,7 +167,7 @@ def test_pods_of_a_node_that_is_deleted_are_collected() -> None:
     async def scenario(cluster: Cluster) -> None:
         pinned = pod_spec(nodeName="node-2")
         await cluster.create(PODS, {"metadata": {"name": "lonely"}, "spec": pinned})
-        await asyncio.sleep(3)
+        await sleep_virtually(3)
         assert await phase(cluster, "lonely") == "Running"
         await cluster.client.delete(NODES, "node-2")
 
@@ -215,7 +215,7 @@ def test_a_namespace_goes_with_everything_in_it() -> None:
         await cluster.create(JOBS, job, "shop")
         settings = ResourceType("", "v1", "configmaps", "ConfigMap")
         await cluster.create(settings, {"metadata": {"name": "c"}}, "shop")
-        await asyncio.sleep(5)
+        await sleep_virtually(5)
         await cluster.client.delete(NAMESPACES, "shop")
         with pytest.raises(Forbidden):
             await cluster.create(settings, {"metadata": {"name": "late"}}, "shop")
@@ -305,7 +305,7 @@ def test_without_controllers_only_nodes_and_their_pods_live() -> None:
         await cluster.create(DEPLOYMENTS, workload("web", 2))
         pinned = pod_spec(nodeName="node-0")
         await cluster.create(PODS, {"metadata": {"name": "alone"}, "spec": pinned})
-        await asyncio.sleep(5)
+        await sleep_virtually(5)
         (pod,) = await cluster.all(PODS)
         assert (pod["metadata"]["name"], pod["status"]["phase"]) == ("alone", "Running")
 
@@ -338,7 +338,7 @@ def test_more_capacity_makes_room_for_pods_that_wait() -> None:
     async def scenario(cluster: Cluster) -> None:
         large = [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "12"}}}]
         await cluster.create(PODS, {"metadata": {"name": "large"}, "spec": {"containers": large}})
-        await asyncio.sleep(5)
+        await sleep_virtually(5)
         patch = {"status": {"capacity": {"cpu": "16"}}}
         await cluster.patch(NODES, "node-0", patch, subresource="status")
 

@@ -1,7 +1,6 @@
 """Workloads in a simulated cluster, server and all, in virtual time."""
 
-import asyncio
-
+from support.live.virtual_loop import sleep_virtually
 from support.simulated_cluster.simulated_clusters import (
     Cluster,
     in_cluster,
@@ -378,7 +377,7 @@ def test_kinds_that_are_defined_later_own_things_too() -> None:
         settings = ResourceType("", "v1", "configmaps", "ConfigMap")
         owned = {"metadata": {"name": "hours", "ownerReferences": [owner]}}
         await cluster.create(settings, owned)
-        await asyncio.sleep(45)
+        await sleep_virtually(45)
         assert await cluster.exists(settings, "hours")
         await cluster.client.delete(shops, "corner", "default")
 

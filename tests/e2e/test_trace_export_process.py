@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from e2e.test_run_process import create, node_of, scheduler, why_pending
 from support.apiserver.apiserver_process import RunningServer, serving
-from support.e2e.scheduler_process import until
+from support.waiting import wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -77,9 +77,9 @@ def test_attempts_arrive_as_spans_with_their_pods(
     monkeypatch.setenv("OTEL_SERVICE_NAME", "night-shift")
     with scheduler(server, tmp_path, "--secure-port=0", "--leader-elect=false") as process:
         create(server, "traced")
-        assert until(lambda: node_of(server, "traced")) == "n1"
+        assert wait_until(lambda: node_of(server, "traced")) == "n1"
         create(server, "huge", "64")
-        until(lambda: why_pending(server, "huge"))
+        wait_until(lambda: why_pending(server, "huge"))
         assert process.stopped() == 0
     assert f'"Exporting traces" endpoint="{receiver.url}"' in process.said
     spans = []
@@ -105,5 +105,5 @@ def test_a_receiver_that_is_not_there_stops_nothing(
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "1")
     with scheduler(server, tmp_path, "--secure-port=0", "--leader-elect=false") as process:
         create(server, "untraced")
-        assert until(lambda: node_of(server, "untraced")) == "n1"
+        assert wait_until(lambda: node_of(server, "untraced")) == "n1"
         assert process.stopped() == 0

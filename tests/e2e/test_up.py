@@ -17,6 +17,7 @@ from support.apiserver.kubectl_process import Kubectl, releases, required
 from support.cli.command_line import EXAMPLES
 from support.e2e.up_process import Objects, UpProcess, up
 from support.simulated_cluster.simulated_clusters import pod_spec, workload
+from support.waiting import PATIENTLY
 
 FIRST_STEPS = str(EXAMPLES / "first-steps.yaml")
 DEFAULT_PODS = "/api/v1/namespaces/default/pods"
@@ -225,16 +226,16 @@ def test_kubectl_runs_a_deployment_through_its_day(namespace: Namespace, kubectl
     here = kubectl.within(namespace.name)
     here("create", "deployment", "web", "--image=nginx")
     here("scale", "deployment", "web", "--replicas=3")
-    assert "successfully rolled out" in here("rollout", "status", "deployment/web", "--timeout=30s")
+    assert "successfully rolled out" in here("rollout", "status", "deployment/web", PATIENTLY)
     here("set", "image", "deployment/web", "nginx=nginx:2")
-    here("rollout", "status", "deployment/web", "--timeout=30s")
+    here("rollout", "status", "deployment/web", PATIENTLY)
     node = here("get", "pods", "-o", "jsonpath={.items[0].spec.nodeName}")
     assert f"node/{node} cordoned" in here("cordon", node)
     here("run", "late", "--image=nginx")
-    here("wait", "--for=condition=Ready", "pod/late", "--timeout=30s")
+    here("wait", "--for=condition=Ready", "pod/late", PATIENTLY)
     assert here("get", "pod", "late", "-o", "jsonpath={.spec.nodeName}") != node
     assert f"node/{node} uncordoned" in here("uncordon", node)
-    here("delete", "deployment", "web", "--cascade=foreground", "--timeout=30s")
+    here("delete", "deployment", "web", "--cascade=foreground", PATIENTLY)
     assert here("get", "pods", "-o", "name") == "pod/late\n"
 
 

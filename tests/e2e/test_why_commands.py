@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 from support.apiserver.kubectl_process import installed, required
 from support.e2e.up_process import Objects, UpProcess, up
+from support.waiting import PATIENCE_S
 
 from podium.cli import main
 
-PATIENCE_S = 120
 KINDS = (
     "nodes,pods,replicasets,statefulsets,persistentvolumeclaims,persistentvolumes,storageclasses"
 )

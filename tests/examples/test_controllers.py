@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from support.apiserver.apiserver_process import RunningServer, serving
 from support.cli.command_line import EXAMPLES
+from support.waiting import PATIENCE_S, wait_until
 
 import podium.client
 from podium.client import ResourceType, SharedInformer
@@ -49,19 +50,17 @@ def create_pod(server: RunningServer, name: str, node: str) -> None:
     create(server, PODS, name, nodeName=node, containers=[{"name": "c", "image": "nginx"}])
 
 
+def read_counts(server: RunningServer) -> dict[str, Any]:
+    _, found = server.ask("GET", NODES)
+    return {
+        node["metadata"]["name"]: node["metadata"].get("annotations", {}).get("example.com/pods")
+        for node in found["items"]
+    }
+
+
 async def until_counted(server: RunningServer, **counts: str) -> None:
-    """Until the nodes say so; how long that may take is the test's time limit."""
-    while True:
-        _, found = await asyncio.to_thread(server.ask, "GET", NODES)
-        said = {
-            node["metadata"]["name"]: node["metadata"]
-            .get("annotations", {})
-            .get("example.com/pods")
-            for node in found["items"]
-        }
-        if said == counts:
-            return
-        await asyncio.sleep(0.05)
+    """Until the nodes say so."""
+    await asyncio.to_thread(wait_until, lambda: read_counts(server) == counts)
 
 
 def test_pods_are_counted_on_their_nodes_across_a_restart_of_the_server(tmp_path: Path) -> None:
@@ -86,7 +85,7 @@ def test_pods_are_counted_on_their_nodes_across_a_restart_of_the_server(tmp_path
                 await running
 
     async def limited() -> None:
-        async with asyncio.timeout(120):
+        async with asyncio.timeout(PATIENCE_S):
             await scenario()
 
     asyncio.run(limited())

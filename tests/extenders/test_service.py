@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from support.waiting import PATIENCE_S
 
 from podium.api.pod import Pod
 from podium.extenders import Extender, ExtenderError, Nodes, Unresolvable, Victims
@@ -227,7 +228,7 @@ def test_a_slow_plain_method_holds_up_nobody() -> None:
         def filter(self, pod: Pod, nodes: Nodes) -> dict[str, str]:
             if nodes.names == ("last",):
                 release.set()
-            assert release.wait(10)
+            assert release.wait(PATIENCE_S)
             return {}
 
     service = ExtenderService(Slow())

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from support.serving.raw_http import Heard, served
+from support.waiting import PATIENCE_S
 
 from podium.api.pod import Pod
 from podium.extenders import Extender, Nodes
@@ -27,7 +28,7 @@ class Indiscreet(Extender):
 def heard(data: bytes, limits: Limits | None = None) -> Heard:
     async def main() -> Heard:
         async with served(ExtenderService(Indiscreet()), limits) as server:
-            return await asyncio.wait_for(server.ask(data), 20)
+            return await asyncio.wait_for(server.ask(data), PATIENCE_S)
 
     return asyncio.run(main())
 

@@ -24,6 +24,7 @@ from support.extenders.extender_servers import (
     reply,
     serving,
 )
+from support.live.virtual_loop import run_virtually, sleep_virtually
 
 from podium.config.types import ExtenderTLSConfig
 from podium.extenders.client import SMALL_ANSWER
@@ -52,7 +53,7 @@ def outcome(answer: Answer, timeout: str = "5s", **fields: object) -> tuple[Exte
         assert other == FilterAnswer(node_names=("n2",))
         return faulty, server
 
-    return asyncio.run(story())
+    return run_virtually(story())
 
 
 def problem(answer: ExtenderAnswer) -> str:
@@ -73,7 +74,7 @@ def test_the_deadline_covers_headers_that_trickle() -> None:
         for byte in b"HTTP/1.1 200 OK\r\nX-Long: " + b"x" * 1000:
             writer.write(bytes([byte]))
             await writer.drain()
-            await asyncio.sleep(0.02)
+            await sleep_virtually(0.02)
 
     answer, server = outcome(drip, SHORT)
     assert problem(answer) == f'Post "{server.url}/filter": {LATE}'
@@ -85,7 +86,7 @@ def test_the_deadline_covers_a_body_that_trickles() -> None:
         for byte in b'{"NodeNames": [' + b" " * 100_000:
             writer.write(bytes([byte]))
             await writer.drain()
-            await asyncio.sleep(0.02)
+            await sleep_virtually(0.02)
 
     answer, server = outcome(drip, "1s")
     assert problem(answer) == f"failed filter with extender at URL {server.url}/filter: {LATE_BODY}"

@@ -10,14 +10,13 @@ from typing import Any
 import msgspec
 import pytest
 from support.apiserver.apiserver_process import RunningServer, serving
+from support.waiting import PATIENCE_S
 
 from podium.client import KubeClient, LoopClock, ObjectStore, Reflector
 from podium.client.connection import find_settings, transport_for
 from podium.client.resources import NODES
 
 pytestmark = pytest.mark.slow
-
-TIME_S = 60
 
 
 class Names:
@@ -40,7 +39,7 @@ class Names:
         self._changed.set()
 
     async def until(self, *names: str) -> None:
-        async with asyncio.timeout(TIME_S):
+        async with asyncio.timeout(PATIENCE_S):
             while self.known != set(names):
                 self._changed.clear()
                 await self._changed.wait()

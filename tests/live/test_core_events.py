@@ -1,11 +1,10 @@
 """Events for servers that know the core group alone."""
 
-import asyncio
 from random import Random
 from typing import Any
 
 from support.live.event_server import BEGIN_S, EventServer, failed, pod_info, recording, scheduled
-from support.live.virtual_loop import run_virtually
+from support.live.virtual_loop import run_virtually, sleep_virtually
 
 from podium.live.core_events import CoreEvents
 
@@ -27,7 +26,7 @@ def test_an_event_is_created_as_the_old_group_wants_it() -> None:
     async def scenario() -> None:
         server = EventServer(has_series=False)
         async with recording(server) as recorder:
-            await asyncio.sleep(0.5)
+            await sleep_virtually(0.5)
             recorder.record(scheduled(pod_info()))
             await recorder.flush(10)
         (sent,) = server.writes
@@ -67,7 +66,7 @@ def test_the_same_event_again_raises_the_count_of_the_first_each_time() -> None:
             for version in range(3):
                 recorder.record(failed(pod_info(version=version), "no room"))
                 await recorder.flush(10)
-                await asyncio.sleep(5)
+                await sleep_virtually(5)
         assert server.methods == ["POST", "PATCH", "PATCH"]
         patch = server.writes[-1]
         assert patch.content_type == "application/strategic-merge-patch+json"

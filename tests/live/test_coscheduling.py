@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from support.live.live_clusters import condition_of, is_bound, is_running, pod
 from support.live.scheduler_at_work import BEGIN_S, scheduling
-from support.live.virtual_loop import run_virtually
+from support.live.virtual_loop import run_virtually, sleep_virtually
 from support.simulated_cluster.simulated_clusters import Cluster
 
 from podium.client import ResourceType
@@ -98,7 +98,7 @@ def test_one_of_two_gangs_runs_and_the_other_follows_when_there_is_room() -> Non
             return await condition_of(cluster, "b-2", "PodScheduled") is not None
 
         await cluster.until(told)
-        await asyncio.sleep(90)
+        await sleep_virtually(90)
         assert not any([await is_bound(cluster, f"b-{number}") for number in range(3)])
         for number in range(3):
             status = (await cluster.get(PODS, f"b-{number}"))["status"]

@@ -17,7 +17,7 @@ from support.live.event_server import (
     scheduled,
 )
 from support.live.scripted_server import refusal
-from support.live.virtual_loop import run_virtually
+from support.live.virtual_loop import run_virtually, sleep_virtually
 
 from podium.api.meta import ObjectMeta
 from podium.api.pod_groups import PodGroup
@@ -32,7 +32,7 @@ def test_an_event_is_created_with_everything_that_upstream_says_of_it() -> None:
     async def scenario() -> None:
         server = EventServer()
         async with recording(server) as recorder:
-            await asyncio.sleep(0.5)
+            await sleep_virtually(0.5)
             recorder.record(scheduled(pod_info()))
             await recorder.flush(10)
         (sent,) = server.writes
@@ -162,7 +162,7 @@ def test_whatever_keeps_the_question_from_a_yes_means_core_events_for_life(
         server = EventServer()
         server.trouble = lambda request: trouble if request.path == DISCOVERY else None
         async with recording(server) as recorder:
-            await asyncio.sleep(1)
+            await sleep_virtually(1)
             server.trouble = lambda _: None
             recorder.record(scheduled(pod_info()))
             await recorder.flush(10)
@@ -204,7 +204,7 @@ def test_a_server_that_stays_away_makes_no_more_than_a_thousand_events_wait() ->
             server.trouble = lambda _: Unreachable("gone")
             for number in range(3000):
                 recorder.record(scheduled(pod_info(f"pod-{number}")))
-                await asyncio.sleep(0.001)
+                await sleep_virtually(0.001)
             assert recorder.waiting == 1000
             assert recorder.counts.dropped == 2000
 
@@ -219,7 +219,7 @@ def test_events_that_are_only_counted_take_no_room_in_the_queue() -> None:
             server.trouble = lambda _: Unreachable("gone")
             for _ in range(3000):
                 recorder.record(failed(pod_info()))
-                await asyncio.sleep(0.001)
+                await sleep_virtually(0.001)
             assert recorder.waiting == 2
             assert (recorder.counts.dropped, recorder.counts.counted) == (0, 2998)
 
@@ -265,7 +265,7 @@ def test_what_was_under_way_when_the_work_was_stopped_can_still_be_flushed() -> 
         async with running(recorder):
             for number in range(40):
                 recorder.record(scheduled(pod_info(f"pod-{number}")))
-            await asyncio.sleep(1.5)
+            await sleep_virtually(1.5)
         await recorder.flush(600)
         assert (len(server.stored), recorder.waiting) == (40, 0)
 

@@ -1,6 +1,5 @@
 """Events that repeat: what makes a series, and how long one lasts."""
 
-import asyncio
 from itertools import pairwise
 from random import Random
 
@@ -9,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.live.event_server import BEGIN_S, EventServer, failed, pod_info, recording, scheduled
 from support.live.scripted_server import refusal
-from support.live.virtual_loop import run_virtually
+from support.live.virtual_loop import run_virtually, sleep_virtually
 
 from podium.client import Unreachable
 from podium.engine.requests import Event
@@ -31,7 +30,7 @@ def test_the_second_event_makes_a_series_and_later_ones_only_count() -> None:
         server = EventServer(latency_s=0.0)
         async with recording(server) as recorder:
             await tell(recorder, failed(pod_info(), "first"))
-            await asyncio.sleep(10)
+            await sleep_virtually(10)
             await tell(recorder, failed(pod_info(), "the note does not matter"))
             await tell(recorder, failed(pod_info()), failed(pod_info()))
         create, patch = server.writes
@@ -74,9 +73,9 @@ def test_a_series_that_falls_silent_gets_its_last_count_and_is_forgotten() -> No
         server = EventServer(latency_s=0.0)
         async with recording(server) as recorder:
             await tell(recorder, *[failed(pod_info())] * 5)
-            await asyncio.sleep(11 * MINUTE_S)
+            await sleep_virtually(11 * MINUTE_S)
             assert server.methods == ["POST", "PATCH"]
-            await asyncio.sleep(2 * MINUTE_S)
+            await sleep_virtually(2 * MINUTE_S)
             assert server.methods == ["POST", "PATCH", "PATCH"]
             assert server.writes[-1].body["series"]["count"] == 5
             assert server.writes[-1].at_s == 12 * MINUTE_S
@@ -91,7 +90,7 @@ def test_a_single_event_that_is_old_is_forgotten_without_a_word() -> None:
         server = EventServer()
         async with recording(server) as recorder:
             await tell(recorder, failed(pod_info()))
-            await asyncio.sleep(13 * MINUTE_S)
+            await sleep_virtually(13 * MINUTE_S)
             assert server.methods == ["POST"]
             await tell(recorder, failed(pod_info()))
             assert server.methods == ["POST", "POST"]
@@ -103,10 +102,10 @@ def test_a_series_that_goes_on_is_refreshed_every_half_hour() -> None:
     async def scenario() -> None:
         server = EventServer(latency_s=0.0)
         async with recording(server) as recorder:
-            await asyncio.sleep(0.5 * MINUTE_S)
+            await sleep_virtually(0.5 * MINUTE_S)
             for _ in range(65):
                 await tell(recorder, failed(pod_info()))
-                await asyncio.sleep(MINUTE_S)
+                await sleep_virtually(MINUTE_S)
         assert server.methods == ["POST", "PATCH", "PATCH", "PATCH"]
         refreshes = [(sent.at_s, sent.body["series"]["count"]) for sent in server.writes[2:]]
         assert [at_s for at_s, _ in refreshes] == [30 * MINUTE_S, 60 * MINUTE_S]
@@ -153,9 +152,9 @@ def test_the_end_of_a_series_that_cannot_be_told_is_told_later() -> None:
         async with recording(server) as recorder:
             await tell(recorder, *[failed(pod_info())] * 3)
             server.trouble = lambda _: Unreachable("gone")
-            await asyncio.sleep(13 * MINUTE_S)
+            await sleep_virtually(13 * MINUTE_S)
             server.trouble = lambda _: None
-            await asyncio.sleep(6 * MINUTE_S)
+            await sleep_virtually(6 * MINUTE_S)
         assert server.counts == [3]
 
     run_virtually(scenario())
@@ -167,10 +166,10 @@ def test_one_more_event_while_the_end_is_written_keeps_the_series_going() -> Non
         async with recording(server) as recorder:
             await tell(recorder, *[failed(pod_info())] * 3)
             server.latency_s = 10.0
-            await asyncio.sleep(12 * MINUTE_S + 5)
+            await sleep_virtually(12 * MINUTE_S + 5)
             assert server.methods == ["POST", "PATCH", "PATCH"]
             recorder.record(failed(pod_info()))
-            await asyncio.sleep(20 * MINUTE_S)
+            await sleep_virtually(20 * MINUTE_S)
         assert server.methods == ["POST", "PATCH", "PATCH", "PATCH"]
         assert server.counts == [4]
 
@@ -182,12 +181,12 @@ def test_the_end_of_a_series_waits_for_other_events_of_its_pod() -> None:
         server = EventServer(latency_s=0.0)
         async with recording(server) as recorder:
             await tell(recorder, *[failed(pod_info())] * 3)
-            await asyncio.sleep(12 * MINUTE_S - 5)
+            await sleep_virtually(12 * MINUTE_S - 5)
             server.latency_s = 10.0
             recorder.record(scheduled(pod_info()))
-            await asyncio.sleep(6 * MINUTE_S)
+            await sleep_virtually(6 * MINUTE_S)
             assert server.counts == [2, 1]
-            await asyncio.sleep(MINUTE_S)
+            await sleep_virtually(MINUTE_S)
             assert server.counts == [3, 1]
 
     run_virtually(scenario())
@@ -200,14 +199,14 @@ def test_while_the_server_is_away_a_round_of_refreshes_ends_with_the_first() -> 
         async with recording(server) as recorder:
             for _ in range(6):
                 await tell(recorder, *[failed(pod) for pod in pods])
-                await asyncio.sleep(5 * MINUTE_S - 1)
+                await sleep_virtually(5 * MINUTE_S - 1)
             await tell(recorder, *[failed(pod) for pod in pods])
             before = len(server.writes)
             server.trouble = lambda _: Unreachable("gone")
-            await asyncio.sleep(MINUTE_S)
+            await sleep_virtually(MINUTE_S)
             assert len(server.writes) == before + 1
             server.trouble = lambda _: None
-            await asyncio.sleep(20 * MINUTE_S)
+            await sleep_virtually(20 * MINUTE_S)
         assert server.counts == [7] * 5
 
     run_virtually(scenario())
@@ -243,8 +242,8 @@ def test_when_all_is_silent_the_counts_add_up_to_what_was_told(
         async with recording(server) as recorder:
             for number, pause_s in told:
                 recorder.record(failed(pods[number]))
-                await asyncio.sleep(pause_s)
-            await asyncio.sleep(20 * MINUTE_S)
+                await sleep_virtually(pause_s)
+            await sleep_virtually(20 * MINUTE_S)
         assert sum(server.counts) == len(told)
         assert server.methods.count("POST") == len(server.stored)
 

@@ -1,12 +1,11 @@
 """Carrying events to the server: in which order, how many at a time, and with how much patience."""
 
-import asyncio
 from itertools import pairwise
 
 import pytest
 from support.live.event_server import EventServer, failed, pod_info, recording, scheduled
 from support.live.scripted_server import refusal
-from support.live.virtual_loop import run_virtually
+from support.live.virtual_loop import run_virtually, sleep_virtually
 
 from podium.client import Unreachable
 from podium.client.transport import Reply, Request
@@ -89,7 +88,7 @@ def test_an_event_is_written_once_the_server_is_back() -> None:
             await recorder.flush(1)
             server.trouble = lambda _: Unreachable("gone")
             recorder.record(scheduled(pod_info()))
-            await asyncio.sleep(30)
+            await sleep_virtually(30)
             server.trouble = lambda _: None
             await recorder.flush(60)
         assert len(server.stored) == 1

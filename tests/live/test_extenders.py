@@ -7,7 +7,9 @@ from typing import Any
 from support.extenders.extender_servers import Request, reply, serving
 from support.live.live_clusters import is_bound, pod
 from support.live.scheduler_at_work import scheduling
+from support.live.virtual_loop import run_virtually
 from support.simulated_cluster.simulated_clusters import Cluster
+from support.waiting import PATIENCE_S, wait_in_loop
 
 from podium.client.resources import PODS
 from podium.config.load import load_configuration
@@ -31,7 +33,7 @@ async def in_small_cluster(configuration: Configuration, scenario: Any) -> None:
     made = nodes_from([default_template()], 3, ["a"])
     options = SimulatedClusterOptions(nodes=tuple(made), controllers=())
     async with (
-        asyncio.timeout(60),
+        asyncio.timeout(PATIENCE_S),
         embedded_cluster(options) as embedded,
         scheduling(embedded.client, configuration) as assembly,
     ):
@@ -66,7 +68,7 @@ def test_an_extender_sees_whole_objects_and_narrows_the_choice() -> None:
 
             await in_small_cluster(configured(server.url), scenario)
 
-    asyncio.run(main())
+    run_virtually(main())
 
 
 def test_an_extender_that_dawdles_does_not_stop_the_watches() -> None:
@@ -87,8 +89,7 @@ def test_an_extender_that_dawdles_does_not_stop_the_watches() -> None:
                 await asked.wait()
                 await cluster.create(PODS, pod("b"))
                 mirrored = assembly.scheduler.seen(PODS)
-                while len(mirrored) < 2:
-                    await asyncio.sleep(0.01)
+                await wait_in_loop(lambda: len(mirrored) == 2)
                 assert "default/b" not in assembly.engine.state.pods
                 may_answer.set()
                 await cluster.until(lambda: is_bound(cluster, "a"))
@@ -97,7 +98,7 @@ def test_an_extender_that_dawdles_does_not_stop_the_watches() -> None:
             configuration = configured(server.url, nodeCacheCapable=True)
             await in_small_cluster(configuration, scenario)
 
-    asyncio.run(main())
+    run_virtually(main())
 
 
 def test_an_extender_binds_in_place_of_the_scheduler() -> None:
@@ -133,5 +134,5 @@ def test_an_extender_binds_in_place_of_the_scheduler() -> None:
             configuration = configured(server.url, nodeCacheCapable=True, bindVerb="bind")
             await in_small_cluster(configuration, scenario)
 
-    asyncio.run(main())
+    run_virtually(main())
     assert [(each["PodName"], each["PodNamespace"]) for each in bound] == [("a", "default")]

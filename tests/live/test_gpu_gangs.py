@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from support.live.scheduler_at_work import BEGIN_S, scheduling
-from support.live.virtual_loop import run_virtually
+from support.live.virtual_loop import run_virtually, sleep_virtually
 from support.scheduler_plugins.gpu_cluster import NOT_ON_NODES
 from support.simulated_cluster.gpu_placement import SHARES
 from support.simulated_cluster.simulated_clusters import Cluster
@@ -113,7 +113,7 @@ def test_of_two_gangs_with_room_for_one_all_of_one_run_and_none_of_the_other(dia
             return ["Running"] * 3 in [await phases(cluster, gang) for gang in "ab"]
 
         await cluster.until(one_runs, within_s=300)
-        await asyncio.sleep(60)
+        await sleep_virtually(60)
         assert sorted([await phases(cluster, gang) for gang in "ab"]) == [
             ["Pending"] * 3,
             ["Running"] * 3,

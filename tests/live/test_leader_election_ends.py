@@ -5,6 +5,7 @@ import json
 
 import pytest
 from support.live.lease_server import Elector, LeaseServer, Way, play, stopped
+from support.live.virtual_loop import sleep_virtually
 
 from podium.live.leader_election import LeadershipLost
 
@@ -12,7 +13,7 @@ from podium.live.leader_election import LeadershipLost
 def test_a_leader_that_is_stopped_releases_the_lease_and_a_standby_takes_it_soon() -> None:
     async def scenario(server: LeaseServer, a: Elector, b: Elector) -> None:
         first, second = a.start(), b.start()
-        await asyncio.sleep(7)
+        await sleep_virtually(7)
         (ended,) = await stopped(first)
         assert isinstance(ended, asyncio.CancelledError)
         assert a.worked == [(0, 7)]
@@ -24,7 +25,7 @@ def test_a_leader_that_is_stopped_releases_the_lease_and_a_standby_takes_it_soon
             "leaseTransitions": 0,
         }
         assert a.election.holder == ""
-        await asyncio.sleep(4.4)
+        await sleep_virtually(4.4)
         assert b.works()
         assert server.spec["leaseTransitions"] == 1
         await stopped(second)
@@ -35,7 +36,7 @@ def test_a_leader_that_is_stopped_releases_the_lease_and_a_standby_takes_it_soon
 def test_a_lease_is_released_when_the_work_is_done() -> None:
     async def scenario(server: LeaseServer, a: Elector, _: Elector) -> None:
         async def work() -> None:
-            await asyncio.sleep(5)
+            await sleep_virtually(5)
 
         await a.election.lead(work)
         assert asyncio.get_running_loop().time() == 5
@@ -76,7 +77,7 @@ def test_a_failure_in_the_renewals_is_not_swallowed() -> None:
 
     async def scenario(server: LeaseServer, a: Elector, _: Elector) -> None:
         running = a.start()
-        await asyncio.sleep(1)
+        await sleep_virtually(1)
         server.put(holderIdentity="x")
         with pytest.raises(LookupError, match="broken"):
             await running
@@ -88,7 +89,7 @@ def test_a_failure_in_the_renewals_is_not_swallowed() -> None:
 def test_a_release_takes_two_requests_at_most_and_their_time() -> None:
     async def scenario(server: LeaseServer, a: Elector, _: Elector) -> None:
         running = a.start()
-        await asyncio.sleep(1)
+        await sleep_virtually(1)
         a.line.cut()
         await stopped(running)
         assert asyncio.get_running_loop().time() == 6
@@ -101,7 +102,7 @@ def test_a_release_takes_two_requests_at_most_and_their_time() -> None:
 def test_a_lease_that_is_gone_need_not_be_released() -> None:
     async def scenario(server: LeaseServer, a: Elector, _: Elector) -> None:
         running = a.start()
-        await asyncio.sleep(1)
+        await sleep_virtually(1)
         server.lease = None
         await stopped(running)
         assert server.lease is None
@@ -113,7 +114,7 @@ def test_a_lease_that_is_gone_need_not_be_released() -> None:
 def test_a_lease_that_names_another_is_not_released() -> None:
     async def scenario(server: LeaseServer, a: Elector, _: Elector) -> None:
         running = a.start()
-        await asyncio.sleep(1)
+        await sleep_virtually(1)
         server.put(holderIdentity="somebody")
         await stopped(running)
         assert server.holder == "somebody"
@@ -126,7 +127,7 @@ def test_a_lease_that_was_just_written_is_released_though_no_answer_had_come() -
     async def scenario(server: LeaseServer, a: Elector, _: Elector) -> None:
         a.line.way = lambda request: Way(back_s=3 if request.method == "POST" else 0)
         running = a.start()
-        await asyncio.sleep(1)
+        await sleep_virtually(1)
         assert (server.holder, a.works()) == ("a", False)
         await stopped(running)
         assert server.holder == ""
@@ -139,7 +140,7 @@ def test_a_standby_that_is_stopped_asks_nothing_more() -> None:
     async def scenario(server: LeaseServer, a: Elector, b: Elector) -> None:
         server.put(holderIdentity="somebody", leaseDurationSeconds=15)
         running = b.start()
-        await asyncio.sleep(1)
+        await sleep_virtually(1)
         await stopped(running)
         assert b.line.methods == ["GET"]
 
@@ -150,12 +151,12 @@ def test_while_cancelled_work_goes_on_the_lease_is_not_released() -> None:
     async def scenario(server: LeaseServer, a: Elector, _: Elector) -> None:
         async def work() -> None:
             try:
-                await asyncio.sleep(1000)
+                await sleep_virtually(1000)
             finally:
-                await asyncio.sleep(100)
+                await sleep_virtually(100)
 
         running = a.start(work)
-        await asyncio.sleep(1)
+        await sleep_virtually(1)
         await stopped(running)
         assert asyncio.get_running_loop().time() == 6
         assert server.holder == "a"
@@ -168,14 +169,14 @@ def test_whoever_is_stopped_twice_waits_for_nothing() -> None:
     async def scenario(server: LeaseServer, a: Elector, _: Elector) -> None:
         async def work() -> None:
             try:
-                await asyncio.sleep(1000)
+                await sleep_virtually(1000)
             finally:
-                await asyncio.sleep(4)
+                await sleep_virtually(4)
 
         running = a.start(work)
-        await asyncio.sleep(1)
+        await sleep_virtually(1)
         running.cancel()
-        await asyncio.sleep(1)
+        await sleep_virtually(1)
         await stopped(running)
         assert asyncio.get_running_loop().time() == 2
         assert server.holder == "a"
@@ -187,12 +188,12 @@ def test_work_that_fails_when_it_is_cancelled_is_told_of() -> None:
     async def scenario(server: LeaseServer, a: Elector, _: Elector) -> None:
         async def work() -> None:
             try:
-                await asyncio.sleep(1000)
+                await sleep_virtually(1000)
             finally:
                 raise LookupError("broken")
 
         running = a.start(work)
-        await asyncio.sleep(1)
+        await sleep_virtually(1)
         (ended,) = await stopped(running)
         assert isinstance(ended, asyncio.CancelledError)
         assert ("Work failed when it was cancelled", {"err": "broken"}) in a.log.lines
@@ -204,13 +205,13 @@ def test_work_that_fails_when_it_is_cancelled_is_told_of() -> None:
 def test_whoever_lost_the_lease_may_stand_again() -> None:
     async def scenario(server: LeaseServer, a: Elector, _: Elector) -> None:
         running = a.start()
-        await asyncio.sleep(1)
+        await sleep_virtually(1)
         a.line.cut()
         with pytest.raises(LeadershipLost):
             await running
         a.line.mend()
         running = a.start()
-        await asyncio.sleep(1)
+        await sleep_virtually(1)
         assert a.works()
         assert json.loads(a.line.requests[-2][1].body)["spec"]["leaseTransitions"] == 0
         await stopped(running)

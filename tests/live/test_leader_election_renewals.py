@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from support.live.lease_server import Elector, LeaseServer, Way, play, stopped
 from support.live.scripted_server import refusal, reply
-from support.live.virtual_loop import run_virtually
+from support.live.virtual_loop import run_virtually, sleep_virtually
 
 from podium.live.leader_election import LeadershipLost
 
@@ -14,7 +14,7 @@ from podium.live.leader_election import LeadershipLost
 def test_a_leader_renews_with_one_request_every_retry_period() -> None:
     async def scenario(server: LeaseServer, a: Elector, _: Elector) -> None:
         running = a.start()
-        await asyncio.sleep(101)
+        await sleep_virtually(101)
         assert a.line.methods == ["GET", "POST"] + ["PUT"] * 50
         assert server.spec == {
             "holderIdentity": "a",
@@ -32,9 +32,9 @@ def test_a_leader_renews_with_one_request_every_retry_period() -> None:
 def test_what_others_write_into_the_lease_is_kept() -> None:
     async def scenario(server: LeaseServer, a: Elector, _: Elector) -> None:
         running = a.start()
-        await asyncio.sleep(1)
+        await sleep_virtually(1)
         server.put({"team": "x"}, strategy="OldestEmulationVersion", later={"deep": [1, None]})
-        await asyncio.sleep(60)
+        await sleep_virtually(60)
         assert a.works()
         assert server.lease is not None
         assert server.lease["metadata"]["labels"] == {"team": "x"}
@@ -52,14 +52,14 @@ def test_what_others_write_into_the_lease_is_kept() -> None:
 def test_a_leader_outlasts_a_server_that_is_away_for_less_than_the_renew_deadline() -> None:
     async def scenario(server: LeaseServer, a: Elector, b: Elector) -> None:
         running = [a.start(), b.start()]
-        await asyncio.sleep(3)
+        await sleep_virtually(3)
         a.line.way = b.line.way = lambda _: Way(is_refused=True)
-        await asyncio.sleep(8.5)
+        await sleep_virtually(8.5)
         assert a.works()
         assert a.election.trouble == "connection refused"
         a.line.mend()
         b.line.mend()
-        await asyncio.sleep(60)
+        await sleep_virtually(60)
         assert a.works()
         assert not a.worked
         assert a.election.trouble == ""
@@ -71,16 +71,16 @@ def test_a_leader_outlasts_a_server_that_is_away_for_less_than_the_renew_deadlin
 def test_a_leader_that_cannot_renew_stops_before_another_begins() -> None:
     async def scenario(server: LeaseServer, a: Elector, b: Elector) -> None:
         first = a.start()
-        await asyncio.sleep(1)
+        await sleep_virtually(1)
         second = b.start()
-        await asyncio.sleep(10)
+        await sleep_virtually(10)
         a.line.cut()
         with pytest.raises(LeadershipLost, match="kube-system/kube-scheduler: not renewed in time"):
             await first
         assert "Failed to renew lease" in a.log.messages
         assert a.log.messages[-1] == "Failed to release lease"
         assert not a.leads()
-        await asyncio.sleep(20)
+        await sleep_virtually(20)
         (_, end), begin = a.worked[0], b.began_at
         # The last renewal was at 10 s: one pause of 2 s and the deadline of 10 s later it was over.
         assert end == pytest.approx(22, abs=0.01)
@@ -98,13 +98,13 @@ def test_work_is_cancelled_before_anything_else_when_the_lease_is_lost() -> None
 
         async def work() -> None:
             try:
-                await asyncio.sleep(1000)
+                await sleep_virtually(1000)
             finally:
                 requests_at_end.append(len(a.line.requests))
                 assert not a.leads()
 
         running = a.start(work)
-        await asyncio.sleep(1)
+        await sleep_virtually(1)
         a.line.cut()
         with pytest.raises(LeadershipLost):
             await running
@@ -116,14 +116,14 @@ def test_work_is_cancelled_before_anything_else_when_the_lease_is_lost() -> None
 def test_a_renewal_counts_from_when_it_was_sent() -> None:
     async def scenario(server: LeaseServer, a: Elector, b: Elector) -> None:
         first, second = a.start(), b.start()
-        await asyncio.sleep(1)
+        await sleep_virtually(1)
         # Sent and taken at 2 s, answered at 6.9 s, and nothing goes through after that.
         a.line.way = lambda _: Way(back_s=4.9)
-        await asyncio.sleep(5)
+        await sleep_virtually(5)
         a.line.cut()
         with pytest.raises(LeadershipLost):
             await first
-        await asyncio.sleep(20)
+        await sleep_virtually(20)
         assert a.worked[0][1] == pytest.approx(2 + 0.95 * 15, abs=0.01)
         assert b.began_at is not None
         assert b.began_at >= 17
@@ -135,9 +135,9 @@ def test_a_renewal_counts_from_when_it_was_sent() -> None:
 def test_slow_answers_are_good_enough() -> None:
     async def scenario(server: LeaseServer, a: Elector, b: Elector) -> None:
         running = [a.start(), b.start()]
-        await asyncio.sleep(1)
+        await sleep_virtually(1)
         a.line.way = b.line.way = lambda _: Way(there_s=2, back_s=2.5)
-        await asyncio.sleep(300)
+        await sleep_virtually(300)
         assert a.works()
         assert not a.worked
         await stopped(*running)
@@ -148,10 +148,10 @@ def test_slow_answers_are_good_enough() -> None:
 def test_a_renewal_whose_answer_is_lost_is_found_again() -> None:
     async def scenario(server: LeaseServer, a: Elector, _: Elector) -> None:
         running = a.start()
-        await asyncio.sleep(1)
+        await sleep_virtually(1)
         ways = iter([Way(is_answered=False)])
         a.line.way = lambda _: next(ways, Way())
-        await asyncio.sleep(60)
+        await sleep_virtually(60)
         assert a.works()
         assert not a.worked
         assert a.line.methods[2:6] == ["PUT", "GET", "PUT", "PUT"]
@@ -169,11 +169,11 @@ def test_no_two_writes_look_the_same(clock_stands_still: bool) -> None:
         if clock_stands_still:
             a.wall_rate = 0.0
         running = a.start()
-        await asyncio.sleep(1)
+        await sleep_virtually(1)
         # The server takes the optimistic write of an attempt, and the careful one after it.
         ways = iter([Way(is_answered=False)])
         a.line.way = lambda _: next(ways, Way())
-        await asyncio.sleep(60)
+        await sleep_virtually(60)
         times = [spec["renewTime"] for _, spec in server.history]
         assert len(times) == len(set(times)) > 25
         await stopped(running)
@@ -184,10 +184,10 @@ def test_no_two_writes_look_the_same(clock_stands_still: bool) -> None:
 def test_a_server_that_asks_to_come_back_later_is_given_no_more_than_the_time_limit() -> None:
     async def scenario(server: LeaseServer, a: Elector, _: Elector) -> None:
         running = a.start()
-        await asyncio.sleep(1)
+        await sleep_virtually(1)
         ways = iter([Way(instead=reply({}, 429, retry_after="60"))])
         a.line.way = lambda _: next(ways, Way())
-        await asyncio.sleep(7)
+        await sleep_virtually(7)
         assert a.line.methods[2:] == ["PUT", "GET", "PUT"]
         assert a.works()
         await stopped(running)
@@ -202,11 +202,11 @@ def test_answers_that_are_no_lease_are_failures(answer: Any) -> None:
     async def scenario(server: LeaseServer, a: Elector, _: Elector) -> None:
         a.line.way = lambda _: Way(instead=answer)
         running = a.start()
-        await asyncio.sleep(10)
+        await sleep_virtually(10)
         assert not a.works()
         assert a.log.messages[-1] == "Error retrieving lease lock"
         a.line.mend()
-        await asyncio.sleep(10)
+        await sleep_virtually(10)
         assert a.works()
         a.line.way = lambda _: Way(instead=answer)
         with pytest.raises(LeadershipLost):
@@ -228,7 +228,7 @@ class _Held:
         return self.ahead_s + asyncio.get_running_loop().time()
 
     async def sleep(self, seconds: float) -> None:
-        await asyncio.sleep(seconds)
+        await sleep_virtually(seconds)
 
 
 def test_a_leader_that_was_held_up_knows_at_once_that_it_may_not_lead() -> None:
@@ -236,7 +236,7 @@ def test_a_leader_that_was_held_up_knows_at_once_that_it_may_not_lead() -> None:
         clock = _Held()
         elector = Elector(LeaseServer(), "a", clock=clock)
         running = elector.start()
-        await asyncio.sleep(1)
+        await sleep_virtually(1)
         assert elector.leads()
         clock.ahead_s = 11.5
         assert not elector.leads()
@@ -252,7 +252,7 @@ def test_the_health_check_fails_when_a_leader_is_20_s_past_its_lease() -> None:
         check = elector.election.check
         assert check() is None
         running = elector.start()
-        await asyncio.sleep(1)
+        await sleep_virtually(1)
         clock.ahead_s = 33.9
         assert check() is None
         clock.ahead_s = 34.1
@@ -268,7 +268,7 @@ def test_a_standby_is_healthy_whatever_becomes_of_the_leader() -> None:
     async def scenario(server: LeaseServer, a: Elector, _: Elector) -> None:
         server.put(holderIdentity="somebody", leaseDurationSeconds=1000)
         running = a.start()
-        await asyncio.sleep(500)
+        await sleep_virtually(500)
         assert a.election.check() is None
         await stopped(running)
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from support.live.lease_server import SETTINGS, Elector, LeaseServer, SkewedClock, Way, stopped
 from support.live.scripted_server import refusal
-from support.live.virtual_loop import run_virtually
+from support.live.virtual_loop import run_virtually, sleep_virtually
 
 from podium.api.go_duration import Duration
 from podium.client.transport import Request
@@ -101,7 +101,7 @@ class Contest:
 
     async def restart(self, elector: Elector) -> None:
         await stopped(self.running[elector])
-        await asyncio.sleep(1)
+        await sleep_virtually(1)
         self.start(elector)
 
     async def _live(self, elector: Elector) -> None:
@@ -111,7 +111,7 @@ class Contest:
                 await elector.election.lead(elector.work)
             except LeadershipLost:
                 self.lost += 1
-                await asyncio.sleep(1)
+                await sleep_virtually(1)
 
     def _began(self, beginner: Elector) -> None:
         self.begun += 1
@@ -122,7 +122,7 @@ class Contest:
                 self.problems.append(f"{pair} at {now:.2f} s")
 
     async def take(self, step: Step) -> None:
-        await asyncio.sleep(step.pause_s)
+        await sleep_virtually(step.pause_s)
         elector = self.electors[step.candidate % len(NAMES)]
         if step.candidate == LEADER:
             elector = next((each for each in self.electors if each.works()), elector)
@@ -200,7 +200,7 @@ def test_at_no_time_do_two_work(
         for step in script:
             await contest.take(step)
         # Bad lines get well, what was in flight arrives, an abandoned lease runs out.
-        await asyncio.sleep(40 + 20 + times.lease_duration.seconds + 20)
+        await sleep_virtually(40 + 20 + times.lease_duration.seconds + 20)
         at_work = [elector for elector in contest.electors if elector.works()]
         assert [elector.election.identity for elector in at_work] == [contest.server.holder]
         assert at_work[0].leads()

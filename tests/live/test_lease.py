@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.live.lease_server import BEGIN_S, SETTINGS, NotedLog, stopped
+from support.live.virtual_loop import sleep_virtually
 from support.simulated_cluster.simulated_clusters import Cluster, in_cluster
 
 from podium.api.errors import InputError
@@ -116,7 +117,7 @@ async def standing(cluster: Cluster, *identities: str) -> AsyncIterator[list[Lea
         )
         elections.append(election)
         running.append(asyncio.create_task(election.lead(work)))
-        await asyncio.sleep(1)
+        await sleep_virtually(1)
     yield elections
     await stopped(*running)
 
@@ -130,7 +131,7 @@ def test_candidates_agree_through_the_embedded_api_server() -> None:
             assert (a.is_leader, b.is_leader) == (True, False)
             marks = {"metadata": {"labels": {"team": "x"}, "annotations": {"note": "y"}}}
             await cluster.patch(LEASES, "kube-scheduler", marks, "kube-system")
-            await asyncio.sleep(30)
+            await sleep_virtually(30)
             lease = await the_lease()
             assert a.is_leader
             assert a.slow_renewals == 1
@@ -145,7 +146,7 @@ def test_candidates_agree_through_the_embedded_api_server() -> None:
 
             await cluster.client.delete(LEASES, "kube-scheduler", "kube-system")
             await cluster.until(lambda: cluster.exists(LEASES, "kube-scheduler", "kube-system"))
-            await asyncio.sleep(10)
+            await sleep_virtually(10)
             assert a.is_leader != b.is_leader
         lease = await the_lease()
         assert lease["spec"]["holderIdentity"] == ""

@@ -1,11 +1,11 @@
 """What a live scheduler counts while it works in a cluster, in virtual time."""
 
-import asyncio
 from functools import partial
 
 import pytest
 from support.live.live_clusters import condition_of, in_live_cluster, is_bound, is_running, pod
 from support.live.moody_transport import Judge, Times, binds, moody, refusal
+from support.live.virtual_loop import sleep_virtually
 from support.live.watched_metrics import LiveMetrics
 from support.simulated_cluster.simulated_clusters import Cluster
 
@@ -185,13 +185,13 @@ def test_changes_of_the_cluster_are_counted_as_they_are_taken_in() -> None:
         await cluster.until(lambda: is_running(cluster, "web"))
         await cluster.patch(NODES, "node-0", {"metadata": {"labels": {"disk": "ssd"}}})
         await cluster.create(PODS, pod("large", "64"))
-        await asyncio.sleep(1)
+        await sleep_virtually(1)
         await cluster.patch(PODS, "large", {"metadata": {"labels": {"app": "x"}}})
         await cluster.patch(PODS, "web", {"metadata": {"labels": {"app": "x"}}})
         for name in ("web", "large"):
             await cluster.client.delete(PODS, name, "default", DeleteOptions(grace_period_s=0))
         await cluster.client.delete(NODES, "node-2")
-        await asyncio.sleep(1)
+        await sleep_virtually(1)
 
     in_live_cluster(scenario, metrics=metrics, controllers=())
     handled = {event: count for (event,), count in metrics.samples(HANDLED).items()}

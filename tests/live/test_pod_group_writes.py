@@ -5,7 +5,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 import msgspec
-from support.live.virtual_loop import run_virtually
+from support.live.virtual_loop import run_virtually, sleep_virtually
 
 from podium.api.meta import ObjectMeta
 from podium.api.pod_groups import PodGroup, PodGroupCondition
@@ -26,7 +26,7 @@ class SlowAtFirst:
         self.stored: list[str] = []
 
     async def send(self, request: Request, *, timeout_s: float) -> Reply:
-        await asyncio.sleep(min(self._delays.pop(0) if self._delays else 0.0, timeout_s))
+        await sleep_virtually(min(self._delays.pop(0) if self._delays else 0.0, timeout_s))
         if self._failures:
             self._failures -= 1
             raise Unreachable("no", refused=False)

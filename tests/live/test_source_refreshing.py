@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import pytest
 from support.live.scheduler_at_work import scheduling
-from support.live.virtual_loop import run_virtually
+from support.live.virtual_loop import run_virtually, sleep_virtually
 
 from podium.client import LoopClock
 from podium.client.resources import NODES, PODS
@@ -99,10 +99,10 @@ def test_a_source_is_fetched_again_and_again_until_the_end() -> None:
         await scene.refreshing.asked_once()
         column = scene.engine.sources.column("s")
         assert column.value == {"a": 1.0}
-        await asyncio.sleep(35)
+        await sleep_virtually(35)
         assert column.value == {"a": 4.0}
         await scene.refreshing.end()
-        await asyncio.sleep(100)
+        await sleep_virtually(100)
         assert column.is_stale
         assert scene.stirs == 4
 
@@ -123,7 +123,7 @@ def test_a_slow_source_is_given_up_in_time_and_holds_up_no_other() -> None:
 
         scene = Scene(Scripted("slow", never), Scripted("quick", quick))
         scene.refreshing.begin()
-        await asyncio.sleep(1)
+        await sleep_virtually(1)
         assert scene.engine.sources.column("quick").value == {"a": 1.0}
         await scene.refreshing.asked_once()
         assert asyncio.get_running_loop().time() == pytest.approx(2)
@@ -151,7 +151,7 @@ def test_failures_are_logged_when_they_change_and_tried_less_and_less_often(
 
         scene = Scene(Scripted("s", fetch))
         scene.refreshing.begin()
-        await asyncio.sleep(1000)
+        await sleep_virtually(1000)
         await scene.refreshing.end()
 
     with caplog.at_level(logging.INFO, logger="podium.live"):
@@ -200,7 +200,7 @@ def test_a_fetch_that_cancels_itself_is_tried_again() -> None:
 
         scene = Scene(Scripted("s", fetch))
         scene.refreshing.begin()
-        await asyncio.sleep(5)
+        await sleep_virtually(5)
         assert scene.engine.sources.column("s").value == {"a": 1.0}
         await scene.refreshing.end()
 
@@ -243,7 +243,7 @@ class Hot(NodeFilterPlugin, PostBindPlugin):
         return [Scripted("heat", self._measured)]
 
     async def _measured(self) -> Mapping[str, float]:
-        await asyncio.sleep(1)
+        await sleep_virtually(1)
         return {"n": self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]}
 
     def filter_node(self, pod: Pod, node: NodeView) -> str | None:
@@ -277,7 +277,7 @@ def test_pods_wait_for_what_a_source_says_and_plugins_write_to_the_server() -> N
                     pod = await access.get(Pod, "web", "default")
                     if pod.metadata.annotations:
                         return loop.time(), pod
-                    await asyncio.sleep(0.5)
+                    await sleep_virtually(0.5)
 
     at, pod = run_virtually(main())
     assert (pod.spec.node_name, pod.metadata.annotations) == ("n", {"marked": "n"})

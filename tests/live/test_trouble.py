@@ -1,6 +1,5 @@
 """A scheduler whose API server has a bad day: pods wait, none is lost, others are not harmed."""
 
-import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
@@ -12,6 +11,7 @@ from support.live.live_clusters import (
     pod,
 )
 from support.live.moody_transport import Moody, Times, binds, moody, refusal
+from support.live.virtual_loop import sleep_virtually
 from support.simulated_cluster.simulated_clusters import Cluster
 
 from podium.client import DeleteOptions, KubeClient, Transport, Unreachable
@@ -129,7 +129,7 @@ def test_only_the_latest_failure_is_written_when_the_server_is_slow() -> None:
         for step in range(20):
             body = {"metadata": {"labels": {"step": str(step)}}}
             await cluster.patch(PODS, "large", body)
-            await asyncio.sleep(1)
+            await sleep_virtually(1)
         await cluster.until(lambda: _idle(assembly))
         assert len(patches) <= 2
 

@@ -5,7 +5,7 @@ from random import Random
 
 import msgspec
 import pytest
-from support.live.virtual_loop import run_virtually
+from support.live.virtual_loop import run_virtually, sleep_virtually
 
 from podium.api.pod import PodCondition, PodExtendedResourceClaimStatus
 from podium.client import LoopClock, Unreachable
@@ -32,7 +32,7 @@ def test_turns_are_taken_in_order_by_key_and_leave_nothing_behind() -> None:
     async def work(lock: KeyedLock, key: str, name: str, seconds: float) -> None:
         async with lock.hold(key):
             told.append(f"{name} begins")
-            await asyncio.sleep(seconds)
+            await sleep_virtually(seconds)
             told.append(f"{name} ends")
 
     async def main() -> None:

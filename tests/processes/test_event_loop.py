@@ -29,7 +29,8 @@ async def close_when_connected(serving: ssl.SSLContext, trusting: ssl.SSLContext
     said = "Fatal error on SSL protocol"
     context = {"message": said, "exception": late, "transport": raw, "protocol": tls}
     loop.call_exception_handler(context)
-    await asyncio.sleep(0.05)
+    for _ in range(100):  # turns of the loop, in which the server sees the end
+        await asyncio.sleep(0)
     server.close()
     await server.wait_closed()
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from support.live.virtual_loop import sleep_virtually
 from support.simulated_cluster.simulated_clusters import Cluster, in_cluster, workload
 
 from podium.api.pod import Pod
@@ -40,7 +41,7 @@ def test_each_pod_is_gone_and_replaced_before_the_next_one_leaves() -> None:
                 found: list[Any] = await cluster.all(PODS)
                 ready = [pod for pod in found if is_ready(pod)]
                 fewest = min(fewest, len(ready))
-                await asyncio.sleep(0.5)
+                await sleep_virtually(0.5)
 
         looking = asyncio.ensure_future(look())
         await evict_in_turn(cluster.client, pods[:2], 30.0, LoopClock(), told.append)
@@ -59,7 +60,7 @@ def test_a_budget_stops_the_evictions_and_the_rest_is_left_alone() -> None:
         pods = await running(cluster)
         spec = {"minAvailable": 3, "selector": {"matchLabels": {"app": "web"}}}
         await cluster.create(POD_DISRUPTION_BUDGETS, {"metadata": {"name": "b"}, "spec": spec})
-        await asyncio.sleep(5)
+        await sleep_virtually(5)
         told: list[str] = []
         with pytest.raises(EvictionStopped, match=f"default/{pods[0].name} is not evicted: "):
             await evict_in_turn(cluster.client, pods, 1.0, LoopClock(), told.append)

@@ -7,7 +7,8 @@ from collections.abc import Coroutine
 from typing import Any
 
 import pytest
-from support.live.virtual_loop import run_virtually
+from support.live.virtual_loop import run_virtually, sleep_virtually
+from support.waiting import PATIENCE_S
 
 from podium.processes.tasks import (
     run_until_stopped,
@@ -22,7 +23,7 @@ class Broke(Exception):
 
 
 async def breaks() -> None:
-    await asyncio.sleep(1)
+    await sleep_virtually(1)
     raise Broke
 
 
@@ -54,7 +55,7 @@ def test_what_breaks_a_part_is_raised_to_whoever_waits_beside_it() -> None:
 
 def test_a_part_that_just_ends_is_an_error_too() -> None:
     async def main() -> None:
-        async with running_part(asyncio.sleep(1)) as part:
+        async with running_part(sleep_virtually(1)) as part:
             await wait_while_running(lasts(), part)
 
     raised_by(main(), RuntimeError)
@@ -63,7 +64,7 @@ def test_a_part_that_just_ends_is_an_error_too() -> None:
 def test_what_is_waited_for_is_given_back() -> None:
     async def main() -> None:
         async with running_part(lasts()) as part:
-            assert await wait_while_running(asyncio.sleep(1, "done"), part) == "done"
+            assert await wait_while_running(sleep_virtually(1, "done"), part) == "done"
 
     run_virtually(main())
 
@@ -113,7 +114,7 @@ def test_a_signal_stops(number: signal.Signals) -> None:
     async def main() -> None:
         stopping = stop_on_signal()
         os.kill(os.getpid(), number)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             await run_until_stopped(lasts(), stopping)
 
     asyncio.run(main())

@@ -12,6 +12,7 @@ import msgspec
 import pytest
 from support.cli.command_line import pod
 from support.user_code.plugin_files import SAYS_NO, Source
+from support.waiting import PATIENCE_S
 
 from podium.api.documents import read_documents
 from podium.api.errors import InputError
@@ -31,8 +32,6 @@ from podium.simulated_cluster.nodes.templates import default_template, nodes_fro
 from podium.user_code.plugins import equip
 
 pytestmark = pytest.mark.usefixtures("own_modules")
-
-TIME_S = 30
 
 
 def plan(count: int = 2, *, plugins: tuple[str, ...] = (), **more: Any) -> ClusterPlan:
@@ -56,7 +55,7 @@ def in_cluster(
 ) -> None:
     async def main() -> None:
         running = whole_cluster(server(data, planned.scheduler_plan.gates), planned)
-        async with asyncio.timeout(TIME_S), running as cluster:
+        async with asyncio.timeout(PATIENCE_S), running as cluster:
             await scenario(cluster)
 
     asyncio.run(main())
@@ -96,7 +95,7 @@ def test_a_cluster_has_its_nodes_and_places_pods_on_them() -> None:
 
 def test_leaving_a_cluster_leaves_nothing_running() -> None:
     async def main() -> None:
-        async with asyncio.timeout(TIME_S):
+        async with asyncio.timeout(PATIENCE_S):
             async with whole_cluster(server(), plan()) as cluster:
                 await cluster.client.create(PODS, pod("a"), "default")
             assert all(part.done() for part in cluster.parts)

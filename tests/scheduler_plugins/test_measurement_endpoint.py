@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import trustme
 from support.extenders.extender_servers import Request, Server, answering, never, reply, serving
+from support.waiting import PATIENCE_S
 
 from podium.client.transport import Unreachable
 from podium.scheduler_plugins import measurement_endpoint
@@ -142,7 +143,7 @@ def test_a_load_watcher_is_asked_for_all_nodes() -> None:
     async def main() -> list[str]:
         body = b'{"window": {"end": 7}, "data": {"NodeMetricsMap": {}}}'
         async with serving(answering(body)) as server:
-            loads = await ask_load_watcher(Endpoint(address=server.url), timeout_s=5.0)
+            loads = await ask_load_watcher(Endpoint(address=server.url), timeout_s=PATIENCE_S)
             assert loads.window_end == 7
             return [request.path for request in server.requests]
 
@@ -152,7 +153,7 @@ def test_a_load_watcher_is_asked_for_all_nodes() -> None:
 def test_a_load_watcher_that_fails_is_quoted() -> None:
     async def main() -> None:
         async with serving(answering(b"no metrics yet\n", "500 No")) as server:
-            await ask_load_watcher(Endpoint(address=server.url), timeout_s=5.0)
+            await ask_load_watcher(Endpoint(address=server.url), timeout_s=PATIENCE_S)
 
     with pytest.raises(NoMeasurements, match="/watcher answered 500: no metrics yet"):
         asyncio.run(main())
@@ -162,7 +163,9 @@ def test_prometheus_is_asked_four_questions_about_loads() -> None:
     async def main() -> list[str]:
         async with serving(answering(vector(({"node": "a"}, 0.5)))) as server:
             endpoint = Endpoint(address=server.url)
-            loads = await ask_prometheus(endpoint, ("cpu", "mem"), NODE_LABELS, timeout_s=5.0)
+            loads = await ask_prometheus(
+                endpoint, ("cpu", "mem"), NODE_LABELS, timeout_s=PATIENCE_S
+            )
             assert loads.nodes["a"] == (50.0, 50.0, 50.0, 50.0)
             return sorted(request.path.partition("=")[2] for request in server.requests)
 

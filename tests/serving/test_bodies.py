@@ -5,8 +5,9 @@ import contextlib
 from typing import Any
 
 import pytest
-from support.live.virtual_loop import run_virtually
+from support.live.virtual_loop import run_virtually, sleep_virtually, timeout_virtually
 from support.serving.raw_http import GET, Deaf, Echo, RawClient, Served, answer, served
+from support.waiting import PATIENCE_S
 
 from podium.serving import BodyTooLarge, ClientGone, Limits, read_body
 
@@ -56,7 +57,7 @@ def test_a_chunked_body_that_nobody_reads_ends_the_connection() -> None:
                     await client.writer.drain()
             return await client.until_closed()
 
-    assert asyncio.run(asyncio.wait_for(main(), 20)) == b""
+    assert asyncio.run(asyncio.wait_for(main(), PATIENCE_S)) == b""
 
 
 @pytest.mark.parametrize("wanted", [True, False])
@@ -94,7 +95,7 @@ def test_a_body_that_does_not_arrive_in_time_is_given_up() -> None:
             hearing = asyncio.ensure_future(client.hear())
             while not hearing.done():
                 client.send(b"x")
-                await asyncio.wait([hearing], timeout=5)
+                await sleep_virtually(5)
             return (await hearing).status, round(loop.time())
 
     status, passed_s = run_virtually(main())
@@ -125,7 +126,7 @@ async def flooded(server: Served, data: bytes) -> tuple[RawClient, int]:
     sent = 0
     with contextlib.suppress(TimeoutError):
         while True:
-            async with asyncio.timeout(0.3):
+            async with timeout_virtually(1):  # nobody reads any more
                 await loop.sock_sendall(connection, data)
             sent += len(data)
     reader, writer = await asyncio.open_connection(sock=connection)
@@ -142,7 +143,7 @@ def test_requests_behind_an_unanswered_one_are_neither_parsed_nor_read() -> None
             client.writer.transport.abort()
             return waiting, sent
 
-    waiting, sent = asyncio.run(main())
+    waiting, sent = run_virtually(main())
     assert waiting == 1
     assert sent < 16 << 20  # what the kernel holds; the server itself takes one read
 
@@ -204,11 +205,11 @@ def test_what_waits_behind_answers_is_bounded_for_all_connections_together() -> 
             for client in (first, second):
                 client.send(GET)
                 while application.asked < 1 + (client is second):
-                    await asyncio.sleep(0.01)
+                    await sleep_virtually(0.01)
                 client.send(GET * 1000)
-                await asyncio.sleep(0.2)
+                await sleep_virtually(0.2)
             dropped = await second.until_closed()
             application.go.set()
             return dropped, (await first.hear()).status
 
-    assert asyncio.run(asyncio.wait_for(main(), 20)) == (b"", 200)
+    assert run_virtually(main()) == (b"", 200)

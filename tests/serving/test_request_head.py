@@ -4,8 +4,9 @@ import asyncio
 from typing import Any
 
 import pytest
-from support.live.virtual_loop import run_virtually
+from support.live.virtual_loop import run_virtually, sleep_virtually
 from support.serving.raw_http import GET, Echo, Heard, served
+from support.waiting import PATIENCE_S
 
 from podium.serving import Limits
 
@@ -17,7 +18,7 @@ def heard(data: bytes, limits: Limits | None = None) -> tuple[Heard, Echo]:
 
     async def main() -> Heard:
         async with served(application, limits) as server:
-            return await asyncio.wait_for(server.ask(data), 20)
+            return await asyncio.wait_for(server.ask(data), PATIENCE_S)
 
     return asyncio.run(main()), application
 
@@ -182,7 +183,7 @@ def test_incomplete_heads_of_all_connections_are_bounded_together() -> None:
             async with server.client() as first, server.client() as second:
                 first.send(b"GET / HTTP/1.1\r\nX: " + b"a" * 60_000)
                 await first.writer.drain()
-                await asyncio.sleep(0.05)
+                await sleep_virtually(0.05)
                 refused = await second.ask(b"GET / HTTP/1.1\r\nX: " + b"a" * 60_000)
                 finished = await first.ask(b"\r\nHost: x\r\n\r\n")
             later = await server.ask(
@@ -190,7 +191,7 @@ def test_incomplete_heads_of_all_connections_are_bounded_together() -> None:
             )
             return [refused.status, finished.status, later.status]
 
-    assert asyncio.run(main()) == [503, 200, 200]
+    assert run_virtually(main()) == [503, 200, 200]
 
 
 # --- how long -------------------------------------------------------------------------------------

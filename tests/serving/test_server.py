@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 import trustme
 import uvloop
-from support.live.virtual_loop import run_virtually
+from support.live.virtual_loop import run_virtually, sleep_virtually
 from support.serving.raw_http import GET, Deaf, Echo, served
+from support.waiting import PATIENCE_S
 
 from podium.api.errors import InputError
 from podium.serving import Limits, listen
@@ -59,7 +60,7 @@ def test_a_client_that_does_not_read_is_not_written_to(
         async with served(application, limits) as server:
             deaf = server.socket()
             deaf.sendall(GET)
-            await asyncio.wait_for(application.ended.wait(), 20)
+            await asyncio.wait_for(application.ended.wait(), PATIENCE_S)
             assert server.server is not None
             left = len(server.server.server_state.connections)
             deaf.close()
@@ -97,9 +98,9 @@ def test_a_last_answer_that_is_not_read_is_not_kept_for_ever() -> None:
             deaf.sendall(b"GET / HTTP/1.0\r\n\r\n")
             state = server.server.server_state if server.server is not None else None
             assert state is not None
-            await asyncio.sleep(1)
+            await sleep_virtually(1)
             before = len(state.connections)
-            await asyncio.sleep(70)
+            await sleep_virtually(70)
             deaf.close()
             return before, len(state.connections)
 
@@ -119,13 +120,13 @@ def test_connections_beyond_the_limit_wait_until_one_ends(
             await second.ask(GET)
             async with server.client() as third:
                 asking = asyncio.ensure_future(third.ask(GET))
-                await asyncio.wait([asking], timeout=0.3)
+                await sleep_virtually(0.3)
                 assert not asking.done()
                 first.writer.close()
-                return (await asyncio.wait_for(asking, 10)).status
+                return (await asking).status
 
     with caplog.at_level(logging.WARNING):
-        assert asyncio.run(main()) == 200
+        assert run_virtually(main()) == 200
     assert "there are 2 connections" in caplog.text
 
 
@@ -156,7 +157,7 @@ def test_failed_handshakes_make_room_again(tls: tuple[ssl.SSLContext, ssl.SSLCon
             async with server.client(client_side) as client:
                 return (await client.ask(GET)).status
 
-    assert asyncio.run(asyncio.wait_for(main(), 20)) == 200
+    assert run_virtually(main()) == 200
 
 
 def test_a_handshake_has_ten_seconds(tls: tuple[ssl.SSLContext, ssl.SSLContext]) -> None:
@@ -205,7 +206,7 @@ def test_an_answer_that_has_no_end_does_not_look_complete(*, fails: bool) -> Non
     async def unfinished(scope: Any, receive: Any, send: Any) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b"half", "more_body": True})
-        await asyncio.sleep(0.1)
+        await sleep_virtually(0.1)
         if fails:
             raise RuntimeError
 
@@ -214,7 +215,7 @@ def test_an_answer_that_has_no_end_does_not_look_complete(*, fails: bool) -> Non
             client.send(GET)
             return await client.until_closed()
 
-    assert not asyncio.run(main()).endswith(b"0\r\n\r\n")
+    assert not run_virtually(main()).endswith(b"0\r\n\r\n")
 
 
 def test_the_web_server_says_nothing_by_itself(caplog: pytest.LogCaptureFixture) -> None:
@@ -240,14 +241,14 @@ def test_requests_under_way_are_cut_off_when_their_time_of_grace_is_over() -> No
             deaf = server.socket()
             deaf.sendall(GET)
             idle = server.socket()
-            await asyncio.sleep(0.3)
+            await sleep_virtually(0.3)
             began = loop.time()
         deaf.close()
         idle.close()
         assert application.ended.is_set()
         return loop.time() - began
 
-    assert asyncio.run(main()) < 10
+    assert run_virtually(main()) < 10
 
 
 # --- sockets --------------------------------------------------------------------------------------

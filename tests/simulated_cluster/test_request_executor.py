@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from support.live.scripted_server import ScriptedServer, make_object, refusal, reply
-from support.live.virtual_loop import run_virtually
+from support.live.virtual_loop import run_virtually, sleep_virtually
 from support.simulated_cluster.controller_objects import pod, timestamp
 
 from podium.client import KubeClient, Unreachable
@@ -141,7 +141,7 @@ def test_a_key_that_fails_comes_again_and_the_others_go_on(problem: Exception) -
         executor = RequestExecutor(KubeClient(ScriptedServer()), Informers())
         loop = make_control_loop(Planned(controller, executor, clock), clock, workers=1)
         running = asyncio.ensure_future(loop.run())
-        await asyncio.sleep(1.5)
+        await sleep_virtually(1.5)
         running.cancel()
         assert [key for key, _ in controller.looked_at[:3]] == ["a", "b", "a"]
         times = [at for key, at in controller.looked_at if key == "b"]

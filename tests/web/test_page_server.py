@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from support.cli.document_schemas import require_valid
-from support.e2e.waiting import wait_until
+from support.waiting import PATIENCE_S, wait_until
 from support.web.page_at_work import PageAtWork, busy_page, nodes, page_at_work
 
 from podium.testing import FakeCluster, make_node, make_pod
@@ -39,7 +39,7 @@ class Browser:
         self.port = int(split.port or 0)
 
     def ask(self, path: str, method: str = "GET", **headers: str) -> tuple[HTTPResponse, bytes]:
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
         sent = {"Host": self.host, **{name.replace("_", "-"): v for name, v in headers.items()}}
         connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
         for name, value in sent.items():
@@ -222,7 +222,7 @@ class Stream:
     """A browser's stream of changes."""
 
     def __init__(self, browser: Browser, mark: str = "", cut_after: int | None = None) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", browser.port), timeout=60)
+        self.socket = socket.create_connection(("127.0.0.1", browser.port), timeout=PATIENCE_S)
         if cut_after is not None:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, cut_after)
         head = [

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 from support.cli.document_schemas import require_valid
 from support.e2e.up_process import UpProcess
+from support.waiting import PATIENCE_S
 from support.web.page_at_work import PageAtWork
 
 from podium.api.documents import read_documents
@@ -51,7 +52,7 @@ class Player:
         """`None` leaves a header out."""
         changed = {name.replace("_", "-"): value for name, value in headers.items()}
         body = step if isinstance(step, bytes) else json.dumps(step).encode()
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
         connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
         for name, value in {**self.own, "Content-Length": str(len(body)), **changed}.items():
             if value is not None:

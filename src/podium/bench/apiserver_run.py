@@ -1,4 +1,4 @@
-"""What `podium apiserver` can take: creations, watchers, objects.
+"""What `podium apiserver` can take: creations, watchers, objects, hostile requests.
 
 The server runs in a process of its own and the load comes from this one, so that on two processors
 neither is in the other's way. Beside pods a second the server's processor time per request is told:
@@ -76,12 +76,25 @@ def measure_watchers(plan: Plan) -> ApiFigures:
         return in_fast_loop(_follow(api, plan))
 
 
-MEASURES: Final[dict[str, Callable[[Plan], ApiFigures]]] = {
-    "create": lambda plan: measure_creations(plan, durable=False),
-    "create-durable": lambda plan: measure_creations(plan, durable=True),
-    "watch": measure_watchers,
-    "objects": measure_objects,
+def measure_hostile(plan: Plan) -> list[ApiFigures]:
+    """Requests that are as hard to serve as one can be, each with its own figures."""
+    from podium.bench.hostile_run import list_hostile_requests, measure_hostile_requests
+
+    with served_api(tls=plan.tls) as api:
+        costs = measure_hostile_requests(api, list_hostile_requests())
+        return [
+            _figures(api, each.what, [each.seconds], each.seconds, each.cpu_s) for each in costs
+        ]
+
+
+MEASURES: Final[dict[str, Callable[[Plan], list[ApiFigures]]]] = {
+    "create": lambda plan: [measure_creations(plan, durable=False)],
+    "create-durable": lambda plan: [measure_creations(plan, durable=True)],
+    "watch": lambda plan: [measure_watchers(plan)],
+    "objects": lambda plan: [measure_objects(plan)],
+    "hostile": measure_hostile,
 }
+"""Figures of one run, a row each; every run of a measurement has the same rows."""
 
 
 def creation(api: ServedApi, name: str) -> bytes:

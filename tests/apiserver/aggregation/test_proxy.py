@@ -14,6 +14,7 @@ import trustme
 from support.apiserver.api_calls import TOKEN
 from support.apiserver.asgi_client import Exchange
 from support.apiserver.hooked_api import HookedApi
+from support.waiting import PATIENCE_S, poll
 
 SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
@@ -74,7 +75,7 @@ def other_server(name: str = "s.default.svc") -> Iterator[OtherServer]:
             self.send_header("transfer-encoding", "chunked")
             self.end_headers()
             self.wfile.write(b'f\r\n{"type":"ADDED"\r\n2\r\n}\n\r\n')
-            found.may_end.wait(30)
+            found.may_end.wait(PATIENCE_S)
             self.close_connection = True
 
         do_POST = do_GET  # noqa: N815
@@ -114,13 +115,13 @@ def registered(api: HookedApi, server: OtherServer, **spec: Any) -> None:
 
 async def condition(api: HookedApi, reason: str) -> dict[str, Any]:
     """Wait until the APIService has a condition for this reason."""
-    while True:
+
+    async def look() -> dict[str, Any]:
         answer = await api.asked("GET", f"{SERVICES}/v1.remote.dev", authorization=AUTH)
-        conditions = answer.body.get("status", {}).get("conditions") or [{}]
-        if conditions[0].get("reason") == reason:
-            found: dict[str, Any] = conditions[0]
-            return found
-        await asyncio.sleep(0.01)
+        found: dict[str, Any] = (answer.body.get("status", {}).get("conditions") or [{}])[0]
+        return found if found.get("reason") == reason else {}
+
+    return await poll(look)
 
 
 AUTH = f"Bearer {TOKEN}"

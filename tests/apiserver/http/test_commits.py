@@ -8,6 +8,7 @@ from pathlib import Path
 
 from support.apiserver.api_calls import PODS, Api, pod
 from support.apiserver.asgi_client import Exchange, exchange
+from support.waiting import PATIENCE_S
 
 from podium.api.json_values import encode
 from podium.apiserver.http.app import Application
@@ -26,7 +27,7 @@ class SlowLog(WriteAheadLog):
         self.batches: list[int] = []
 
     def commit(self, records: Sequence[Record]) -> None:
-        self.may_go.wait(10)
+        self.may_go.wait(PATIENCE_S)
         self.batches.append(len(records))
         super().commit(records)
 

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 from support.apiserver.api_calls import PODS, Api
 from support.apiserver.asgi_client import Exchange, in_virtual_time
+from support.waiting import PATIENCE_S
 
 from podium.apiserver.http import app as app_module
 from podium.apiserver.http.app import Application
@@ -36,7 +37,7 @@ def test_events_arrive_as_they_happen() -> None:
         await stream.until_lines(3)
         assert kinds(stream) == ["ADDED", "MODIFIED", "DELETED"]
         stream.hangs_up.set()
-        await asyncio.wait_for(task, 10)
+        await asyncio.wait_for(task, PATIENCE_S)
 
     in_virtual_time(run())
 
@@ -52,7 +53,7 @@ def test_a_client_that_hangs_up_is_forgotten() -> None:
         await asyncio.sleep(0)
         assert len(listeners) == 1
         stream.hangs_up.set()
-        await asyncio.wait_for(task, 10)
+        await asyncio.wait_for(task, PATIENCE_S)
         assert not listeners
 
     in_virtual_time(run())
@@ -121,7 +122,7 @@ def test_a_watch_from_too_far_back_says_so_in_an_event() -> None:
 
     async def run() -> None:
         stream = watch(running(api), "&resourceVersion=2")
-        await asyncio.wait_for(stream.run(), 10)
+        await asyncio.wait_for(stream.run(), PATIENCE_S)
         (error,) = stream.lines
         assert error["type"] == "ERROR"
         assert error["object"]["code"] == 410
@@ -139,7 +140,7 @@ def test_a_watcher_that_cannot_keep_up_is_cut_off() -> None:
         await asyncio.sleep(0)
         for number in range(20):
             api.create_pod(f"p{number}")
-        await asyncio.wait_for(task, 10)
+        await asyncio.wait_for(task, PATIENCE_S)
         assert stream.ended
 
     in_virtual_time(run())
@@ -169,7 +170,7 @@ def test_watches_end_when_the_server_stops() -> None:
         task = asyncio.ensure_future(stream.run())
         await asyncio.sleep(0)
         app.stop()
-        await asyncio.wait_for(task, 10)
+        await asyncio.wait_for(task, PATIENCE_S)
         assert stream.ended
 
     in_virtual_time(run())

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 from support.apiserver.api_calls import CONFIG_MAPS, config_map
+from support.live.virtual_loop import run_virtually, sleep_virtually
 from support.serving.raw_http import Heard, RawClient, Served
+from support.waiting import PATIENCE_S
 
 from podium.apiserver.serving.server import ApiServer, ServerOptions
 from podium.serving import Limits
@@ -76,7 +78,7 @@ def test_a_stranger_is_refused_before_anything_of_a_body_is_read(framing: str) -
             heads = [wire.head("POST", CONFIG_MAPS, *lines, token=False) for lines in strangers]
             return [(await wire.ask(head)).status for head in heads]
 
-    assert asyncio.run(asyncio.wait_for(main(), 20)) == [403, 401]
+    assert asyncio.run(asyncio.wait_for(main(), PATIENCE_S)) == [403, 401]
 
 
 def test_so_is_a_user_who_may_not() -> None:
@@ -85,7 +87,7 @@ def test_so_is_a_user_who_may_not() -> None:
             lines = ("Content-Length: 3000000", JSON, "Impersonate-User: nobody")
             return (await wire.ask(wire.head("POST", CONFIG_MAPS, *lines))).status
 
-    assert asyncio.run(asyncio.wait_for(main(), 20)) == 403
+    assert asyncio.run(asyncio.wait_for(main(), PATIENCE_S)) == 403
 
 
 @pytest.mark.parametrize("trailer", ["Impersonate-User:", "Impersonate-Group: system:masters"])
@@ -126,7 +128,7 @@ def test_a_head_that_is_not_finished_in_time_is_given_up() -> None:
             client.send(b"GET / HTTP/1.1\r\n")
             return await client.until_closed()
 
-    assert asyncio.run(asyncio.wait_for(main(), 20)) == b""
+    assert run_virtually(main()) == b""
 
 
 # --- nothing that cannot be read is taken as absent -----------------------------------------------
@@ -163,12 +165,12 @@ def test_a_deletion_whose_body_is_cut_off_deletes_nothing(framing: str) -> None:
             await wire.ask(wire.request("POST", CONFIG_MAPS, config_map("kept")))
             async with wire.client() as client:
                 client.send(wire.head("DELETE", f"{CONFIG_MAPS}/kept", framing, JSON))
-                await asyncio.sleep(0.1)
+                await sleep_virtually(0.1)
                 client.writer.close()
-            await asyncio.sleep(0.1)
+            await sleep_virtually(0.1)
             return await wire.names()
 
-    assert "kept" in asyncio.run(main())
+    assert "kept" in run_virtually(main())
 
 
 # --- answers --------------------------------------------------------------------------------------
@@ -206,7 +208,7 @@ def test_a_list_that_is_not_read_is_not_held() -> None:
                     ).status == 201
             deaf = wire.socket()
             deaf.sendall(wire.head("GET", CONFIG_MAPS))
-            await asyncio.sleep(1.5)
+            await sleep_virtually(1.5)
             received = 0
             with contextlib.suppress(ConnectionError):
                 while part := await asyncio.get_running_loop().sock_recv(deaf, 1 << 20):
@@ -214,7 +216,7 @@ def test_a_list_that_is_not_read_is_not_held() -> None:
             deaf.close()
             return received
 
-    assert asyncio.run(asyncio.wait_for(main(), 60)) < 16 << 20
+    assert run_virtually(main()) < 16 << 20
 
 
 # --- without TLS ----------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from support.apiserver.webhook_server import (
     patching,
     webhook_server,
 )
+from support.waiting import PATIENCE_S, wait_in_loop
 
 from podium.apiserver.http.webhook_caller import MAX_ANSWER_BYTES
 
@@ -207,30 +208,47 @@ def test_a_failure_can_be_ignored(api: HookedApi, kind: str) -> None:
     assert api.ask("POST", CONFIG_MAPS, config_map("x")).status == 201
 
 
-def test_a_slow_webhook_is_left_and_nobody_else_waits_for_it(
-    api: HookedApi, hooks: WebhookServer
-) -> None:
-    go_on = threading.Event()
+@pytest.fixture
+def go_on() -> Iterator[threading.Event]:
+    """What a slow webhook waits for; set in the end, so that its thread ends too."""
+    made = threading.Event()
+    yield made
+    made.set()
 
+
+def test_nobody_else_waits_for_a_slow_webhook(
+    api: HookedApi, hooks: WebhookServer, go_on: threading.Event
+) -> None:
     def wait(_: Json) -> Json:
-        go_on.wait(30)
+        go_on.wait(PATIENCE_S)
+        return {"allowed": True}
+
+    api.validated_by(hook(hooks.at("/v", wait), timeoutSeconds=30))
+
+    async def meanwhile() -> tuple[Any, Any]:
+        slow = asyncio.ensure_future(api.asked("POST", CONFIG_MAPS, config_map("x")))
+        await wait_in_loop(lambda: hooks.seen)
+        other = await api.asked("GET", CONFIG_MAPS)
+        assert not slow.done()
+        go_on.set()
+        return other, await slow
+
+    other, slow = api.run(meanwhile())
+
+    assert (other.status, slow.status) == (200, 201)
+
+
+def test_a_slow_webhook_is_left(
+    api: HookedApi, hooks: WebhookServer, go_on: threading.Event
+) -> None:
+    def wait(_: Json) -> Json:
+        go_on.wait(PATIENCE_S)
         return {"allowed": True}
 
     api.validated_by(hook(hooks.at("/v", wait), timeoutSeconds=1))
 
-    async def meanwhile() -> tuple[Any, Any]:
-        slow = asyncio.ensure_future(api.asked("POST", CONFIG_MAPS, config_map("x")))
-        while not hooks.seen:
-            await asyncio.sleep(0.01)
-        other = await api.asked("GET", CONFIG_MAPS)
-        assert not slow.done()
-        answer = await slow
-        go_on.set()
-        return other, answer
+    slow = api.ask("POST", CONFIG_MAPS, config_map("x"))
 
-    other, slow = api.run(meanwhile())
-
-    assert other.status == 200
     url = f"https://127.0.0.1:{hooks.port}/v?timeout=1s"
     assert slow.message == (
         f'{FAILED}failed to call webhook: Post "{url}": context deadline exceeded'
@@ -247,14 +265,13 @@ class Gate:
     def __call__(self, request: Json) -> Json | Raw:
         if not self.asked.is_set():
             self.asked.set()
-            self.go_on.wait(30)
+            self.go_on.wait(PATIENCE_S)
         return self._answer(request)
 
 
 async def acting_meanwhile(api: HookedApi, gate: Gate, write: Any, act: Any) -> Any:
     writing = asyncio.ensure_future(write)
-    while not gate.asked.is_set():
-        await asyncio.sleep(0.01)
+    await wait_in_loop(gate.asked.is_set)
     act()
     gate.go_on.set()
     return await writing

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from support.explain.asked_engine import GPU, ask, node, owned_by, proposal
+from support.waiting import PATIENCE_S
 
 from podium.api.meta import ObjectMeta, OwnerReference
 from podium.api.pod import Pod
@@ -129,7 +130,7 @@ def test_hostile_names_stay_one_word_of_one_command(tmp_path: Path) -> None:
                 cwd=tmp_path,
                 capture_output=True,
                 check=False,
-                timeout=30,
+                timeout=PATIENCE_S,
             )
             assert done.stderr == b"", line
     assert sorted(path.name for path in tmp_path.iterdir()) == ["kubectl", "words"]

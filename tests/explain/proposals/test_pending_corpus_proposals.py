@@ -1,9 +1,5 @@
 """For every pending pod of the corpus that can fit, the first proposal makes it fit."""
 
-import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,39 +10,22 @@ from support.explain.supposed_scenario import suppose
 from podium.explain.proposals.search import MAX_TRIALS, Answer, find_proposals
 from podium.explain.trial import Trial
 
-BUDGET_S = 2.0
-"""CPU time that one answer may take."""
-
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> str:
     return write_list(tmp_path_factory.mktemp("corpus") / "cluster.json", cluster_manifests())
 
 
-@contextmanager
-def untraced() -> Iterator[None]:
-    """Without coverage, which takes longer than what is measured."""
-    tracer = sys.gettrace()
-    sys.settrace(None)
-    try:
-        yield
-    finally:
-        sys.settrace(tracer)
-
-
 @pytest.mark.parametrize("entry", PENDING, ids=lambda entry: entry.name)
-def test_the_first_proposal_makes_the_pod_fit_and_is_found_in_time(
+def test_the_first_proposal_makes_the_pod_fit_and_is_found_in_few_trials(
     entry: PendingPod, cluster: str, tmp_path: Path
 ) -> None:
     prepared, scenario = prepare_entry(entry, cluster, tmp_path)
-    with prepared.running(scenario=scenario) as (report, engine, ask), untraced():
+    with prepared.running(scenario=scenario) as (report, engine, ask):
         assert not report.pods[0].placed
         pod = engine.state.pods.get(entry.key, report.pods[0].pod)
-        started = time.process_time()
         answer = find_proposals(Trial(engine, pod, ask))
-        spent_s = time.process_time() - started
     assert answer.trials <= MAX_TRIALS
-    assert spent_s < BUDGET_S
     if not entry.can_fit:
         assert not answer.proposals
         assert answer.reason

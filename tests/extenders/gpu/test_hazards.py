@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from support.gpu.extender_clusters import GPUCluster, equal_cards, in_gpu_cluster
 from support.live.moody_transport import Times, binds, moody, refusal
+from support.live.virtual_loop import sleep_virtually
 
 from podium.client import DeleteOptions, KubeClient, Unreachable
 from podium.client.resources import NODES, PODS
@@ -63,9 +64,9 @@ def test_h1_with_predicates_a_pod_that_was_not_bound_is_decided_again() -> None:
             answer = await predicates(extender, cluster, pod, only)
             assert [each["metadata"]["name"] for each in answer["Nodes"]["items"]] == [only]
             assert annotations(await cluster.pod("a"))[NODE] == only
-        await asyncio.sleep(1.0)
+        await sleep_virtually(1.0)
         assert set(extender.ledger.charged(pod["metadata"]["uid"])) == {"n2"}
-        await asyncio.sleep(40.0)
+        await sleep_virtually(40.0)
         assert annotations(await cluster.pod("a")) == {}
         assert extender.ledger.charged(pod["metadata"]["uid"]) == {}
 
@@ -218,7 +219,7 @@ def test_h12_pods_that_finish_free_their_cards_at_once() -> None:
             pod = await cluster.add_pod(name, share())
             assert await extender.bind(pod, "n1") == ""
             await cluster.set_phase(name, phase)
-            await asyncio.sleep(0.1)
+            await sleep_virtually(0.1)
             assert not extender.ledger.table.used_cores.any()
 
     in_gpu_cluster(scenario)
@@ -279,11 +280,11 @@ def test_while_nobody_knows_whether_a_pod_is_bound_its_cards_are_held() -> None:
         extender = await cluster.start(moody(judge))
         pod = await cluster.add_pod("a", share())
         assert "the server is down" in await extender.bind(pod, "n1")
-        await asyncio.sleep(120.0)
+        await sleep_virtually(120.0)
         answer = await extender.filter(await cluster.add_pod("b", share()), "n1")
         assert answer["FailedNodes"] == {"n1": "insufficient GPU cores"}
         is_down = False
-        await asyncio.sleep(120.0)
+        await sleep_virtually(120.0)
         assert annotations(await cluster.pod("a")) == {}
         assert not extender.ledger.table.used_cores.any()
 
@@ -299,7 +300,7 @@ def test_a_pod_that_is_deleted_while_it_is_bound_leaves_nothing() -> None:
         extender = await cluster.start(moody(judge))
         pod = await cluster.add_pod("a", share())
         binding = asyncio.create_task(extender.bind(pod, "n1"))
-        await asyncio.sleep(0.5)
+        await sleep_virtually(0.5)
         await cluster.client.delete(PODS, "a", "default", DeleteOptions(grace_period_s=0))
         assert "not found" in await binding
         assert not extender.ledger.table.used_cores.any()
@@ -328,7 +329,7 @@ def test_a_decision_is_never_written_on_a_pod_that_somebody_bound_meanwhile() ->
         slow = await cluster.start(moody(lambda r: 1.0 if r.method == "PATCH" else None))
         pod = await cluster.add_pod("a", share())
         binding = asyncio.create_task(slow.bind(pod, "n1"))
-        await asyncio.sleep(0.5)
+        await sleep_virtually(0.5)
         await cluster.bind_plainly(pod, "n2")
         assert await binding == "pod default/a: pod default/a is bound to node n2"
         assert annotations(await cluster.pod("a")) == {}

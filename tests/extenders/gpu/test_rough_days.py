@@ -7,6 +7,7 @@ import pytest
 from support.gpu.card_judge import CardJudge
 from support.gpu.extender_clusters import GPUCluster, equal_cards, in_gpu_cluster
 from support.gpu.rough_days import FAILURES, RoughDay
+from support.live.virtual_loop import sleep_virtually
 
 from podium.client import DeleteOptions
 from podium.client.resources import PODS
@@ -64,7 +65,7 @@ def test_no_card_is_given_away_twice_on_a_day_when_everything_fails(
         await asyncio.gather(*(client() for _ in range(CLIENTS)))
         day.calm_down()
         await killing
-        await asyncio.sleep(400.0)  # locks expire after five minutes
+        await sleep_virtually(400.0)  # locks expire after five minutes
         assert judge.overbooked == []
         assert judge.versions > 2 * PODS_OF_A_DAY
         assert len(day.bound) > PODS_OF_A_DAY // 4
@@ -94,6 +95,6 @@ async def _assert_nothing_is_left_over(
     for pod in list(judge.pods.values()):
         options = DeleteOptions(grace_period_s=0)
         await cluster.client.delete(PODS, pod.name, "default", options)
-    await asyncio.sleep(5.0)
+    await sleep_virtually(5.0)
     assert not any(ledger.table.charged)
     assert not ledger.table.used_memory.any()

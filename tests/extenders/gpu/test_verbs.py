@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from support.gpu.extender_clusters import GPUCluster, RunningExtender, equal_cards, in_gpu_cluster
+from support.live.virtual_loop import sleep_virtually
 
 from podium import __version__
 from podium.client.resources import CONFIG_MAPS, NODES, PRIORITY_CLASSES, RESOURCE_QUOTAS
@@ -215,11 +216,11 @@ def test_a_namespace_uses_what_the_config_map_allows() -> None:
         await assert_quota_holds(cluster, extender, names)
         broken = {"data": {"gpu_quota": "{"}}
         await cluster.client.patch(CONFIG_MAPS, "gpuquota", broken, "kube-system")
-        await asyncio.sleep(1.0)
+        await sleep_virtually(1.0)
         pod = await cluster.pod("c")
         assert (await extender.filter(pod, *names))["NodeNames"] == []
         await cluster.client.delete(CONFIG_MAPS, "gpuquota", "kube-system")
-        await asyncio.sleep(1.0)
+        await sleep_virtually(1.0)
         assert (await extender.filter(pod, *names))["NodeNames"] == list(names)
 
     in_gpu_cluster(scenario)
@@ -234,10 +235,10 @@ def test_a_namespace_uses_what_the_quota_file_allows(tmp_path: Path) -> None:
         extender = await cluster.start(quota_file=file)
         await assert_quota_holds(cluster, extender, names)
         file.write_text(json.dumps({"default": {"quota": {"T4": 100}}}))
-        await asyncio.sleep(2.0)
+        await sleep_virtually(2.0)
         assert (await extender.filter(await cluster.pod("c"), *names))["NodeNames"] == [*names[:2]]
         file.unlink()
-        await asyncio.sleep(2.0)
+        await sleep_virtually(2.0)
         assert (await extender.filter(await cluster.pod("c"), *names))["NodeNames"] == [*names]
 
     in_gpu_cluster(scenario)
@@ -262,7 +263,7 @@ def test_resource_quotas_count_every_card_of_a_pod() -> None:
         small = await cluster.add_pod("c", asking(1, 1000))
         assert (await extender.filter(small, "n1"))["NodeNames"] == ["n1"]
         await cluster.client.delete(RESOURCE_QUOTAS, "q", "default")
-        await asyncio.sleep(1.0)
+        await sleep_virtually(1.0)
         assert (await extender.filter(second, "n1"))["NodeNames"] == ["n1"]
 
     in_gpu_cluster(scenario, "hami")
@@ -302,7 +303,7 @@ def test_pods_of_lower_priority_are_added_until_the_pod_fits(strategy: str) -> N
         settings = PreemptionSettings(50, PreemptionStrategy(strategy))
         extender = await cluster.start(preemption=settings)
         old = await place(cluster, extender, "old", "n1", limits=share(100, 0))
-        await asyncio.sleep(5.0)
+        await sleep_virtually(5.0)
         new = await place(cluster, extender, "new", "n1", limits=share(100, 0))
         one = await cluster.add_pod("one", share(100, 0), **IMPORTANT)
         two = await cluster.add_pod("two", share(200, 0), **IMPORTANT)

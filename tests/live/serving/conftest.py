@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import uvloop
+from support.waiting import PATIENCE_S
 
 LOOPS: list[Callable[[], asyncio.AbstractEventLoop]] = [
     asyncio.new_event_loop,
@@ -19,6 +20,6 @@ def run(request: pytest.FixtureRequest) -> Callable[[Awaitable[Any]], Any]:
 
     def run(main: Any) -> Any:
         with asyncio.Runner(loop_factory=request.param) as runner:
-            return runner.run(asyncio.wait_for(main, 20))
+            return runner.run(asyncio.wait_for(main, PATIENCE_S))
 
     return run

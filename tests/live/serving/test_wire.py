@@ -9,6 +9,7 @@ import pytest
 import trustme
 from support.live.management_pages import settings, surface
 from support.serving.raw_http import Heard, Served
+from support.waiting import PATIENCE_S
 
 from podium.live.serving import ManagementServer
 from podium.serving import Limits
@@ -32,7 +33,7 @@ def heard(server: ManagementServer, data: bytes, context: ssl.SSLContext | None 
         async with server:
             port = urlsplit(server.url).port or 0
             async with Served(port).client(context or blind()) as client:
-                return await asyncio.wait_for(client.ask(data), 20)
+                return await asyncio.wait_for(client.ask(data), PATIENCE_S)
 
     return asyncio.run(main())
 

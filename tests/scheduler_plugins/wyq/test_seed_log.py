@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
+from support.waiting import PATIENCE_S
 
 from podium.apiserver.serving.server import ApiServer, ServerOptions
 from podium.client.resources import PODS
@@ -82,7 +83,7 @@ def cluster_log(capsys: pytest.CaptureFixture[str], verbosity: int) -> list[str]
 
     async def main() -> None:
         server = ApiServer(ServerOptions(taint_new_nodes=True, gates=DEFAULT_GATES))
-        async with asyncio.timeout(30), whole_cluster(server, plan) as cluster:
+        async with asyncio.timeout(PATIENCE_S), whole_cluster(server, plan) as cluster:
             await _until_ready(cluster)
             await cluster.client.create(PODS, POD, "default")
             while not (known := cluster.scheduler.engine.state.pods.get("default/test")) or (

@@ -1,10 +1,10 @@
 """What the agents of GPUs make of pods; whole clusters in virtual time."""
 
-import asyncio
 from typing import Any
 
 import pytest
 from support.live.scheduler_at_work import BEGIN_S
+from support.live.virtual_loop import sleep_virtually
 from support.simulated_cluster.gpu_placement import (
     SHARES,
     annotate,
@@ -176,7 +176,7 @@ def test_a_lock_that_is_seen_after_its_pod_was_served_goes(dialect: str) -> None
         await until_phase(cluster, "work", "Running")
         lock = {speaks.lock.key: write_lock(speaks.lock, await read_pod(cluster, "work"), started)}
         await cluster.patch(NODES, "node-0", {"metadata": {"annotations": lock}})
-        await asyncio.sleep(5)
+        await sleep_virtually(5)
         node = await read_node(cluster, "node-0")
         assert not node.metadata.annotation(speaks.lock.key)
 
@@ -238,7 +238,7 @@ def test_pods_wait_for_an_agent_that_is_silent() -> None:
         await cluster.create(PODS, gpu_pod("plain", {"cpu": "1"}) | {})
         await bind(cluster, "gpu-manager", "plain", "node-0")
         await until_phase(cluster, "plain", "Running")
-        await asyncio.sleep(300)
+        await sleep_virtually(300)
         assert (await status_of(cluster, "work"))["phase"] == "Pending"
         await annotate(cluster, "node-0", gpu_agent_failure=None)
         await until_phase(cluster, "work", "Running")
@@ -270,7 +270,7 @@ def test_the_agent_takes_one_pod_for_another_of_the_same_size_as_the_real_one_do
     async def scenario(cluster: Cluster) -> None:
         for name in ("late", "early"):
             await cluster.create(PODS, gpu_pod(name, SHARES["gpu-manager"]))
-            await asyncio.sleep(2)
+            await sleep_virtually(2)
         await decide(cluster, "gpu-manager", "early", "node-0")
         await decide(cluster, "gpu-manager", "late", "node-0")
         later = {"tencent.com/predicate-time": str(int((BEGIN_S + 60) * 1e9))}

@@ -1,9 +1,9 @@
 """Nodes with GPUs say so, again and again; whole clusters in virtual time."""
 
-import asyncio
 from typing import Any
 
 import pytest
+from support.live.virtual_loop import sleep_virtually
 from support.simulated_cluster.gpu_placement import (
     annotate,
     now,
@@ -41,7 +41,7 @@ def test_cards_are_registered_when_a_node_is_made(dialect: str) -> None:
 def test_agents_go_on_saying_that_they_live(dialect: str) -> None:
     async def scenario(cluster: Cluster) -> None:
         before = await read_node(cluster, "node-0")
-        await asyncio.sleep(600)
+        await sleep_virtually(600)
         after = await read_node(cluster, "node-0")
         speaks = find_dialect(dialect)
         first, last = (speaks.register((), at).annotations for at in (0.0, 1.0))
@@ -58,7 +58,7 @@ def test_agents_write_as_often_as_the_calendar_says_whatever_the_speed() -> None
         for _ in range(90):
             node = await read_node(cluster, "node-0")
             versions.add(node.metadata.annotation("tydic.io/node-gpu-heartbeat"))
-            await asyncio.sleep(1)
+            await sleep_virtually(1)
         assert len(versions) == 4
 
     in_cluster(scenario, nodes=1, gpus=["1xT4"], gpu_dialect="gpu-scheduler", speed=50)
@@ -104,13 +104,13 @@ def test_a_stopped_agent_is_missed_and_its_devices_are_gone(dialect: str) -> Non
     async def scenario(cluster: Cluster) -> None:
         speaks = find_dialect(dialect)
         await annotate(cluster, "node-0", gpu_agent_failure="stopped")
-        await asyncio.sleep(400)
+        await sleep_virtually(400)
         node = await read_node(cluster, "node-0")
         assert speaks.node_cards(node, now()).refusal is Reason.HEARTBEAT_TIMEOUT
         assert node.status.allocatable is not None
         assert node.status.allocatable[speaks.resources[0]] == "0"
         await annotate(cluster, "node-0", gpu_agent_failure=None)
-        await asyncio.sleep(1)
+        await sleep_virtually(1)
         back = await read_node(cluster, "node-0")
         assert speaks.node_cards(back, now()).refusal is None
 
@@ -120,7 +120,7 @@ def test_a_stopped_agent_is_missed_and_its_devices_are_gone(dialect: str) -> Non
 def test_nodes_that_come_later_and_say_what_they_have_get_an_agent() -> None:
     async def scenario(cluster: Cluster) -> None:
         await annotate(cluster, "node-0", gpus="2xA100-40GB:mig", gpu_dialect="hami")
-        await asyncio.sleep(1)
+        await sleep_virtually(1)
         cards = find_dialect("hami").node_cards(await read_node(cluster, "node-0"), now()).cards
         assert [len(card.profiles) for card in cards] == [6, 6]
         assert [card.numa for card in cards] == [0, 1]
@@ -133,7 +133,7 @@ def test_what_cannot_be_read_makes_no_agent_and_is_warned_of_once(
 ) -> None:
     async def scenario(cluster: Cluster) -> None:
         await annotate(cluster, "node-0", gpus="many")
-        await asyncio.sleep(60)
+        await sleep_virtually(60)
         await annotate(cluster, "node-0", gpus=None)
 
     in_cluster(scenario, nodes=1)

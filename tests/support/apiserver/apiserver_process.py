@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import yaml
+from support.waiting import PATIENCE_S
 
 
 @dataclass
@@ -64,12 +65,12 @@ class RunningServer(ApiServer):
     def kill(self) -> None:
         """End it without any chance to tidy up."""
         self.process.send_signal(signal.SIGKILL)
-        self.process.wait(30)
+        self.process.wait(PATIENCE_S)
 
     def stop(self) -> tuple[int, str]:
         """End it politely; its exit code and what it said on standard error."""
         self.process.send_signal(signal.SIGTERM)
-        _, err = self.process.communicate(timeout=30)
+        _, err = self.process.communicate(timeout=PATIENCE_S)
         return self.process.returncode, err
 
 
@@ -90,12 +91,12 @@ def serving(directory: Path, *arguments: str) -> Iterator[RunningServer]:
     try:
         assert process.stdout is not None
         line = process.stdout.readline()
-        assert "serving" in line, process.communicate(timeout=30)
+        assert "serving" in line, process.communicate(timeout=PATIENCE_S)
         yield described(process, kubeconfig)
     finally:
         if process.poll() is None:
             process.kill()
-        process.communicate(timeout=30)
+        process.communicate(timeout=PATIENCE_S)
 
 
 def described(process: subprocess.Popen[str], kubeconfig: Path) -> RunningServer:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from support.apiserver.api_calls import TOKEN
+from support.waiting import PATIENCE_S
 
 from podium.apiserver.http.app import Application
 
@@ -79,7 +80,7 @@ class Exchange:
         """Wait for so many events of a watch."""
         while len(self.body.splitlines()) < count and not self.ended:
             self.arrived.clear()
-            await asyncio.wait_for(self.arrived.wait(), 10)
+            await asyncio.wait_for(self.arrived.wait(), PATIENCE_S)
         return self.lines
 
 

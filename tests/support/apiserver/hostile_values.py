@@ -11,64 +11,9 @@ from support.apiserver.smallest_objects import KINDS, smallest
 
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.schema import schema_of
+from podium.bench.hostile_bodies import QUEUE_DEFINITION
 
 CUSTOM = Resource("example.com", "v1", "Queue", "queues", "queue", namespaced=True, is_custom=True)
-DEFINITION = {
-    "apiVersion": "apiextensions.k8s.io/v1",
-    "kind": "CustomResourceDefinition",
-    "metadata": {"name": "queues.example.com"},
-    "spec": {
-        "group": "example.com",
-        "scope": "Namespaced",
-        "names": {"kind": "Queue", "plural": "queues"},
-        "versions": [
-            {
-                "name": "v1",
-                "served": True,
-                "storage": True,
-                "subresources": {
-                    "status": {},
-                    "scale": {
-                        "specReplicasPath": ".spec.replicas",
-                        "statusReplicasPath": ".status.replicas",
-                    },
-                },
-                "schema": {
-                    "openAPIV3Schema": {
-                        "type": "object",
-                        "properties": {
-                            "spec": {
-                                "type": "object",
-                                "properties": {
-                                    "replicas": {"type": "integer", "minimum": 1, "default": 2},
-                                    "name": {"type": "string", "pattern": "^[a-z]+$"},
-                                    "open": {
-                                        "type": "object",
-                                        "x-kubernetes-preserve-unknown-fields": True,
-                                    },
-                                    "items": {
-                                        "type": "array",
-                                        "x-kubernetes-list-type": "map",
-                                        "x-kubernetes-list-map-keys": ["key"],
-                                        "items": {
-                                            "type": "object",
-                                            "required": ["key"],
-                                            "properties": {"key": {"type": "string"}},
-                                        },
-                                    },
-                                },
-                            },
-                            "status": {
-                                "type": "object",
-                                "x-kubernetes-preserve-unknown-fields": True,
-                            },
-                        },
-                    }
-                },
-            }
-        ],
-    },
-}
 QUEUE = {"spec": {"replicas": 3, "name": "abc", "items": [{"key": "a"}], "open": {"x": [1]}}}
 
 DEEP: Any = "x"
@@ -149,7 +94,7 @@ def _written(resource: Resource) -> dict[str, Any]:
     elif resource in KINDS:
         known = smallest(resource)
     elif resource.kind == "CustomResourceDefinition":
-        return DEFINITION
+        return QUEUE_DEFINITION
     else:
         known = {"metadata": {"name": "a"}}
     return {"apiVersion": resource.api_version, "kind": resource.kind, **known}

@@ -20,9 +20,9 @@ from typing import Any
 
 import pytest
 from support.suite.requirements import KUBECTL
+from support.waiting import PATIENCE_S
 
 NEEDED = os.environ.get("PODIUM_NEEDS_KUBECTL") == "1"
-_PATIENCE_S = 30
 
 
 @cache
@@ -48,7 +48,7 @@ def _release(path: Path) -> tuple[int, int]:
         [str(path), "version", "--client", "-o", "json"],
         capture_output=True,
         check=True,
-        timeout=_PATIENCE_S,
+        timeout=PATIENCE_S,
     )
     version = json.loads(told.stdout)["clientVersion"]
     return int(version["major"]), int(re.sub(r"\D", "", version["minor"]))
@@ -86,11 +86,11 @@ class Started:
 
     def line(self) -> str:
         """The next line of its output; fails if none comes."""
-        return self._lines.get(timeout=_PATIENCE_S)
+        return self._lines.get(timeout=PATIENCE_S)
 
     def ended(self) -> int:
         """Its exit code, once it has come to an end by itself."""
-        return self.process.wait(_PATIENCE_S)
+        return self.process.wait(PATIENCE_S)
 
 
 class Kubectl:
@@ -123,7 +123,7 @@ class Kubectl:
             stderr=subprocess.STDOUT,
             text=True,
             env={**self._environment, **environment},
-            timeout=_PATIENCE_S,
+            timeout=PATIENCE_S,
             check=False,
         )
         assert done.returncode == code, f"{words} ended with {done.returncode}: {done.stdout}"

@@ -3,18 +3,19 @@
 from typing import Any
 
 from support.apiserver.api_calls import Api, good
-from support.apiserver.hostile_values import CUSTOM, DEFINITION, QUEUE
+from support.apiserver.hostile_values import CUSTOM, QUEUE
 from support.apiserver.smallest_objects import KINDS, smallest
 from support.apiserver.written_objects import ALL_GATES
 
 from podium.apiserver.resources.resource import Resource
+from podium.bench.hostile_bodies import QUEUE_DEFINITION
 
 
 def populated() -> Api:
     """A server with an object `a` of every kind."""
     api = Api(gates=ALL_GATES)
     api.create("/api/v1/namespaces", {"metadata": {"name": "ns"}})
-    api.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", DEFINITION)
+    api.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", QUEUE_DEFINITION)
     named: dict[str, Any] = {"metadata": {"name": "a"}}
     for resource in (*KINDS, CUSTOM):
         if resource.kind == "Namespace" or resource.group == "events.k8s.io":

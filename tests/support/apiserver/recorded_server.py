@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from support.waiting import PATIENCE_S
 
 from podium.apiserver.http.app import Application
 from podium.apiserver.serving.kubeconfig import kubeconfig
@@ -95,11 +96,11 @@ def recorded_server(gates: FeatureGates = DEFAULT_GATES) -> Iterator[RecordedSer
     thread = threading.Thread(target=lambda: asyncio.run(serve()))
     thread.start()
     try:
-        assert ready.wait(30)
+        assert ready.wait(PATIENCE_S)
         yield server
     finally:
         loops[0].call_soon_threadsafe(server.stop)
-        thread.join(30)
+        thread.join(PATIENCE_S)
 
 
 def other_authority() -> str:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from urllib.parse import urlsplit
 
+from support.waiting import PATIENCE_S
+
 
 class Relay:
     def __init__(self, target: str) -> None:
@@ -30,12 +32,12 @@ class Relay:
         thread = threading.Thread(target=lambda: asyncio.run(self._serve()))
         thread.start()
         try:
-            assert self._ready.wait(30)
+            assert self._ready.wait(PATIENCE_S)
             yield self
         finally:
             assert self._loop is not None
             self._loop.call_soon_threadsafe(self._stopping.set)
-            thread.join(30)
+            thread.join(PATIENCE_S)
 
     async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()

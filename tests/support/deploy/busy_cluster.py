@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from support.deploy.deployed_server import node
-from support.e2e.scheduler_process import until
+from support.waiting import wait_until
 
 DRIVER: Final = "gpu.example.com"
 PODS: Final = "/api/v1/namespaces/default/pods"
@@ -53,7 +53,7 @@ class BusyCluster:
         return self._ask("GET", f"{PODS}/{name}")
 
     def _until_bound(self, *names: str) -> None:
-        until(lambda: all(self._found(name)["spec"].get("nodeName") for name in names))
+        wait_until(lambda: all(self._found(name)["spec"].get("nodeName") for name in names))
 
     def _delete(self, *names: str) -> None:
         for name in names:
@@ -75,11 +75,11 @@ class BusyCluster:
             events = self._ask("GET", EVENTS)["items"]
             return [event for event in events if event["regarding"]["name"] == "large"]
 
-        until(lambda: len(failures()) == 1)
+        wait_until(lambda: len(failures()) == 1)
         self._delete(small[0])
-        until(lambda: len(failures()) == 2)
+        wait_until(lambda: len(failures()) == 2)
         self._delete(small[1])
-        until(lambda: any(event.get("series") for event in failures()))
+        wait_until(lambda: any(event.get("series") for event in failures()))
         self._delete("large", *small[2:])
 
     def preempt(self) -> None:
@@ -96,7 +96,7 @@ class BusyCluster:
             found = self._ask("GET", PODS)["items"]
             return [each["metadata"]["name"] for each in found]
 
-        until(lambda: sum(name.startswith("victim-") for name in victims()) == 1)
+        wait_until(lambda: sum(name.startswith("victim-") for name in victims()) == 1)
         self._until_bound("urgent")
 
     def bind_volumes(self) -> None:
@@ -127,8 +127,10 @@ class BusyCluster:
         for name in ("local", "disks"):
             mounted = {"name": "data", "persistentVolumeClaim": {"claimName": name}}
             self._pod(f"with-{name}", volumes=[mounted])
-        until(lambda: self._ask("GET", f"{_VOLUMES}/v")["spec"].get("claimRef"))
-        until(lambda: self._ask("GET", f"{_VOLUME_CLAIMS}/disks")["metadata"].get("annotations"))
+        wait_until(lambda: self._ask("GET", f"{_VOLUMES}/v")["spec"].get("claimRef"))
+        wait_until(
+            lambda: self._ask("GET", f"{_VOLUME_CLAIMS}/disks")["metadata"].get("annotations")
+        )
 
     def allocate_devices(self) -> None:
         selector = {"cel": {"expression": f'device.driver == "{DRIVER}"'}}
@@ -159,7 +161,7 @@ class BusyCluster:
         self._delete("unbindable")
         before = len(self._ask("GET", CLAIMS)["items"])
         assert self._is_refused(resources={"limits": {"example.com/gpu": "1"}})
-        until(lambda: len(self._ask("GET", CLAIMS)["items"]) == before)
+        wait_until(lambda: len(self._ask("GET", CLAIMS)["items"]) == before)
         self._delete("unbindable")
 
     def _is_refused(self, **spec: Any) -> bool:
@@ -173,7 +175,7 @@ class BusyCluster:
                 for event in self._ask("GET", EVENTS)["items"]
             )
 
-        until(lambda: denied() or self._found("unbindable")["spec"].get("nodeName"))
+        wait_until(lambda: denied() or self._found("unbindable")["spec"].get("nodeName"))
         return denied()
 
     def schedule_a_gang(self) -> None:
@@ -182,7 +184,7 @@ class BusyCluster:
         for number in range(2):
             self._pod(f"member-{number}", schedulingGroup={"podGroupName": "gang"})
         self._until_bound("member-0", "member-1")
-        until(lambda: self._ask("GET", f"{_GROUPS}/gang").get("status", {}).get("conditions"))
+        wait_until(lambda: self._ask("GET", f"{_GROUPS}/gang").get("status", {}).get("conditions"))
 
 
 def refuse_binding(ask: Ask, pod: str) -> None:

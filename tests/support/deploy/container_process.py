@@ -21,6 +21,7 @@ from urllib.request import Request, urlopen
 import yaml
 from support.deploy.shipped_manifests import NAMESPACE, Manifest, one
 from support.e2e.scheduler_process import SchedulerProcess
+from support.waiting import PATIENCE_S
 
 _PORT: Final = 10259
 _START: Final = """\
@@ -151,7 +152,7 @@ class Container:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         request = Request(f"https://127.0.0.1:{self.port}{path}", headers=headers)
         try:
-            with urlopen(request, context=trusting, timeout=10) as answer:
+            with urlopen(request, context=trusting, timeout=PATIENCE_S) as answer:
                 return answer.status, answer.read().decode()
         except HTTPError as refused:
             with refused:

@@ -9,7 +9,7 @@ from support.apiserver.apiserver_process import RunningServer, serving
 from support.apiserver.kubectl_process import Kubectl, installed
 from support.deploy.container_process import ApiAddress, Container, account_token
 from support.deploy.shipped_manifests import NAMESPACE, Manifest, newest_kubectl, one, rendered
-from support.e2e.scheduler_process import until
+from support.waiting import wait_until
 
 PODS = "/api/v1/namespaces/default/pods"
 LEASES = f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases"
@@ -66,7 +66,7 @@ class DeployedServer:
         return str(self.ask("GET", f"{PODS}/{name}")["spec"].get("nodeName", ""))
 
     def until_bound(self, name: str) -> str:
-        return str(until(lambda: self.node_of(name)))
+        return str(wait_until(lambda: self.node_of(name)))
 
     def holder(self, lease: str) -> str:
         status, found = self.server.ask("GET", f"{LEASES}/{lease}")

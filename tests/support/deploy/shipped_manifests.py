@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 from support.apiserver.kubectl_process import installed, required
+from support.waiting import PATIENCE_S
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
 NAMESPACE = "kube-system"
@@ -23,7 +24,9 @@ def newest_kubectl() -> Path:
 @cache
 def _rendered(directory: Path) -> str:
     command = [str(newest_kubectl()), "kustomize", str(directory)]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+    return subprocess.run(
+        command, capture_output=True, text=True, check=True, timeout=PATIENCE_S
+    ).stdout
 
 
 def rendered(directory: Path) -> list[Manifest]:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from support.apiserver.apiserver_process import RunningServer
-from support.e2e.scheduler_process import SchedulerProcess, running_scheduler, until
+from support.e2e.scheduler_process import SchedulerProcess, running_scheduler
+from support.waiting import wait_until
 
 PODS = "/api/v1/namespaces/default/pods"
 NODES = ("n1", "n2", "n3")
@@ -90,4 +91,4 @@ def node_of(server: RunningServer, name: str) -> str:
 def placed(server: RunningServer, name: str, **spec: Any) -> str:
     """The node that a new pod gets."""
     create(server, name, **spec)
-    return str(until(lambda: node_of(server, name)))
+    return str(wait_until(lambda: node_of(server, name)))

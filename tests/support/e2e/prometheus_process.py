@@ -20,8 +20,8 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from support.e2e.waiting import LOOK_S, PATIENCE_S, wait_until
 from support.suite.requirements import PROMETHEUS
+from support.waiting import LOOK_S, PATIENCE_S, wait_until
 
 PROGRAM = shutil.which("prometheus")
 NEEDED = os.environ.get("PODIUM_NEEDS_PROMETHEUS") == "1"
@@ -127,7 +127,7 @@ class Prometheus:
         return [rule for group in groups for rule in group["rules"]]
 
     def _ask(self, what: str) -> dict[str, Any]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
         try:
             connection.request("GET", f"/api/v1/{what}")
             answer = json.loads(connection.getresponse().read())

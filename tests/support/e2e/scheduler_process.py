@@ -4,14 +4,14 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
-WITHIN_S = 60.0
+from support.waiting import PATIENCE_S
+
 COMMAND = (sys.executable, "-m", "podium", "run")
 
 
@@ -25,7 +25,9 @@ class SchedulerProcess:
         command: tuple[str, ...] = COMMAND,
         environment: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        self.log = directory / f"scheduler-{time.monotonic_ns()}.log"
+        descriptor, name = tempfile.mkstemp(".log", "scheduler-", directory)
+        os.close(descriptor)
+        self.log = Path(name)
         variables = {**os.environ, "PYTHONWARNINGS": "default", **environment}
         variables.pop("KUBECONFIG", None)
         with self.log.open("w") as out:
@@ -40,7 +42,7 @@ class SchedulerProcess:
     def stopped(self, number: int = signal.SIGTERM) -> int:
         """Its exit code after a signal."""
         self.running.send_signal(number)
-        return self.running.wait(30)
+        return self.running.wait(PATIENCE_S)
 
 
 @contextmanager
@@ -55,12 +57,3 @@ def running_scheduler(directory: Path, *arguments: str) -> Iterator[SchedulerPro
             process.running.wait()
     assert "Traceback" not in process.said
     assert "ResourceWarning" not in process.said
-
-
-def until(holds: Callable[[], Any]) -> Any:
-    """What holds, once it does."""
-    deadline = time.monotonic() + WITHIN_S
-    while not (found := holds()):
-        assert time.monotonic() < deadline, "it did not come to that"
-        time.sleep(0.05)
-    return found

@@ -9,15 +9,14 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from support.apiserver.apiserver_process import RunningServer, described
+from support.waiting import PATIENCE_S, Deadline
 
-PATIENCE_S = 60
 _READY = "podium: Ctrl-C stops it"
 
 Objects = list[Any]
@@ -114,10 +113,10 @@ class UpProcess:
         raise AssertionError(f"{path} did not come to that: {list(objects.values())}")
 
     def _watched(self, path: str, version: str) -> Iterator[Any]:
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = Deadline()
         connection = self.server.connect(PATIENCE_S)
         mark = "&" if "?" in path else "?"
-        query = f"{mark}watch=1&resourceVersion={version}&timeoutSeconds={PATIENCE_S}"
+        query = f"{mark}watch=1&resourceVersion={version}&timeoutSeconds={PATIENCE_S:.0f}"
         headers = {"Authorization": f"Bearer {self.server.token}"}
         try:
             connection.request("GET", path + query, headers=headers)
@@ -125,7 +124,7 @@ class UpProcess:
             assert response.status == 200, response.read()
             for line in response:
                 yield json.loads(line)
-                if time.monotonic() > deadline:
+                if deadline.has_passed:
                     return
         finally:
             connection.close()

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from random import Random
 from typing import Any, Final
@@ -11,6 +11,7 @@ from typing import Any, Final
 from support.gpu.card_judge import CardJudge
 from support.gpu.extender_clusters import GPUCluster, RunningExtender
 from support.live.moody_transport import refusal
+from support.live.virtual_loop import sleep_virtually
 
 from podium.api.pod import Pod
 from podium.client import DeleteOptions, KubeClient, RequestFailed, Transport, Unreachable
@@ -27,6 +28,8 @@ FAILURES: Final = (
     "an agent refused",
 )
 """All that has to have gone wrong on a rough day."""
+Pause = Callable[[float], Awaitable[None]]
+
 MAX_UNCUT: Final = 30
 """Pieces of watches between two cuts: a busy machine sends few large ones."""
 
@@ -34,19 +37,20 @@ MAX_UNCUT: Final = 30
 class RoughTransport:
     """Refuses, loses requests before the server has them and answers after, cuts watches."""
 
-    def __init__(self, transport: Transport, chances: Random, *, pace: float = 1.0) -> None:
-        """All delays are `pace` times as long as they would be in virtual time. `met` counts what
-        went wrong, by its name."""
+    def __init__(
+        self, transport: Transport, chances: Random, pause: Pause = sleep_virtually
+    ) -> None:
+        """`pause` makes the delays. `met` counts what went wrong, by its name."""
         self._transport = transport
         self._chances = chances
-        self._pace = pace
+        self._pause = pause
         self.is_rough = True
         self.met: Counter[str] = Counter()
         self._uncut = 0
 
     async def send(self, request: Request, *, timeout_s: float) -> Reply:
         roll = self._chances.random() if self.is_rough else 1.0
-        await asyncio.sleep(self._chances.random() * 0.2 * self._pace)
+        await self._pause(self._chances.random() * 0.2)
         if roll < 0.12 and request.path.endswith("/binding"):
             self.met["a binding failed"] += 1
         if roll < 0.04:
@@ -58,7 +62,7 @@ class RoughTransport:
         if roll < 0.12:
             return refusal(403, "Forbidden", "not today")
         reply = await self._transport.send(request, timeout_s=timeout_s)
-        await asyncio.sleep(self._chances.random() * 0.2 * self._pace)
+        await self._pause(self._chances.random() * 0.2)
         if 0.12 <= roll < 0.20:
             self.met["an answer was lost"] += 1
             raise Unreachable("lost on the way back")
@@ -72,7 +76,7 @@ class RoughTransport:
     async def _cut(self, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         async for piece in pieces:
             if self.is_rough:
-                await asyncio.sleep(self._chances.choice((0.0, 0.0, 0.1, 2.0)) * self._pace)
+                await self._pause(self._chances.choice((0.0, 0.0, 0.1, 2.0)))
                 self._uncut += 1
                 if self._chances.random() < 0.02 or self._uncut == MAX_UNCUT:
                     self._uncut = 0
@@ -94,12 +98,12 @@ class RoughDay:
         seed: int,
         *,
         decides_in_filter: bool = False,
-        pace: float = 1.0,
+        pause: Pause = sleep_virtually,
     ) -> None:
         """`decides_in_filter`: the older wiring, in which schedulers bind themselves. Clients and
-        transports wait `pace` times as long as they would in virtual time."""
+        transports wait with `pause`."""
         self._decides_in_filter = decides_in_filter
-        self._pace = pace
+        self._pause = pause
         self.cluster = cluster
         self.judge = judge
         self.bound: set[str] = set()
@@ -115,7 +119,7 @@ class RoughDay:
         return KubeClient(self.rough(client.transport), timeout_s=10.0)
 
     def rough(self, transport: Transport) -> RoughTransport:
-        rough = RoughTransport(transport, Random(self._chances.random()), pace=self._pace)
+        rough = RoughTransport(transport, Random(self._chances.random()), self._pause)
         rough.is_rough = not self._is_calm
         self._transports.append(rough)
         return rough
@@ -135,7 +139,7 @@ class RoughDay:
 
     async def kill_now_and_then(self) -> None:
         while not self._is_calm:
-            await asyncio.sleep(10.0 + self._chances.random() * 20.0)
+            await self._pause(10.0 + self._chances.random() * 20.0)
             await self.kill()
 
     async def kill(self) -> None:
@@ -145,7 +149,7 @@ class RoughDay:
         await asyncio.gather(*self._calls, return_exceptions=True)
         await self.extender.stop()
         self.count_kill()
-        await asyncio.sleep(1.0)
+        await self._pause(1.0)
         await self.start()
 
     def count_kill(self) -> None:
@@ -180,7 +184,7 @@ class RoughDay:
                     self.bound.add(name)
                     return
                 await self._attempt(pod, fresh, nodes)
-                await asyncio.sleep((0.5 + self._chances.random() * 5.0) * self._pace)
+                await self._pause(0.5 + self._chances.random() * 5.0)
 
     async def _attempt(self, pod: Any, fresh: Any, nodes: list[str]) -> None:
         if self._decides_in_filter:
@@ -204,14 +208,14 @@ class RoughDay:
         if self._chances.random() < 0.2:
             return  # another plugin refuses the pod, or its binding fails
         (chosen,) = answer["Nodes"]["items"]
-        await asyncio.sleep(self._chances.random() * 3.0)
+        await self._pause(self._chances.random() * 3.0)
         await self.cluster.bind_plainly(pod, chosen["metadata"]["name"])
 
     async def work_as_agents(self) -> None:
         """Serve what is bound: most of it well, some of it refused; some pods end soon."""
         served: set[str] = set()
         while True:
-            await asyncio.sleep(0.5 * self._pace)
+            await self._pause(0.5)
             for pod in list(self.judge.pods.values()):
                 uid = pod.metadata.uid
                 if pod.spec.node_name and uid not in served:

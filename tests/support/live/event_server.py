@@ -14,6 +14,7 @@ from random import Random
 from typing import Any
 
 from support.live.scripted_server import refusal, reply
+from support.live.virtual_loop import sleep_virtually
 
 from podium.client import KubeClient, LoopClock, Unreachable
 from podium.client.transport import Reply, Request, Stream
@@ -73,7 +74,7 @@ class EventServer:
         self._at_once += 1
         self.most_at_once = max(self.most_at_once, self._at_once)
         try:
-            await asyncio.sleep(self.latency_s)
+            await sleep_virtually(self.latency_s)
         finally:
             self._at_once -= 1
         answer = self.trouble(request) or self._answer(request, body)

@@ -7,6 +7,7 @@ from random import Random
 from typing import Any
 
 from support.live.scripted_server import ScriptedServer
+from support.live.virtual_loop import sleep_virtually
 
 from podium.client import DeletedFinalStateUnknown, KubeClient, SharedInformer
 from podium.client.resources import PODS
@@ -56,4 +57,4 @@ async def following(
 
 async def settle() -> None:
     """Let everything happen that needs no time."""
-    await asyncio.sleep(0.001)
+    await sleep_virtually(0.001)

@@ -14,7 +14,7 @@ from random import Random
 from typing import Any
 
 from support.live.scripted_server import refusal, reply
-from support.live.virtual_loop import run_virtually
+from support.live.virtual_loop import run_virtually, sleep_virtually
 
 from podium.api.go_duration import Duration
 from podium.client import Clock, KubeClient, LoopClock, Unreachable
@@ -170,7 +170,7 @@ class SkewedClock:
         return self.begin_s + self._rate * asyncio.get_running_loop().time()
 
     async def sleep(self, seconds: float) -> None:
-        await asyncio.sleep(seconds / self._rate)
+        await sleep_virtually(seconds / self._rate)
 
 
 @dataclass

@@ -1,10 +1,10 @@
 """A way to the API server on which things go wrong as a test says: refusals, breaks, delays."""
 
-import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import msgspec
+from support.live.virtual_loop import sleep_virtually
 
 from podium.client import KubeClient, Transport
 from podium.client.transport import Reply, Request, Stream
@@ -26,7 +26,7 @@ class Moody:
         if isinstance(verdict, Reply):
             return verdict
         if verdict is not None:
-            await asyncio.sleep(verdict)
+            await sleep_virtually(verdict)
         return await self._transport.send(request, timeout_s=timeout_s)
 
     @asynccontextmanager

@@ -7,7 +7,7 @@ once. A test in which nothing is left to happen fails instead of hanging.
 import asyncio
 import selectors
 from collections.abc import Coroutine
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 T = TypeVar("T")
 
@@ -46,3 +46,24 @@ def run_virtually(main: Coroutine[Any, Any, T]) -> T:
     """What `asyncio.run` does, in virtual time."""
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         return runner.run(main)
+
+
+def _assert_virtual() -> None:
+    assert isinstance(asyncio.get_running_loop(), VirtualLoop), "this loop's time is real"
+
+
+def timeout_virtually(delay_s: float) -> asyncio.Timeout:
+    """What `asyncio.timeout` does, where it takes no time."""
+    _assert_virtual()
+    return asyncio.timeout(delay_s)
+
+
+@overload
+async def sleep_virtually(delay_s: float) -> None: ...
+@overload
+async def sleep_virtually(delay_s: float, result: T) -> T: ...
+async def sleep_virtually(delay_s: float, result: Any = None) -> Any:
+    """What `asyncio.sleep` does, where it takes no time: in a real loop a test waits for what it
+    needs, never for a while."""
+    _assert_virtual()
+    return await asyncio.sleep(delay_s, result)

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 from support.live.scheduler_at_work import BEGIN_S, scheduling
-from support.live.virtual_loop import run_virtually
+from support.live.virtual_loop import run_virtually, sleep_virtually
 
 from podium.api.json_values import JsonObject
 from podium.client import KubeClient, PatchType, ResourceType, Selection
@@ -59,7 +59,7 @@ class Cluster:
         begun = loop.time()
         while not await holds():
             assert loop.time() - begun < within_s, "it did not come to that"
-            await asyncio.sleep(0.25)
+            await sleep_virtually(0.25)
         return loop.time() - begun
 
 

@@ -6,16 +6,14 @@ needs with commands that it shows (`kubectl wait ...`), and may leave output out
 A command in the background has to print what is shown before the next one is typed.
 """
 
-import time
 from pathlib import Path
 
+from support.waiting import PATIENCE_S, Deadline, look_again
 from support.walkthroughs.page_steps import CommandStep, FileStep, page_steps
 from support.walkthroughs.shell import Job, Shell, TooSlow, shell
 from support.walkthroughs.shown_output import LEFT_OUT, is_shown
 
 ROOT = Path(__file__).parents[3]
-PATIENCE_S = 90.0
-LOOK_S = 0.05
 
 
 def follow(page: Path, directory: Path) -> None:
@@ -50,14 +48,14 @@ def _run(page: Path, step: CommandStep, opened: Shell) -> None:
 
 def _start(page: Path, step: CommandStep, opened: Shell) -> None:
     job = opened.start(step.command)
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = Deadline()
     while True:
-        is_over = not job.is_running() or time.monotonic() > deadline
+        is_over = not job.is_running() or deadline.has_passed
         if is_shown([*step.shown, LEFT_OUT], job.printed()):
             return
         if is_over:
             raise AssertionError(_told(page, step, job.printed(), opened.jobs))
-        time.sleep(LOOK_S)
+        look_again()
 
 
 def _end_jobs(page: Path, opened: Shell) -> None:

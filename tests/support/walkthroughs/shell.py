@@ -14,8 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from support.waiting import PATIENCE_S
+
 COLUMNS = 120
-_END_S = 60
 _WAITED_FOR = 127
 """What bash answers to `wait` for what was waited for before."""
 
@@ -73,14 +74,14 @@ class Shell:
         log = self._scratch / f"job-{len(self.jobs)}"
         log.touch()
         words = f">{shlex.quote(str(log))} 2>&1 </dev/null {command}"
-        pid = int(self._ask(f"{words}\necho $!", _END_S))
+        pid = int(self._ask(f"{words}\necho $!", PATIENCE_S))
         job = Job(pid, log)
         self.jobs.append(job)
         return job
 
     def end(self, job: Job) -> int:
         """The exit code of a job, which is told to end if it has not; 0 if the page knows it."""
-        code = int(self._ask(f"kill {job.pid} 2>/dev/null; wait {job.pid}; echo $?", _END_S))
+        code = int(self._ask(f"kill {job.pid} 2>/dev/null; wait {job.pid}; echo $?", PATIENCE_S))
         return 0 if code == _WAITED_FOR else code
 
     def _ask(self, words: str, timeout_s: float) -> str:
