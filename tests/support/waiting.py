@@ -25,8 +25,13 @@ def _say_nothing() -> str:
 class Deadline:
     """The end of somebody's patience."""
 
-    def __init__(self) -> None:
-        self._ends_at = time.monotonic() + PATIENCE_S
+    def __init__(self, patience_s: float = PATIENCE_S) -> None:
+        self._ends_at = time.monotonic() + patience_s
+
+    @property
+    def timeout_s(self) -> float:
+        """What is left, for calls that take a timeout and mean "for ever" by none."""
+        return max(0.001, self._ends_at - time.monotonic())
 
     @property
     def has_passed(self) -> bool:

@@ -5,16 +5,20 @@ import os
 import re
 import subprocess
 import threading
-import time
 from pathlib import Path
 from queue import Empty, Queue
 from typing import Any, Final
 
 from support.apiserver.transcript_normalising import Normaliser, Raw
-from support.apiserver.transcript_requests import LINGER_S, PATIENCE_S
+from support.apiserver.transcript_requests import LINGER_S
+from support.waiting import PATIENCE_S, Deadline, wait_until
 
 _TIMED_OUT: Final = "timeout"
 """In place of an exit code."""
+_LOG_REQUESTS: Final = "-v=6"
+_WATCHES: Final = re.compile(r"[?&]watch=(true|1)\b.* \"?(status=\")?200\b")
+_LOGGED: Final = re.compile(r"^I\d{4} .*\n", re.MULTILINE)
+"""Lines of the log that `_LOG_REQUESTS` asks for."""
 
 
 class Commands:
@@ -50,11 +54,11 @@ class Commands:
         return Output(done.returncode, done.stdout, done.stderr)
 
     def start(self, step: Raw) -> "StartedCommand":
-        """Start a command that other steps go on beside."""
+        """Start a command that other steps go on beside, with a log of its requests."""
         errors = self._home / f"stderr-{step['name']}"
         with errors.open("w") as stderr:
             process = subprocess.Popen(
-                self._prepare(step),
+                [*self._prepare(step), _LOG_REQUESTS],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=stderr,
@@ -109,34 +113,40 @@ class StartedCommand:
 
     def wait_for_lines(self, count: int) -> None:
         """Wait until so many lines were printed, or the command has ended."""
-        end = time.monotonic() + PATIENCE_S
-        while len(self._lines) < count and self._take_line(end):
+        deadline = Deadline()
+        while len(self._lines) < count and self._take_line(deadline):
             pass
+
+    def wait_for_watch(self) -> None:
+        """Wait until it has begun to watch, which its log says, or has ended."""
+        wait_until(
+            lambda: _WATCHES.search(self._errors.read_text()) or self._process.poll() is not None
+        )
 
     def stop_after_lines(self, count: int) -> Output:
         """Stop it once it has printed so many lines, and has had time for one too many."""
         self.wait_for_lines(count)
-        end = time.monotonic() + LINGER_S
-        while self._take_line(end):
+        deadline = Deadline(LINGER_S)
+        while self._take_line(deadline):
             pass
         self.kill()
         return Output(None, "".join(self._lines), "")
 
     def wait(self) -> Output:
         """Wait for its end."""
-        end = time.monotonic() + PATIENCE_S
-        while self._take_line(end):
+        deadline = Deadline()
+        while self._take_line(deadline):
             pass
         try:
-            code: int | str = self._process.wait(max(0.001, end - time.monotonic()))
+            code: int | str = self._process.wait(deadline.timeout_s)
         except subprocess.TimeoutExpired:
             code = _TIMED_OUT
         self.kill()
-        return Output(code, "".join(self._lines), self._errors.read_text())
+        return Output(code, "".join(self._lines), _LOGGED.sub("", self._errors.read_text()))
 
-    def _take_line(self, end: float) -> bool:
+    def _take_line(self, deadline: Deadline) -> bool:
         try:
-            line = self._coming.get(timeout=max(0.001, end - time.monotonic()))
+            line = self._coming.get(timeout=deadline.timeout_s)
         except Empty:
             return False
         if line is None:
@@ -151,7 +161,7 @@ class StartedCommand:
             self._process.terminate()
         self._process.wait(PATIENCE_S)
         self._reader.join(PATIENCE_S)
-        while self._take_line(time.monotonic()):
+        while self._take_line(Deadline(0)):
             pass
         assert self._process.stdout is not None
         self._process.stdout.close()

@@ -7,13 +7,12 @@ in the connection.
 import gzip
 import http.client
 import json
-import time
 from typing import Any, Final
 
 from support.apiserver.apiserver_process import ApiServer
 from support.apiserver.transcript_normalising import Normaliser, Raw
+from support.waiting import PATIENCE_S, Deadline
 
-PATIENCE_S: Final = 60.0
 LINGER_S: Final = 0.2
 """How long a watch that has sent all expected events may still send one too many."""
 _USER_AGENT: Final = "podium-replay/1.0"  # the field manager of what is written without naming one
@@ -132,20 +131,20 @@ class Watch:
 
     def read(self, count: int, *, bookmarks: bool = False, timeout_s: float = PATIENCE_S) -> None:
         """Read until so many events are there, or the server has ended the watch."""
-        end = time.monotonic() + timeout_s
-        while len(self._lines if bookmarks else self.events) < count and self._read_line(end):
+        deadline = Deadline(timeout_s)
+        while len(self._lines if bookmarks else self.events) < count and self._read_line(deadline):
             pass
 
     def read_to_end(self, timeout_s: float = PATIENCE_S) -> None:
-        end = time.monotonic() + timeout_s
-        while self._read_line(end):
+        deadline = Deadline(timeout_s)
+        while self._read_line(deadline):
             pass
 
-    def _read_line(self, end: float) -> bool:
-        """Whether a line came before `end`; a response that timed out cannot be read again."""
+    def _read_line(self, deadline: Deadline) -> bool:
+        """Whether a line came in time; a response that timed out cannot be read again."""
         if self.closed or self._too_slow:
             return False
-        self._socket.settimeout(max(0.001, end - time.monotonic()))
+        self._socket.settimeout(deadline.timeout_s)
         try:
             line = self.response.readline()
         except TimeoutError:
