@@ -32,7 +32,6 @@ def test_every_measurement_has_figures(capsys: pytest.CaptureFixture[str]) -> No
         assert each.get("lost", 0) == 0
 
 
-@pytest.mark.slow
 def test_a_table_says_how_noisy_it_was(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "apiserver", *TINY, "--measure", "watch", "--tls"]) == 0
     text = " ".join(capsys.readouterr().out.split())
