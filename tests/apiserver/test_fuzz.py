@@ -4,7 +4,8 @@ Every example starts from a server with an object of every kind and sends a few 
 few refusals have the status 500 upstream, without a reason and with a text of their own; these are
 recorded and kept. What a bug would answer has the reason InternalError.
 
-The examples are the same each time; `PODIUM_FUZZ_EXAMPLES=20000` looks for others, and for longer.
+The examples are the same each time, a few in `make test` and many in `make test-all`;
+`PODIUM_FUZZ_EXAMPLES=20000` looks for others, and for longer.
 """
 
 import asyncio
@@ -32,6 +33,13 @@ from podium.apiserver.http.messages import MAX_BODY_BYTES
 
 MAX_YARDSTICKS = 300.0
 EXAMPLES = os.environ.get("PODIUM_FUZZ_EXAMPLES")
+many = settings(
+    max_examples=int(EXAMPLES or 300),
+    derandomize=EXAMPLES is None,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+few = settings(many, max_examples=40, derandomize=True)
 UPSTREAM_500 = re.compile(
     r"strconv\.ParseUint: parsing"
     r"|resourceVersion should not be set on objects to be created"
@@ -128,14 +136,9 @@ def check_json(status: int, value: Any) -> None:
         assert value.get("reason") != "InternalError"
 
 
-@settings(
-    max_examples=int(EXAMPLES or 300),
-    derandomize=EXAMPLES is None,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
-@given(sequences(8))
-def test_every_request_is_answered(requests: Sequence[Hostile]) -> None:
+def exchange(requests: Sequence[Hostile]) -> None:
+    """Send requests to a new server, one after the other, and check every answer."""
+
     async def run() -> None:
         application = Application(populated().service, Random(1))
         for request in requests:
@@ -144,14 +147,21 @@ def test_every_request_is_answered(requests: Sequence[Hostile]) -> None:
     asyncio.run(run())
 
 
-@settings(
-    max_examples=int(EXAMPLES or 300),
-    derandomize=EXAMPLES is None,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
-@given(creations())
-def test_whatever_was_taken_can_be_shown_in_every_form(creation: Hostile) -> None:
+@few
+@given(sequences(8))
+def test_every_request_is_answered(requests: Sequence[Hostile]) -> None:
+    exchange(requests)
+
+
+@pytest.mark.slow
+@many
+@given(sequences(8))
+def test_every_one_of_many_requests_is_answered(requests: Sequence[Hostile]) -> None:
+    exchange(requests)
+
+
+def create_and_read(creation: Hostile) -> None:
+    """Create an object, write its status, and read it in every form after each."""
     one = f"{creation.path}/b"
     written = replace(creation, method="PUT", path=f"{one}/status")
     shown = [
@@ -159,13 +169,20 @@ def test_whatever_was_taken_can_be_shown_in_every_form(creation: Hostile) -> Non
         for path in (creation.path, one)
         for form in FORMS
     ]
+    exchange((creation, *shown, written, *shown))
 
-    async def run() -> None:
-        application = Application(populated().service, Random(1))
-        for request in (creation, *shown, written, *shown):
-            check(request, *await send(application, request))
 
-    asyncio.run(run())
+@few
+@given(creations())
+def test_whatever_was_taken_can_be_shown_in_every_form(creation: Hostile) -> None:
+    create_and_read(creation)
+
+
+@pytest.mark.slow
+@many
+@given(creations())
+def test_whatever_many_creations_left_can_be_shown_in_every_form(creation: Hostile) -> None:
+    create_and_read(creation)
 
 
 PODS = "/api/v1/namespaces/ns/pods"
@@ -202,11 +219,18 @@ def test_the_largest_bodies_are_refused_in_time(body: bytes) -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        OPENING + b'{"containers":[' + b"{}," * (FULL // 3) + b"{}]}}",
-        OPENING + b'{"tolerations":[' + b"[]," * (FULL // 3) + b"[]]}}",
-        OPENING + b'{"nodeSelector":{' + b'"a":"",' * (FULL // 7) + b'"a":""}}}',
+        pytest.param(OPENING + b'{"containers":[' + b"{}," * (FULL // 3) + b"{}]}}", id="objects"),
+        pytest.param(
+            OPENING + b'{"tolerations":[' + b"[]," * (FULL // 3) + b"[]]}}",
+            id="lists",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            OPENING + b'{"nodeSelector":{' + b'"a":"",' * (FULL // 7) + b'"a":""}}}',
+            id="repeated",
+            marks=pytest.mark.slow,
+        ),
     ],
-    ids=["objects", "lists", "repeated"],
 )
 def test_the_largest_bodies_cost_bounded_memory(body: bytes) -> None:
     """A body of 3 MiB may be made of a million values; 400 MiB is a hundred times its size."""

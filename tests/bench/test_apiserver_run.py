@@ -44,7 +44,6 @@ def test_every_hostile_request_has_figures_of_its_own(capsys: pytest.CaptureFixt
     assert sum(each["cpu_ms"] for each in found) > 0
 
 
-@pytest.mark.slow
 def test_a_table_says_how_noisy_it_was(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "apiserver", *TINY, "--measure", "watch", "--tls"]) == 0
     text = " ".join(capsys.readouterr().out.split())

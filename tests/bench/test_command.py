@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from podium.bench.child import carry_out
 from podium.bench.scaling import BEGIN, END
-from podium.cli import main
+from podium.cli import bench, bench_scaling, main
 from podium.cli.app import build_app
 from podium.cli.bench_view import break_name, short
 
@@ -21,6 +22,13 @@ NAMED = ("--workload", "basic", *TINY)
 @pytest.fixture(autouse=True)
 def _eighty_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
+
+
+@pytest.fixture
+def measured_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs are made in this process, not in one each: what is printed of them is looked at."""
+    for command in (bench, bench_scaling):
+        monkeypatch.setattr(command, "measure_apart", carry_out)
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -59,6 +67,7 @@ def test_a_table_fits_eighty_columns(capsys: pytest.CaptureFixture[str]) -> None
     assert "basic, run 1" in err
 
 
+@pytest.mark.usefixtures("measured_here")
 def test_json_has_the_figures_of_each_workload(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "engine", "--json", "--workload", "spread", *NAMED)
     spread, basic = json.loads(out)["items"]
@@ -99,7 +108,7 @@ def test_pods_that_were_not_bound_are_told(
     assert "1 of 2 pods were not bound" in out
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("measured_here")
 def test_an_earlier_run_is_compared_as_ratios(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -115,6 +124,7 @@ def test_an_earlier_run_is_compared_as_ratios(
     assert found["compared"]["verdict"] in ("faster", "slower", "within noise")
 
 
+@pytest.mark.usefixtures("measured_here")
 def test_an_earlier_run_of_something_else_is_no_comparison(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -124,6 +134,7 @@ def test_an_earlier_run_of_something_else_is_no_comparison(
     assert "the earlier run has none of these workloads" in out
 
 
+@pytest.mark.usefixtures("measured_here")
 def test_a_plot_is_written_as_svg(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     target = tmp_path / "plot.svg"
     code, _, _ = run(capsys, "--plot", str(target), *NAMED)
@@ -132,6 +143,7 @@ def test_a_plot_is_written_as_svg(capsys: pytest.CaptureFixture[str], tmp_path: 
     assert "SchedulingBasic" in target.read_text()
 
 
+@pytest.mark.usefixtures("measured_here")
 def test_a_profile_names_functions(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "--profile", *NAMED)
     assert code == 0
@@ -139,12 +151,13 @@ def test_a_profile_names_functions(capsys: pytest.CaptureFixture[str]) -> None:
     assert "engine/scheduling_cycle.py" in out
 
 
+@pytest.mark.usefixtures("measured_here")
 def test_functions_are_part_of_the_json(capsys: pytest.CaptureFixture[str]) -> None:
     (found,) = json.loads(run(capsys, "--profile", "--json", *NAMED)[1])["items"]
     assert {"name", "place", "calls", "own_s", "total_s", "share"} <= set(found["functions"][0])
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("measured_here")
 def test_flame_graphs_of_several_workloads_have_their_names(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -186,6 +199,7 @@ def test_wrong_arguments_are_told(
     assert problem in " ".join(err.split())
 
 
+@pytest.mark.usefixtures("measured_here")
 def test_a_plot_that_cannot_be_written_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = run(capsys, "--plot", "/nonexistent/plot.svg", *NAMED)
     assert code == 2
@@ -193,6 +207,7 @@ def test_a_plot_that_cannot_be_written_is_told(capsys: pytest.CaptureFixture[str
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("measured_here")
 def test_scaling_fills_the_marked_place_of_a_document(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -229,6 +244,7 @@ def test_a_documented_command_line_is_a_valid_one(command: str) -> None:
     assert len(bound.arguments) == sum(word.startswith("--") for word in words)
 
 
+@pytest.mark.usefixtures("measured_here")
 def test_a_configuration_is_measured_beside_the_default_one(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

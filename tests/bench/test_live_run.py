@@ -38,7 +38,6 @@ def test_schedulers_are_measured_in_turn_and_compared(capsys: pytest.CaptureFixt
     assert compared["pods_per_s"]["best"] > 0
 
 
-@pytest.mark.slow
 def test_a_table_says_how_noisy_it_was(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,7 +9,7 @@ import io
 import json
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -234,6 +234,21 @@ QUOTING = {
 """They quote parts of what they print, where a backslash of the visible form is doubled."""
 
 
+def combine(texts: dict[str, str], commands: Sequence[Callable[..., Arguments]]) -> list[object]:
+    """Every text in every command; each command is quick with two of the texts at least: the first,
+    which has all control characters, and one of the others in turn."""
+    return [
+        pytest.param(
+            text,
+            command,
+            id=f"{name}-{command.__name__}",
+            marks=[pytest.mark.slow] if row and (row + column) % (len(texts) - 1) else [],
+        )
+        for row, (name, text) in enumerate(texts.items())
+        for column, command in enumerate(commands)
+    ]
+
+
 @pytest.fixture(autouse=True)
 def _own_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_modules: None) -> None:
     monkeypatch.chdir(tmp_path)
@@ -255,8 +270,7 @@ def assert_printable(text: str) -> None:
     assert [line for line in text.split("\n") if not line.isprintable()] == []
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.__name__)
-@pytest.mark.parametrize("text", WORST.values(), ids=WORST)
+@pytest.mark.parametrize(("text", "command"), combine(WORST, COMMANDS))
 def test_a_hostile_text_is_printed_as_its_visible_form(
     command: Callable[[str], Arguments], text: str, run: Run
 ) -> None:

@@ -68,12 +68,15 @@ def report(tmp_path: Path) -> Path:
 
 
 @COMMANDS
-def test_a_report_is_one_private_file_that_loads_nothing(
+def test_a_report_is_one_private_file_and_its_command_tells_the_same(
     command: tuple[str, ...], report: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     plain = podium(capsys, *command)
     told = podium(capsys, *command, "--html", str(report))
     assert told == plain
+    again = shlex.split(documents(report)["overview"]["command"])
+    assert again.pop(0) == "podium"
+    assert podium(capsys, *again) == told
 
     html = report.read_text()
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', html)
@@ -84,16 +87,6 @@ def test_a_report_is_one_private_file_that_loads_nothing(
     assert report.stat().st_mode & 0o077 == 0
     for document in documents(report).values():
         require_valid(document)
-
-
-@COMMANDS
-def test_the_command_at_the_bottom_tells_the_same(
-    command: tuple[str, ...], report: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    told = podium(capsys, *command, "--html", str(report))
-    again = shlex.split(documents(report)["overview"]["command"])
-    assert again.pop(0) == "podium"
-    assert podium(capsys, *again) == told
 
 
 def test_a_comparison_says_where_pods_go_and_why(

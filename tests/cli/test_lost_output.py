@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from support.cli.command_line import EXAMPLE, Raw, node, pod, writer
 from support.suite.requirements import BASH, DEV_FULL
+from support.suite.slow_cases import few_of
 from support.waiting import PATIENCE_S
 
 PODIUM = f"{sys.executable} -m podium"
@@ -33,6 +34,11 @@ PRINTING = {
     "bench --list": 0,
     "simulate": 2,
 }
+REDIRECTED = {
+    f"{command} {stream}": PRINTING[command]
+    for stream in (">&-", "2>&-", "2> /dev/full")
+    for command in (f"simulate {INPUT}", "config show", "simulate")
+}
 
 pytestmark = [
     BASH.skip_unless(shutil.which("bash")),
@@ -50,8 +56,7 @@ def shell(command: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("command", PRINTING)
+@pytest.mark.parametrize("command", few_of(PRINTING, len(PRINTING)))
 def test_the_exit_code_is_the_answers_when_the_reader_leaves(command: str) -> None:
     done = shell(f"{PODIUM} {command} | head -c 1 > /dev/null")
     assert done.returncode == PRINTING[command], done.stderr
@@ -59,8 +64,7 @@ def test_the_exit_code_is_the_answers_when_the_reader_leaves(command: str) -> No
     assert "BrokenPipe" not in done.stderr
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("command", PRINTING)
+@pytest.mark.parametrize("command", few_of(PRINTING, len(PRINTING)))
 def test_a_full_disk_is_told_and_has_an_exit_code_of_its_own(command: str) -> None:
     done = shell(f"{PODIUM} {command} > /dev/full")
     if PRINTING[command] == 2:
@@ -73,13 +77,10 @@ def test_a_full_disk_is_told_and_has_an_exit_code_of_its_own(command: str) -> No
     assert "Exception ignored" not in done.stderr
 
 
-@pytest.mark.parametrize("command", [f"simulate {INPUT}", "config show", "simulate"])
-@pytest.mark.parametrize("closed", [">&-", "2>&-", "2> /dev/full"])
-def test_streams_that_are_closed_or_full_do_not_change_the_answer(
-    command: str, closed: str
-) -> None:
-    done = shell(f"{PODIUM} {command} {closed}")
-    assert done.returncode == PRINTING[command], done.stderr
+@pytest.mark.parametrize("command", few_of(REDIRECTED, 4))
+def test_streams_that_are_closed_or_full_do_not_change_the_answer(command: str) -> None:
+    done = shell(f"{PODIUM} {command}")
+    assert done.returncode == REDIRECTED[command], done.stderr
     assert "Traceback" not in done.stderr
 
 

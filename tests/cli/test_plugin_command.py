@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from support.cli.command_line import EXAMPLE, EXAMPLES, podium
+from support.suite.slow_cases import few_of
 
 pytestmark = pytest.mark.usefixtures("own_modules")
 
@@ -61,8 +62,7 @@ def test_a_new_plugin_loads_runs_and_keeps_its_promises(
     assert simulated.code in (0, 1)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", few_of(FORMS, len(FORMS)))
 def test_the_test_of_a_new_plugin_passes(form: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert podium(capsys, "plugin", "new", "Mine", "--form", form).code == 0
     command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_mine.py")

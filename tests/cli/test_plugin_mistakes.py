@@ -5,6 +5,8 @@ import os
 import pty
 import subprocess
 import sys
+from collections.abc import Collection, Iterable
+from itertools import product
 from pathlib import Path
 from textwrap import dedent, indent
 
@@ -115,6 +117,18 @@ MISTAKES = {
 }
 
 
+def combine(points: Iterable[str], mistakes: Collection[str]) -> list[object]:
+    """Every mistake at every point, of which each mistake is quick at one point, and each point
+    with one mistake at least."""
+    points = list(points)
+    diagonal = range(max(len(points), len(mistakes)))
+    quick = {(each % len(points), each % len(mistakes)) for each in diagonal}
+    return [
+        pytest.param(point, mistake, marks=[] if (row, column) in quick else [pytest.mark.slow])
+        for (row, point), (column, mistake) in product(enumerate(points), enumerate(mistakes))
+    ]
+
+
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
     return writer(tmp_path)
@@ -179,9 +193,7 @@ def run_with(
     return podium(capsys, *arguments, *more)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("mistake", MISTAKES)
-@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize(("point", "mistake"), combine(POINTS, MISTAKES))
 def test_no_mistake_at_any_point_passes_for_a_bug_of_podiums(
     capsys: pytest.CaptureFixture[str],
     source: Source,
@@ -213,9 +225,7 @@ GROUP_POINTS = {
 }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("mistake", MISTAKES)
-@pytest.mark.parametrize("point", GROUP_POINTS)
+@pytest.mark.parametrize(("point", "mistake"), combine(GROUP_POINTS, MISTAKES))
 def test_nor_does_one_at_the_points_of_pod_groups(
     capsys: pytest.CaptureFixture[str],
     source: Source,

@@ -6,8 +6,9 @@ and point by point in v1beta2 and v1beta1, which do not.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -29,6 +30,8 @@ POINTS = (
     "preBind", "bind", "postBind",
 )  # fmt: skip
 NEWER_PLUGINS = ("DynamicResources", "NodeDeclaredFeatures")
+FEW = 5
+"""Cases that `make test` decides; the others are left to `make test-all`."""
 # What a decision comes to, whatever the plugins are called that made it.
 OUTCOME = ("filter", "total", "best", "bound", "message", "preemption", "reserve")
 
@@ -128,11 +131,10 @@ def each(version: str) -> Iterator[tuple[Case, dict[str, Any]]]:
         yield case, aged
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("version", ["v1beta3", "v1beta2", "v1beta1"])
-def test_a_converted_file_decides_as_the_old_one(version: str) -> None:
+def require_same_decisions(pairs: Iterable[tuple[Case, dict[str, Any]]]) -> None:
+    """The old file and what it is converted to decide each case alike."""
     count = 0
-    for case, old in each(version):
+    for case, old in pairs:
         conversion, new = converted(old)
         assert conversion.lost == [], case.name
         assert new["apiVersion"] == f"{GROUP}/v1"
@@ -141,6 +143,23 @@ def test_a_converted_file_decides_as_the_old_one(version: str) -> None:
     assert count
 
 
+OLD_VERSIONS = pytest.mark.parametrize("version", ["v1beta3", "v1beta2", "v1beta1"])
+
+
+@OLD_VERSIONS
+def test_a_converted_file_decides_a_few_cases_as_the_old_one(version: str) -> None:
+    require_same_decisions(islice(each(version), FEW))
+
+
+@pytest.mark.slow
+@OLD_VERSIONS
+def test_a_converted_file_decides_as_the_old_one(version: str) -> None:
+    require_same_decisions(each(version))
+
+
+COUNTS = pytest.mark.parametrize(
+    "count", [FEW, pytest.param(None, marks=pytest.mark.slow)], ids=["a few cases", "all cases"]
+)
 NO_AVOIDING = [{"name": "NodePreferAvoidPods"}]
 SHAPE = [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}]
 OLD_STYLES: dict[str, dict[str, Any]] = {
@@ -207,34 +226,40 @@ LABELS: dict[str, Any] = {
 }
 
 
-@pytest.mark.slow
+@COUNTS
 @pytest.mark.parametrize("profile", OLD_STYLES.values(), ids=OLD_STYLES)
-def test_old_score_plugins_are_strategies_that_decide_alike(profile: dict[str, Any]) -> None:
+def test_old_score_plugins_are_strategies_that_decide_alike(
+    profile: dict[str, Any], count: int | None
+) -> None:
     old = {"apiVersion": f"{GROUP}/v1beta1", "kind": "KubeSchedulerConfiguration"}
     old["profiles"] = [profile]  # type: ignore[assignment]
     conversion, new = converted(old)
     assert conversion.lost == []
-    for case in on_one_profile():
+    for case in islice(on_one_profile(), count):
         assert outcomes(case, new) == outcomes(case, old), case.name
 
 
-@pytest.mark.slow
+@COUNTS
 @pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
-def test_a_converted_policy_decides_as_the_policy(policy: dict[str, Any]) -> None:
+def test_a_converted_policy_decides_as_the_policy(
+    policy: dict[str, Any], count: int | None
+) -> None:
     old = {"apiVersion": "v1", "kind": "Policy", **policy}
     conversion, new = converted(old)
     assert conversion.lost == []
-    for case in on_one_profile():
+    for case in islice(on_one_profile(), count):
         assert outcomes(case, new) == outcomes(case, old), case.name
 
 
-@pytest.mark.slow
-def test_labels_that_nodes_must_have_become_affinity_that_selects_the_same_nodes() -> None:
+@COUNTS
+def test_labels_that_nodes_must_have_become_affinity_that_selects_the_same_nodes(
+    count: int | None,
+) -> None:
     old = {"apiVersion": "v1", "kind": "Policy", **LABELS}
     conversion, new = converted(old)
     assert conversion.lost == []
     rejected = 0
-    for case in on_one_profile():
+    for case in islice(on_one_profile(), count):
         for ours, theirs in zip(outcomes(case, new), outcomes(case, old), strict=True):
             assert _codes(ours) == _codes(theirs)
             assert (ours["total"], ours["bound"]) == (theirs["total"], theirs["bound"])

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import msgspec
+import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -22,8 +23,9 @@ POINTS = tuple(point.value for point in ExtensionPoint)
 NAMES = tuple(plugin.name for plugin in IN_TREE)
 
 quick = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+few = settings(quick, max_examples=40)
 # Two of three generated files load, which makes more than 200 round trips.
-thorough = settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+thorough = settings(quick, max_examples=400)
 
 
 def answered(data: bytes) -> Examination:
@@ -261,9 +263,8 @@ def configurations(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
-@thorough
-@given(configurations())
-def test_what_show_prints_loads_to_the_same_configuration(document: dict[str, Any]) -> None:
+def show_and_load(document: dict[str, Any]) -> None:
+    """Print what a file comes to, load that, and compare."""
     found = answered(json.dumps(document).encode())
     if found.effective is None:
         return
@@ -271,3 +272,16 @@ def test_what_show_prints_loads_to_the_same_configuration(document: dict[str, An
     assert again.message is None
     assert again.effective == found.effective
     assert again.expanded == found.expanded
+
+
+@few
+@given(configurations())
+def test_what_show_prints_loads_to_the_same_configuration(document: dict[str, Any]) -> None:
+    show_and_load(document)
+
+
+@pytest.mark.slow
+@thorough
+@given(configurations())
+def test_what_show_prints_of_many_files_loads_to_the_same(document: dict[str, Any]) -> None:
+    show_and_load(document)

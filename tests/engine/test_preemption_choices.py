@@ -9,8 +9,8 @@ import math
 from dataclasses import dataclass, field
 
 import msgspec
-from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.suite.slow_cases import given_examples
 
 from podium.api.pod import Pod
 from podium.api.workloads import PodDisruptionBudget, PodDisruptionBudgetStatus
@@ -220,8 +220,9 @@ steps = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=150)
-@given(
+@given_examples(
+    30,
+    150,
     first=st.lists(guests, min_size=3, max_size=14, unique_by=lambda g: g.name),
     steps=st.lists(steps, min_size=1, max_size=15),
 )

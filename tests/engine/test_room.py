@@ -7,8 +7,8 @@ holds more than it has, and a pod is left pending only when it fits nowhere.
 from typing import Any
 
 import msgspec
-from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.suite.slow_cases import given_examples
 
 from podium.api.host_ports import conflicts
 from podium.api.node import Node
@@ -140,8 +140,7 @@ def bound(pod: Pod, node_name: str) -> Pod:
     return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, node_name=node_name))
 
 
-@settings(deadline=None, max_examples=100)
-@given(fleet=fleets, steps=st.lists(steps, max_size=25))
+@given_examples(20, 100, fleet=fleets, steps=st.lists(steps, max_size=25))
 def test_no_node_is_ever_overcommitted_and_no_room_is_overlooked(
     fleet: dict[str, dict[str, int]], steps: list[tuple[str, Any]]
 ) -> None:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.framework.fake_plugins import make_engine
+from support.suite.slow_cases import given_examples
 
 from podium.cluster.growth import Ints, Rows, count_of, indices
 from podium.cluster.state import Cluster
@@ -218,8 +218,9 @@ attempts = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=200)
-@given(
+@given_examples(
+    40,
+    200,
     attempts=attempts,
     scoring=st.booleans(),
     fewest=st.sampled_from((2, 3, 100)),

@@ -5,7 +5,11 @@ thousand transitions.
 """
 
 import pytest
-from support.engine.living_cluster import LONG, LivingCluster, live
+from support.engine.living_cluster import FEW_LIVES, LONG, LivingCluster, live
+
+
+def test_a_few_clusters_survive_whatever_comes() -> None:
+    live(LivingCluster, lives=FEW_LIVES, long_lives=FEW_LIVES)
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ are where an engine without extenders would have them, or wait for the same reas
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
-from support.engine.living_cluster import LONG, LivingCluster, live, make_engine
+from support.engine.living_cluster import FEW_LIVES, LONG, LivingCluster, live, make_engine
 from support.engine.scripted_extenders import Script, clears, extender, fails, leaves
 from support.engine.small_world import ApiError, SmallWorld
 
@@ -113,6 +113,10 @@ class LivingExtenders(LivingCluster):
 def _but_the_first(call: FilterCall) -> FilterAnswer:
     first, *others = call.nodes
     return FilterAnswer(tuple(others), failed={first: "taken away"})
+
+
+def test_a_few_clusters_survive_extenders_and_what_happens_while_they_are_asked() -> None:
+    live(LivingExtenders, lives=FEW_LIVES, long_lives=FEW_LIVES)
 
 
 @pytest.mark.slow

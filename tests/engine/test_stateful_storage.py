@@ -10,7 +10,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 from msgspec.structs import replace
-from support.engine.living_cluster import LONG, LivingCluster, live, some_names
+from support.engine.living_cluster import FEW_LIVES, LONG, LivingCluster, live, some_names
 from support.engine.pod_shapes import HOST, NODE_NAMES, ZONE
 from support.engine.small_world import GOING, SmallWorld
 from support.engine.storage_controllers import ControlledWorld
@@ -177,6 +177,10 @@ class LivingStorage(LivingCluster):
         world.act()
         world.deliver()
         return moved or world.objects != before
+
+
+def test_claims_and_their_pods_survive_a_few_lives() -> None:
+    live(LivingStorage, lives=FEW_LIVES, long_lives=FEW_LIVES)
 
 
 @pytest.mark.slow

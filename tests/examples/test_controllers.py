@@ -18,8 +18,6 @@ from support.waiting import PATIENCE_S, wait_until
 import podium.client
 from podium.client import ResourceType, SharedInformer
 
-pytestmark = pytest.mark.slow
-
 NODES = "/api/v1/nodes"
 PODS = "/api/v1/namespaces/default/pods"
 EXAMPLE = EXAMPLES / "controllers" / "pods_per_node.py"
@@ -63,6 +61,7 @@ async def until_counted(server: RunningServer, **counts: str) -> None:
     await asyncio.to_thread(wait_until, lambda: read_counts(server) == counts)
 
 
+@pytest.mark.slow
 def test_pods_are_counted_on_their_nodes_across_a_restart_of_the_server(tmp_path: Path) -> None:
     arguments = ("--data", str(tmp_path / "data"), "--port", str(free_port()))
 

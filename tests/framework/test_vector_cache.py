@@ -7,8 +7,8 @@ kinds of pods are made with the memory and without it, and every verdict and sco
 from typing import Any
 
 import numpy as np
-from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.suite.slow_cases import given_examples
 
 from podium.api.meta import ObjectMeta
 from podium.api.pod import Pod
@@ -141,8 +141,7 @@ def apply(
         cluster.remove_pod(uids[target % len(uids)])
 
 
-@settings(max_examples=300, deadline=None)
-@given(steps, st.lists(st.sampled_from(KINDS), min_size=1, max_size=2), guests)
+@given_examples(60, 300, steps, st.lists(st.sampled_from(KINDS), min_size=1, max_size=2), guests)
 def test_remembered_answers_equal_fresh_ones_after_every_change(
     sequence: list[tuple[Any, Any, Any]],
     kinds: list[dict[str, Any]],

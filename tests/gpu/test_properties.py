@@ -1,10 +1,11 @@
 """Whatever the cards, the pods and their order: the allocator keeps its promises."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.gpu.fleets import nodes, quotas, requests, tables, uses
 from support.gpu.slow_allocation import SlowAllocator, used_of
+from support.suite.slow_cases import given_examples
 
 from podium.gpu.allocations import Allocation, CardShare, CardUse, card_uses
 from podium.gpu.card_table import NO_REASON, REASONS, CardTable
@@ -16,8 +17,7 @@ from podium.gpu.reasons import Reason
 from podium.gpu.requests import PodRequest
 
 
-@settings(max_examples=200)
-@given(tables(2), requests, quotas)
+@given_examples(40, 200, tables(2), requests, quotas)
 def test_cards_are_those_that_the_plain_rules_give(
     table: CardTable, request: PodRequest, quota: QuotaLeft | None
 ) -> None:
@@ -26,8 +26,7 @@ def test_cards_are_those_that_the_plain_rules_give(
         assert allocate(table, row, request, quota) == expected
 
 
-@settings(max_examples=200)
-@given(tables(8), requests, quotas)
+@given_examples(40, 200, tables(8), requests, quotas)
 def test_a_pod_fits_where_it_can_be_allocated_and_for_the_same_reason_not(
     table: CardTable, request: PodRequest, quota: QuotaLeft | None
 ) -> None:

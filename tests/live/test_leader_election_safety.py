@@ -185,16 +185,9 @@ class Spell:
                 return _good(request)
 
 
-@pytest.mark.slow
-@settings(
-    max_examples=3000 if LONG else 60,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-@given(election_times, st.integers(0, 999), st.lists(steps, min_size=3, max_size=15))
-def test_at_no_time_do_two_work(
-    times: LeaderElectionConfiguration, seed: int, script: list[Step]
-) -> None:
+def contend(times: LeaderElectionConfiguration, seed: int, script: list[Step]) -> None:
+    """Let candidates live through a script; never two of them work, and at the end one does."""
+
     async def main() -> None:
         contest = Contest(times, Random(seed))
         for step in script:
@@ -209,3 +202,29 @@ def test_at_no_time_do_two_work(
         assert contest.problems == []
 
     run_virtually(main())
+
+
+many = settings(
+    max_examples=3000 if LONG else 60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+few = settings(many, max_examples=8)
+contests = given(election_times, st.integers(0, 999), st.lists(steps, min_size=3, max_size=15))
+
+
+@few
+@contests
+def test_at_no_time_do_two_work(
+    times: LeaderElectionConfiguration, seed: int, script: list[Step]
+) -> None:
+    contend(times, seed, script)
+
+
+@pytest.mark.slow
+@many
+@contests
+def test_at_no_time_do_two_work_in_many_contests(
+    times: LeaderElectionConfiguration, seed: int, script: list[Step]
+) -> None:
+    contend(times, seed, script)

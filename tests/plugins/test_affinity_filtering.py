@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.plugins.affinity_clusters import (
     NAMESPACES,
@@ -15,6 +14,7 @@ from support.plugins.affinity_clusters import (
     term,
 )
 from support.plugins.affinity_reference import ReferenceFilter
+from support.suite.slow_cases import given_examples
 
 from podium.api.node import Node
 from podium.api.pod import Pod
@@ -52,8 +52,7 @@ def words_for(cluster: Cluster, pod: Pod) -> dict[str, str]:
     return {name: word(status) for name, status in answers.items()}
 
 
-@settings(max_examples=400)
-@given(nodes=node_lists(), pods=pod_lists(), pod=pending_pods)
+@given_examples(80, 400, nodes=node_lists(), pods=pod_lists(), pod=pending_pods)
 def test_columns_answer_as_single_nodes_do(nodes: list[Node], pods: list[Pod], pod: Pod) -> None:
     cluster = cluster_of(nodes, pods)
     reference = ReferenceFilter(pod, nodes, pods, NAMESPACES)
@@ -64,8 +63,9 @@ def test_columns_answer_as_single_nodes_do(nodes: list[Node], pods: list[Pod], p
     }
 
 
-@settings(max_examples=400)
-@given(
+@given_examples(
+    80,
+    400,
     nodes=node_lists(),
     pods=pod_lists(),
     pod=pending_pods,

@@ -1,7 +1,6 @@
 """Preferred (anti-)affinity: columns against dictionaries, and the numbers of the examples."""
 
 import numpy as np
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.plugins.affinity_clusters import (
     NAMESPACES,
@@ -14,6 +13,7 @@ from support.plugins.affinity_clusters import (
     term,
 )
 from support.plugins.affinity_reference import reference_scores
+from support.suite.slow_cases import given_examples
 
 from podium.api.node import Node
 from podium.api.pod import Pod
@@ -36,8 +36,9 @@ def plugin_for(
     return InterPodAffinity(args, make_handle(cluster))
 
 
-@settings(max_examples=400)
-@given(
+@given_examples(
+    80,
+    400,
     nodes=node_lists(),
     pods=pod_lists(),
     pod=pending_pods,

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.plugins.spread_clusters import (
     HOSTNAME,
@@ -14,6 +13,7 @@ from support.plugins.spread_clusters import (
     spread,
 )
 from support.plugins.spread_reference import ReferenceFilter
+from support.suite.slow_cases import given_examples
 
 from podium.api.node import Node
 from podium.api.pod import Pod
@@ -50,8 +50,7 @@ def word(status: Status | None) -> str:
     return {UNLABELLED: "unlabelled", SKEWED: "skewed"}[reason]
 
 
-@settings(max_examples=300)
-@given(nodes=node_lists(), pods=placed_pods(), pod=pending_pods("DoNotSchedule"))
+@given_examples(60, 300, nodes=node_lists(), pods=placed_pods(), pod=pending_pods("DoNotSchedule"))
 def test_columns_answer_as_single_nodes_do(nodes: list[Node], pods: list[Pod], pod: Pod) -> None:
     cluster = make_cluster(nodes, pods)
     reference = ReferenceFilter(pod, nodes, pods)
@@ -61,8 +60,9 @@ def test_columns_answer_as_single_nodes_do(nodes: list[Node], pods: list[Pod], p
     }
 
 
-@settings(max_examples=300)
-@given(
+@given_examples(
+    60,
+    300,
     nodes=node_lists(),
     pods=placed_pods(),
     pod=pending_pods("DoNotSchedule"),

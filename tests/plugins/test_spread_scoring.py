@@ -4,7 +4,6 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.plugins.spread_clusters import (
     HOSTNAME,
@@ -17,6 +16,7 @@ from support.plugins.spread_clusters import (
     spread,
 )
 from support.plugins.spread_reference import constraints_of, reference_scores, selector_for
+from support.suite.slow_cases import given_examples
 
 from podium.api.labels import selector_of_map
 from podium.api.node import Node
@@ -55,8 +55,9 @@ def feasible_nodes(draw: st.DrawFn) -> tuple[list[Node], list[Node]]:
     return nodes, [nodes[i] for i in sorted(chosen)] if draw(st.booleans()) else nodes
 
 
-@settings(max_examples=300)
-@given(found=feasible_nodes(), pods=placed_pods(), pod=pending_pods("ScheduleAnyway"))
+@given_examples(
+    60, 300, found=feasible_nodes(), pods=placed_pods(), pod=pending_pods("ScheduleAnyway")
+)
 def test_columns_score_as_single_nodes_do(
     found: tuple[list[Node], list[Node]], pods: list[Pod], pod: Pod
 ) -> None:
@@ -71,8 +72,9 @@ def test_columns_score_as_single_nodes_do(
     )
 
 
-@settings(max_examples=300)
-@given(
+@given_examples(
+    60,
+    300,
     found=feasible_nodes(),
     pods=placed_pods(),
     labels=pod_labels,

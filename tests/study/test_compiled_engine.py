@@ -35,7 +35,11 @@ def test_small_runs_are_the_same(policy: str) -> None:
 @needs_published_traces
 @pytest.mark.parametrize(
     ("trace", "policy"),
-    [("multigpu20", "Random"), ("gpushare40", "GpuPacking"), ("multigpu20", "FGDStranded")],
+    [
+        ("multigpu20", "Random"),
+        ("gpushare40", "GpuPacking"),
+        pytest.param("multigpu20", "FGDStranded", marks=pytest.mark.slow),
+    ],
 )
 def test_published_workloads_are_placed_the_same(trace: str, policy: str) -> None:
     workload = make_workload(published_trace(trace), 44)
@@ -47,9 +51,15 @@ def test_published_workloads_are_placed_the_same(trace: str, policy: str) -> Non
 @pytest.mark.parametrize(
     ("trace", "policy", "allocation", "ratio"),
     [
-        ("default", "FGD", (89.98, 95.23, 95.39), (49.97, 99.07, 99.10)),
+        pytest.param(
+            *("default", "FGD", (89.98, 95.23, 95.39), (49.97, 99.07, 99.10)),
+            marks=pytest.mark.slow,
+        ),
         ("multigpu20", "GpuClustering", (90.00, 93.34, 93.56), (68.06, 97.13, 97.28)),
-        ("default", "FGDStranded", (89.99, 95.83, 95.93), (47.25, 99.07, 99.26)),
+        pytest.param(
+            *("default", "FGDStranded", (89.99, 95.83, 95.93), (47.25, 99.07, 99.26)),
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_means_over_ten_seeds_are_those_published_or_documented(

@@ -134,26 +134,32 @@ def test_no_request_finds_a_bug(seed: int) -> None:
         )
 
 
+@pytest.fixture(scope="module")
+def api() -> Api:
+    """One server for requests that change nothing: none of their paths leads to an object."""
+    return Api()
+
+
 @settings(max_examples=200, deadline=None)
 @given(
     st.sampled_from(["GET", "POST", "PUT", "PATCH", "DELETE", "BREW"]),
     st.text(alphabet="/abpisv1%2F.~?&=", max_size=30),
 )
-def test_any_path_is_answered(method: str, path: str) -> None:
-    answer = Api().ask(method, f"/{path}")
+def test_any_path_is_answered(api: Api, method: str, path: str) -> None:
+    answer = api.ask(method, f"/{path}")
 
     assert answer.status in (200, 400, 404, 405, 415)
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.text(alphabet="abcw=&;%0123456789AF+", max_size=40))
-def test_any_query_is_answered(query: str) -> None:
-    answer = Api().ask("GET", f"{PODS}?{query}")
+def test_any_query_is_answered(api: Api, query: str) -> None:
+    answer = api.ask("GET", f"{PODS}?{query}")
 
     assert answer.status in (200, 400, 422, 504)
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.text(alphabet="*/;,=qasvgjon. 01", max_size=40))
-def test_any_accept_header_is_answered(accept: str) -> None:
-    assert Api().ask("GET", PODS, accept=accept).status in (200, 406)
+def test_any_accept_header_is_answered(api: Api, accept: str) -> None:
+    assert api.ask("GET", PODS, accept=accept).status in (200, 406)

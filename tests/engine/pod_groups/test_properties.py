@@ -6,7 +6,6 @@ wait, a group must come out as its members would one by one.
 
 from typing import Any
 
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.engine.group_driver import (
     EVERYTHING,
@@ -17,6 +16,7 @@ from support.engine.group_driver import (
     member,
     node,
 )
+from support.suite.slow_cases import given_examples
 
 from podium.cluster.pod_group_state import group_of
 from podium.cluster.pod_info import uid_of
@@ -41,8 +41,7 @@ def one_by_one(fleet: dict[str, int], sizes: list[int]) -> dict[str, str]:
     return {name: binding.node_name for name, binding in driver.bindings.items()}
 
 
-@given(fleets, st.lists(cpus, min_size=1, max_size=5), st.integers(0, 5))
-@settings(max_examples=60, deadline=None)
+@given_examples(20, 60, fleets, st.lists(cpus, min_size=1, max_size=5), st.integers(0, 5))
 def test_a_group_goes_where_its_members_would_if_enough_of_them_do(
     fleet: dict[str, int], sizes: list[int], min_count: int
 ) -> None:
@@ -154,13 +153,14 @@ class World:
             }
 
 
-@given(
+@given_examples(
+    24,
+    120,
     st.sampled_from((GENERIC, TOPOLOGY, EVERYTHING)),
     fleets,
     st.integers(1, 3),
     st.lists(steps, max_size=25),
 )
-@settings(max_examples=120, deadline=None)
 def test_any_order_of_events_keeps_the_engine_whole(
     gates: dict[str, bool], fleet: dict[str, int], gang: int, story: list[tuple[str, Any]]
 ) -> None:
@@ -170,8 +170,7 @@ def test_any_order_of_events_keeps_the_engine_whole(
         world.check()
 
 
-@given(fleets, st.lists(members, min_size=1, max_size=6), st.integers(2, 4))
-@settings(max_examples=60, deadline=None)
+@given_examples(20, 60, fleets, st.lists(members, min_size=1, max_size=6), st.integers(2, 4))
 def test_a_gang_is_never_bound_in_part(
     fleet: dict[str, int], wanted: list[dict[str, Any]], min_count: int
 ) -> None:

@@ -1,11 +1,11 @@
 """Whatever the cluster: who fails has a cause, and every filter says what it has against a node."""
 
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.engine import storage_shapes
 from support.engine.pod_shapes import NODE_NAMES, nodes
 from support.engine.storage_shapes import claiming_pods
 from support.explain.caused import make_engine
+from support.suite.slow_cases import given_examples
 
 from podium.api.meta import KubeStruct
 from podium.api.pod import Pod
@@ -28,8 +28,7 @@ def engines(draw: st.DrawFn) -> Engine:
     return make_engine(*found, gates={"DRAExtendedResource": draw(st.booleans())})
 
 
-@settings(max_examples=60)
-@given(engines(), claiming_pods("p", "p"))
+@given_examples(20, 60, engines(), claiming_pods("p", "p"))
 def test_an_attempt_that_fails_has_a_cause_and_one_that_does_not_has_none(
     engine: Engine, pod: Pod
 ) -> None:

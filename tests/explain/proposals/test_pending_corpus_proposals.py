@@ -6,6 +6,7 @@ import pytest
 from support.explain.pending_corpus import PENDING, PendingPod, cluster_manifests
 from support.explain.pending_input import prepare_entry, prepare_files, write_list
 from support.explain.supposed_scenario import suppose
+from support.suite.slow_cases import few_of
 
 from podium.explain.proposals.search import MAX_TRIALS, Answer, find_proposals
 from podium.explain.trial import Trial
@@ -16,7 +17,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> str:
     return write_list(tmp_path_factory.mktemp("corpus") / "cluster.json", cluster_manifests())
 
 
-@pytest.mark.parametrize("entry", PENDING, ids=lambda entry: entry.name)
+@pytest.mark.parametrize("entry", few_of(PENDING, 3), ids=lambda entry: entry.name)
 def test_the_first_proposal_makes_the_pod_fit_and_is_found_in_few_trials(
     entry: PendingPod, cluster: str, tmp_path: Path
 ) -> None:

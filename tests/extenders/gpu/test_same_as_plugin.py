@@ -148,9 +148,18 @@ def lives(
                 side.delete(pod)
 
 
-@pytest.mark.parametrize("dialect", sorted(DIALECTS))
+@pytest.mark.parametrize(
+    ("dialect", "pods"),
+    [
+        *((dialect, PODS // 5) for dialect in sorted(DIALECTS)),
+        *(
+            pytest.param(dialect, PODS, marks=pytest.mark.slow)
+            for dialect in ("gpu-manager", "hami")
+        ),
+    ],
+)
 def test_the_plugin_and_the_extender_place_the_same_pods_alike(
-    dialect: str, tmp_path: Path
+    dialect: str, pods: int, tmp_path: Path
 ) -> None:
     document, chances = tmp_path / "gpu_quota.json", Random(11)
     document.write_text(json.dumps(QUOTAS))
@@ -161,7 +170,6 @@ def test_the_plugin_and_the_extender_place_the_same_pods_alike(
     extender = ByExtender(dialect, nodes, quota_file=document)
     extender.extender.application.housekeeping.read_quota_file()
     extender.extender.put(quota)
-    pods = PODS if dialect in ("gpu-manager", "hami") else PODS // 5
     requests = [random_request(chances, dialect, cards=4) for _ in range(pods)]
     refused, placed = 0, 0
     for at, (request, (one, other)) in enumerate(

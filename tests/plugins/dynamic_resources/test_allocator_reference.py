@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.plugins.device_builders import (
     DRIVER,
@@ -17,6 +16,7 @@ from support.plugins.device_builders import (
     make_claim,
     make_slice,
 )
+from support.suite.slow_cases import given_examples
 
 
 class Dev(NamedTuple):
@@ -153,7 +153,6 @@ def _request(index: int, parts: list[Want]) -> dict[str, Any]:
     return first_of(f"r{index}", *listed)
 
 
-@given(cases)
-@settings(max_examples=300, deadline=None)
+@given_examples(60, 300, cases)
 def test_the_search_finds_the_first_good_assignment(case: Case) -> None:
     assert found(case) == expected(case)

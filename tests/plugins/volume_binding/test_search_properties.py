@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.plugins.storage_builders import (
     SELECTED_NODE,
@@ -26,6 +25,7 @@ from support.plugins.volume_clusters import (
     pod_with,
 )
 from support.plugins.volume_reference import Answer, Decisions, Reference
+from support.suite.slow_cases import given_examples
 
 from podium.api.storage import PersistentVolume
 from podium.framework.status import Status, error, unresolvable
@@ -163,8 +163,7 @@ def status_of(answer: Answer) -> Status | None:
     return unresolvable(*answer.reasons) if answer.reasons else None
 
 
-@settings(max_examples=300)
-@given(world=world, zone_of=st.tuples(zones, zones, zones), data=st.data())
+@given_examples(60, 300, world=world, zone_of=st.tuples(zones, zones, zones), data=st.data())
 def test_one_search_for_all_nodes_answers_as_the_rules_do_node_by_node(
     world: dict[str, Any], zone_of: tuple[str, str, str], data: st.DataObject
 ) -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 from support.scheduler_plugins.gang_world import World
+from support.suite.slow_cases import few_of
 
 
 def test_a_few_gangs_in_trouble_keep_the_engine_sound_at_every_step() -> None:
@@ -10,7 +11,7 @@ def test_a_few_gangs_in_trouble_keep_the_engine_sound_at_every_step() -> None:
     assert len(world.done) == 8
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", few_of(range(3), 3))
 def test_gangs_are_placed_whole_or_not_at_all_and_none_starves(seed: int) -> None:
     world = World(seed)
     world.run()

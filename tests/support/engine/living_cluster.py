@@ -36,6 +36,8 @@ from podium.plugins import in_tree_registry
 from podium.testing import FakeClock
 
 LONG = bool(os.environ.get("PODIUM_LONG"))
+FEW_LIVES = 4
+"""Lives in `make test`; `make test-all` has more, `make soak` many."""
 LONGEST_WAIT_S = 400.0
 
 POD_CHANGES = {
