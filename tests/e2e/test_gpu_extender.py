@@ -171,9 +171,10 @@ async def live_a_rough_day(day: RoughDayOfAProcess) -> None:
             await day.schedule(*queue.pop(), list(NAMES))
 
     clients = [asyncio.create_task(client()) for _ in range(CLIENTS)]
-    for left in (PODS * 2 // 3, PODS // 3):
-        await wait_in_loop(lambda left=left: len(queue) <= left)
-        await day.kill()
+    await wait_in_loop(lambda: len(queue) <= PODS * 2 // 3)
+    await day.kill()
+    await wait_in_loop(lambda: len(queue) <= PODS // 3)
+    await day.kill()
     await asyncio.gather(*clients)
     day.calm_down()
     assert set(day.met) == set(FAILURES), day.met

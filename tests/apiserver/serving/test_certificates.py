@@ -97,7 +97,7 @@ def test_a_key_that_others_could_read_is_theirs_no_longer(tmp_path: Path) -> Non
 @pytest.mark.parametrize("name", ["ca.key", "ca.crt", "apiserver.key", "apiserver.crt"])
 def test_no_key_or_certificate_is_written_through_a_link(tmp_path: Path, name: str) -> None:
     elsewhere, directory = tmp_path / "elsewhere", tmp_path / "c"
-    directory.mkdir()
+    directory.mkdir(mode=0o700)
     (directory / name).symlink_to(elsewhere)
     with pytest.raises(InputError, match=f"{name}: is a symbolic link"):
         ensure_certificates(directory, "127.0.0.1")

@@ -165,7 +165,7 @@ def test_a_directory_that_others_can_write_is_refused(tmp_path: Path) -> None:
 
 def test_the_store_is_not_looked_for_behind_a_symbolic_link(tmp_path: Path) -> None:
     elsewhere, data = tmp_path / "elsewhere", tmp_path / "data"
-    data.mkdir()
+    data.mkdir(mode=0o700)
     (data / "objects.sqlite").symlink_to(elsewhere)
     with pytest.raises(InputError, match=r"objects\.sqlite: is a symbolic link"):
         WriteAheadLog(data)
