@@ -1,7 +1,6 @@
 """Whatever the cards, the pods and their order: the allocator keeps its promises."""
 
 import numpy as np
-from hypothesis import given
 from hypothesis import strategies as st
 from support.gpu.fleets import nodes, quotas, requests, tables, uses
 from support.gpu.slow_allocation import SlowAllocator, used_of
@@ -42,7 +41,7 @@ def test_a_pod_fits_where_it_can_be_allocated_and_for_the_same_reason_not(
     assert fit(table, backwards[:1], request, quota).codes[0] == found.codes[-1]
 
 
-@given(nodes(), st.lists(requests, max_size=8))
+@given_examples(30, 100, nodes(), st.lists(requests, max_size=8))
 def test_no_card_is_ever_given_away_twice(node: NodeCards, pods: list[PodRequest]) -> None:
     table = CardTable()
     table.put_node(0, node)
@@ -65,7 +64,7 @@ def test_no_card_is_ever_given_away_twice(node: NodeCards, pods: list[PodRequest
                 assert not card.cordoned
 
 
-@given(tables(2), requests)
+@given_examples(30, 100, tables(2), requests)
 def test_the_same_question_has_the_same_answer_and_changes_nothing(
     table: CardTable, request: PodRequest
 ) -> None:
@@ -76,7 +75,7 @@ def test_the_same_question_has_the_same_answer_and_changes_nothing(
     assert table.version == version
 
 
-@given(tables(2), requests, quotas)
+@given_examples(30, 100, tables(2), requests, quotas)
 def test_a_node_is_refused_for_the_reason_that_keeps_most_of_its_cards_away(
     table: CardTable, request: PodRequest, quota: QuotaLeft | None
 ) -> None:
@@ -93,7 +92,7 @@ def test_a_node_is_refused_for_the_reason_that_keeps_most_of_its_cards_away(
         assert found.count(answer) == max(found.count(reason) for reason in REASONS)
 
 
-@given(nodes(), nodes(), st.lists(uses, max_size=5))
+@given_examples(30, 100, nodes(), nodes(), st.lists(uses, max_size=5))
 def test_what_is_charged_and_discharged_leaves_no_trace(
     node: NodeCards, later: NodeCards, pods: list[dict[int, CardUse]]
 ) -> None:
@@ -110,7 +109,7 @@ def test_what_is_charged_and_discharged_leaves_no_trace(
     assert table.generations[0] == table.version
 
 
-@given(nodes(), st.lists(uses, max_size=5))
+@given_examples(30, 100, nodes(), st.lists(uses, max_size=5))
 def test_the_order_of_nodes_and_pods_does_not_matter(
     node: NodeCards, pods: list[dict[int, CardUse]]
 ) -> None:
@@ -124,7 +123,7 @@ def test_the_order_of_nodes_and_pods_does_not_matter(
     assert columns(table) == columns(other)
 
 
-@given(tables(3), requests)
+@given_examples(30, 100, tables(3), requests)
 def test_an_init_container_counts_only_where_it_is_larger(
     table: CardTable, request: PodRequest
 ) -> None:

@@ -26,7 +26,8 @@ def given_examples(few: int, many: int, *strategies: Any, **named: Any) -> Calla
     def decorate(test: Test) -> Test:
         @pytest.mark.parametrize("examples", [few, pytest.param(many, marks=pytest.mark.slow)])
         def run(examples: int) -> None:
-            settings(max_examples=examples)(given(*strategies, **named)(test))()
+            draw: Callable[[Test], Test] = given(*strategies, **named)
+            settings(max_examples=examples)(draw(test))()
 
         run.__name__, run.__qualname__ = test.__name__, test.__qualname__
         run.__doc__, run.__module__ = test.__doc__, test.__module__
