@@ -105,13 +105,9 @@ test-changed: $(READY) ## run the tests that the change since BASE reaches throu
 test-fresh: ## try `make run` and `make test` in a bare Debian: make test-fresh SUITE=trixie; needs root and debootstrap
 	@.ci/fresh $(SUITE)
 
-# The packages that do no I/O; they are quick enough to be tested once for each Python.
-PURE := api cel cluster config engine explain framework gpu parity plugins scenarios simulator study \
-	sweeps workloads
-
 .PHONY: test-pythons
 test-pythons: ## test the packages that do no I/O on Python 3.11 to 3.14, as far as found, and compare outputs: PYTHONS="3.12 3.14"
-	@PYTHONS="$(PYTHONS)" .ci/pythons $(PURE:%=tests/%) $(ARGS)
+	@PYTHONS="$(PYTHONS)" .ci/pythons $(UNIT:%=tests/%) $(ARGS)
 
 .PHONY: coverage
 coverage: $(READY) ## run every test and say which lines and branches none of them took; twice as long
@@ -176,7 +172,7 @@ install: wheel ## have the command podium: with uv or pipx, otherwise a link to 
 
 .PHONY: clean
 clean: ## remove the environment, caches and builds
-	rm -rf $(VENV) build dist .coverage .coverage.* htmlcov \
+	rm -rf $(VENV) $(VENV)-* build dist .coverage .coverage.* htmlcov \
 		.mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
