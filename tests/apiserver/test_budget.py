@@ -19,6 +19,7 @@ from support.apiserver.apiserver_process import RunningServer, serving
 from support.apiserver.hostile_shapes import Place, all_places
 from support.apiserver.metered_server import Meter, encoded, seed_of
 from support.apiserver.populated_server import collection
+from support.suite.slow_cases import few_of
 from support.waiting import PATIENCE_S
 
 from podium.apiserver import protobuf
@@ -28,7 +29,7 @@ from podium.bench.hostile_bodies import COPIES_OF_COPIES, make_pod
 LONG = bool(os.environ.get("PODIUM_LONG"))
 SEED = seed_of(os.environ.get("PODIUM_SEED"))
 SAMPLE = 12
-FEW = 2
+FEW = 1
 PODS = "/api/v1/namespaces/ns/pods"
 CONFIG_MAPS = "/api/v1/namespaces/ns/configmaps"
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
@@ -104,7 +105,7 @@ def test_no_field_can_hold_more_than_the_budget() -> None:
     assert_within_budget(draw_places(SAMPLE))
 
 
-@pytest.mark.parametrize("what", hostile_bodies.PODS)
+@pytest.mark.parametrize("what", few_of(hostile_bodies.PODS, 3))
 def test_pods_that_are_hard_to_warn_of_are_answered_within_the_budget(what: str) -> None:
     meter = Meter()
 
@@ -155,7 +156,7 @@ def test_an_object_that_is_too_large_by_its_managed_fields_is_stored_without_the
     assert "managedFields" not in created.body["metadata"]
 
 
-@pytest.mark.parametrize("what", hostile_bodies.YAML)
+@pytest.mark.parametrize("what", few_of(hostile_bodies.YAML, 4))
 def test_yaml_is_read_or_refused_within_the_budget(what: str) -> None:
     meter = Meter()
 
@@ -165,7 +166,7 @@ def test_yaml_is_read_or_refused_within_the_budget(what: str) -> None:
     assert meter.beyond_budget() == {}
 
 
-@pytest.mark.parametrize("what", hostile_bodies.JSON)
+@pytest.mark.parametrize("what", few_of(hostile_bodies.JSON, 3))
 def test_json_is_read_or_refused_within_the_budget(what: str) -> None:
     meter = Meter()
 

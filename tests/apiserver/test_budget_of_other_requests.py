@@ -8,6 +8,7 @@ from support.apiserver.api_calls import APPLY, JSON_PATCH, MERGE, STRATEGIC, goo
 from support.apiserver.hostile_values import CUSTOM
 from support.apiserver.metered_server import Meter
 from support.apiserver.populated_server import collection
+from support.suite.slow_cases import few_of
 
 from podium.apiserver import protobuf
 from podium.bench import hostile_bodies
@@ -19,7 +20,7 @@ DEPLOYMENTS = "/apis/apps/v1/namespaces/ns/deployments"
 QUEUES = collection(CUSTOM)
 
 
-@pytest.mark.parametrize("what", hostile_bodies.METADATA)
+@pytest.mark.parametrize("what", few_of(hostile_bodies.METADATA, 4))
 def test_bodies_of_subresources_are_read_within_the_budget(what: str) -> None:
     meter = Meter()
     metadata = {"name": "a", "namespace": "ns", **hostile_bodies.METADATA[what]}
@@ -53,7 +54,7 @@ def queue(spec: dict[str, Any], name: str = "new") -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("what", ["keyed items", "fields to prune"])
+@pytest.mark.parametrize("what", few_of(["keyed items", "fields to prune"], 2))
 def test_custom_resources_are_created_and_applied_within_the_budget(what: str) -> None:
     meter = Meter()
     spec = hostile_bodies.QUEUE_SPECS[what]
@@ -95,7 +96,7 @@ def test_custom_resources_are_served_within_the_budget(what: str) -> None:
     assert meter.beyond_budget() == {}
 
 
-@pytest.mark.parametrize("what", hostile_bodies.JSON_PATCHES)
+@pytest.mark.parametrize("what", few_of(hostile_bodies.JSON_PATCHES, 3))
 def test_ten_thousand_operations_stay_within_the_budget(what: str) -> None:
     meter = Meter()
 
@@ -105,7 +106,7 @@ def test_ten_thousand_operations_stay_within_the_budget(what: str) -> None:
     assert meter.beyond_budget() == {}
 
 
-@pytest.mark.parametrize("what", hostile_bodies.STRATEGIC_MERGES)
+@pytest.mark.parametrize("what", few_of(hostile_bodies.STRATEGIC_MERGES, 4))
 def test_directives_over_long_lists_stay_within_the_budget(what: str) -> None:
     meter = Meter()
     for pod in (hostile_bodies.POD_WITH_VOLUMES, hostile_bodies.POD_WITH_FINALIZERS):
@@ -123,7 +124,7 @@ def test_directives_over_long_lists_stay_within_the_budget(what: str) -> None:
     assert meter.beyond_budget() == {}
 
 
-@pytest.mark.parametrize("what", hostile_bodies.QUERIES)
+@pytest.mark.parametrize("what", few_of(hostile_bodies.QUERIES, 3))
 def test_queries_of_a_mebibyte_are_read_within_the_budget(what: str) -> None:
     meter = Meter()
     query = hostile_bodies.QUERIES[what][: 1 << 20]
@@ -134,7 +135,7 @@ def test_queries_of_a_mebibyte_are_read_within_the_budget(what: str) -> None:
     assert meter.beyond_budget() == {}
 
 
-@pytest.mark.parametrize("what", hostile_bodies.PROTOBUF)
+@pytest.mark.parametrize("what", few_of(hostile_bodies.PROTOBUF, 3))
 def test_protobuf_is_read_or_refused_within_the_budget(what: str) -> None:
     meter = Meter()
 
@@ -185,7 +186,7 @@ def test_a_role_that_gathers_by_many_selectors_is_kept_within_the_budget() -> No
     assert meter.beyond_budget() == {}
 
 
-@pytest.mark.parametrize("part", ["a.", "a/", "a-", "a_"])
+@pytest.mark.parametrize("part", few_of(["a.", "a/", "a-", "a_"], 4))
 def test_a_name_of_a_million_parts_takes_no_more_memory_than_a_few_copies(part: str) -> None:
     meter = Meter()
     name = part * (SIZE // len(part) - 1000) + "a"

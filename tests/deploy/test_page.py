@@ -40,7 +40,7 @@ def test_files_that_the_page_names_are_there() -> None:
 
 def test_everything_at_the_top_of_the_folder_is_on_the_page() -> None:
     for path in DEPLOY.iterdir():
-        if path.name not in ("base", "Dockerfile.dockerignore"):
+        if path.name not in ("base", "Dockerfile.dockerignore", "__pycache__"):
             assert f"deploy/{path.name}" in PAGE, path.name
     for path in (DEPLOY / "components").iterdir():
         assert f"| `{path.name}` |" in PAGE
