@@ -27,11 +27,11 @@ from support.apiserver.transcript_commands import (
 from support.apiserver.transcript_normalising import Normaliser, Raw
 from support.apiserver.transcript_requests import (
     LINGER_S,
-    PATIENCE_S,
     Connections,
     Watch,
     normalise_headers,
 )
+from support.waiting import PATIENCE_S
 
 _REPEAT: Final = re.compile(r"\{\{repeat:([^:}]*):(\d+)\}\}")
 _MAX_LINES: Final = 80
