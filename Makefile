@@ -7,8 +7,8 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
 
-# An environment that forbids compiled files makes every process compile the whole package again: a
-# run of all tests took 26 minutes with it and 12 without. Here they are written (git ignores them).
+# An environment that forbids compiled files makes every process compile the whole package again, which
+# takes longer than most tests. Here they are written (git ignores them).
 export PYTHONDONTWRITEBYTECODE :=
 
 PYTHON ?= python3
@@ -50,7 +50,9 @@ PREFIX ?= $(HOME)/.local
 
 # Extra arguments for pytest: make test ARGS="-k quantity"
 ARGS ?=
-PYTEST = $(BIN)/pytest -n auto --dist worksteal
+# One worker more than cores: some tests wait for processes. `nproc` counts the cores that may be used.
+WORKERS ?= $(shell echo $$(($$(nproc 2>/dev/null || echo 1) + 1)))
+PYTEST = $(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 # The packages that do no I/O, for `make test-unit`: no process, socket or browser is started.
 UNIT := api cel cluster config engine explain files framework gpu optimum parity plugins scenarios \
