@@ -31,6 +31,8 @@ from podium.gpu.dialects import find_dialect
 PODS, CLIENTS, NODES = 200, 16, 20
 NAMES = tuple(f"node-{at}" for at in range(NODES))
 GRACE_S = 8.0
+GIVE_UP_S = 30.0
+"""How long a client of a rough day waits for an answer, which may have been lost."""
 PACE = 0.05
 """Of virtual time: a rough day is twenty times as fast."""
 
@@ -81,7 +83,7 @@ class ExtenderProcess:
         deadline = Deadline()
         while True:
             try:
-                with urlopen(request, timeout=PATIENCE_S) as answer:
+                with urlopen(request, timeout=GIVE_UP_S) as answer:
                     return json.load(answer)
             except HTTPError as refused:
                 refused.close()
