@@ -12,6 +12,7 @@ from textwrap import dedent, indent
 
 import pytest
 from support.cli.command_line import Done, Raw, Write, node, pod, podium, writer
+from support.suite.requirements import TERMINALS
 from support.user_code.plugin_files import Source
 
 from podium.config.types import API_VERSION, KIND
@@ -361,8 +362,8 @@ def test_a_debugger_has_the_terminal_to_itself(source: Source, write: Write, pau
 def open_terminal() -> tuple[int, int]:
     try:
         return pty.openpty()
-    except OSError as problem:
-        pytest.skip(f"the system has no terminals to give: {problem}")
+    except OSError:
+        TERMINALS.skip()
 
 
 def read_until(terminal: int, wanted: bytes) -> bytes:

@@ -15,6 +15,7 @@ from support.apiserver.apiserver_cases import transcripts
 from support.apiserver.apiserver_process import serving
 from support.apiserver.kubectl_process import installed, required
 from support.apiserver.transcript_replay import Verdict, replay_transcript
+from support.suite.requirements import NEWER_KUBECTL
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "apiserver-differences.md"
@@ -99,10 +100,7 @@ def test_answers_over_http_are_those_of_the_recorded_server(replayed: Replayed) 
 
 
 # A kubectl from before policy/v1 fails in steps that prepare others, which then differ as well.
-like_the_recorded_one = pytest.mark.skipif(
-    max(installed(), default=(0, 0)) < (1, 25),
-    reason="kubectl is too old to take the recorded steps",
-)
+like_the_recorded_one = NEWER_KUBECTL.skip_unless(max(installed(), default=(0, 0)) >= (1, 25))
 
 
 @like_the_recorded_one

@@ -56,7 +56,7 @@ a: 1
 
 ```console
 $ export NAME=web && cd /
-$ echo "$NAME-53148ea400-jlxnl is 12s old" && cd - > old
+$ echo "$NAME-53148ea400-jlxnl is 12s old" && cd - > /dev/null
 web-66f7b0ba2c-4zbst is 3m5s old
 $ cat some.yaml && cat <<END
 > more

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.suite.requirements import SEMAPHORES
 from support.sweeps.toy_runs import Squared, Toy, plan_squares, prepare_squares, read_log
 
 from podium.sweeps.execution import (
@@ -23,6 +24,7 @@ from podium.sweeps.executors import (
     Session,
     ThisProcess,
     WorkerDied,
+    find_obstacle,
     make_run,
 )
 from podium.sweeps.planned_runs import Sweep, digest_values
@@ -174,6 +176,21 @@ def test_keys_differ_where_values_do() -> None:
 # --- processes --------------------------------------------------------------------------------
 
 
+def test_runs_are_made_in_this_process_where_the_system_has_no_semaphores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("multiprocessing.context.BaseContext.Lock", refuse)
+    toy = Toy(tmp_path / "log")
+
+    assert squares(execute_sweep(plan_squares(toy, 3), LocalProcesses(2))) == [0, 1, 4]
+    assert "one after the other" in caplog.text
+    assert "/dev/shm" in caplog.text
+
+
+@SEMAPHORES.skip_unless(find_obstacle() is None)
 def test_processes_give_the_same_and_lose_nothing_when_one_dies(tmp_path: Path) -> None:
     toy = Toy(
         tmp_path / "log",

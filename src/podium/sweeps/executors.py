@@ -10,6 +10,7 @@ other run along: those it may have been at are made again one by one, so that a 
 worker is found out, and given up after `MAX_ATTEMPTS`.
 """
 
+import logging
 import os
 import pickle
 import signal
@@ -29,6 +30,7 @@ from podium.sweeps.planned_runs import Sweep
 
 MAX_ATTEMPTS: Final = 3
 """Of a run whose worker dies."""
+_LOG: Final = logging.getLogger("podium.sweeps")
 
 Outcome = bytes | Exception
 
@@ -120,7 +122,10 @@ class LocalProcesses:
     @contextmanager
     def start(self, sweep: Sweep[Any]) -> Iterator[Session]:
         workers = min(self.jobs, len(sweep.runs))
-        if workers <= 1:
+        problem = find_obstacle() if workers > 1 else None
+        if problem is not None:
+            _LOG.warning("the runs are made one after the other, in this process: %s", problem)
+        if workers <= 1 or problem is not None:
             yield _InlineSession(sweep)
             return
         before = {*active_children()}
@@ -219,6 +224,16 @@ def _make_run_here(arguments: object) -> Outcome:
     if _prepared is None:
         raise AssertionError("a process that takes part is prepared first")
     return make_sendable(make_run(_prepared, arguments))
+
+
+def find_obstacle() -> str | None:
+    """Why no processes can be had beside this one: a system may have no semaphores, as a bare
+    container without a writable /dev/shm."""
+    try:
+        get_context("spawn").Lock()
+    except (ImportError, OSError) as problem:
+        return f"the system gives no semaphores ({problem}); is /dev/shm there and writable?"
+    return None
 
 
 def count_cores() -> int:

@@ -34,7 +34,7 @@ class Requirement:
 
 KUBECTL: Final = Requirement("no kubectl", "apt-get install kubernetes-client")
 NEWER_KUBECTL: Final = Requirement(
-    "the kubectl is older than 1.25", "put a newer kubectl first on the PATH"
+    "no kubectl of 1.25 or later", "put a newer kubectl first on the PATH"
 )
 CHROMIUM: Final = Requirement("no Chromium that starts", "apt-get install chromium")
 PROMETHEUS: Final = Requirement("no Prometheus", "apt-get install prometheus")
@@ -44,6 +44,9 @@ C_COMPILER: Final = Requirement("no C compiler", "apt-get install gcc libc6-dev"
 PROC: Final = Requirement("no /proc", "run on Linux with /proc mounted")
 DEV_FULL: Final = Requirement("no /dev/full", "run on Linux with /dev mounted")
 TERMINALS: Final = Requirement("no pseudo-terminals", "mount -t devpts devpts /dev/pts (as root)")
+SEMAPHORES: Final = Requirement(
+    "no semaphores between processes", "mount -t tmpfs tmpfs /dev/shm (as root)"
+)
 CLUSTER: Final = Requirement(
     "no cluster was named for tests", "PODIUM_E2E_KUBECONFIG=FILE make test-all"
 )
