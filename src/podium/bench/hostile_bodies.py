@@ -6,8 +6,10 @@ that they cause; `podium bench apiserver --measure hostile` says how many second
 are all within the size that the server reads, so that it has to look at them.
 """
 
-from collections.abc import Iterable
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final, TypeVar
+
+T = TypeVar("T")
 
 MAX_BODY_BYTES: Final = 3 << 20
 """What the API server reads of a request."""
@@ -15,6 +17,22 @@ SIZE: Final = MAX_BODY_BYTES - 200
 ITEMS: Final = 24_000
 MANY: Final = 70_000
 OPERATIONS: Final = 9_990
+
+
+class Table(Mapping[str, T]):
+    """Entries by name, each made when asked for: together they have over a hundred mebibytes."""
+
+    def __init__(self, entries: Mapping[str, Callable[[], T]]) -> None:
+        self._entries = entries
+
+    def __getitem__(self, name: str) -> T:
+        return self._entries[name]()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
 
 
 # --- pods ---------------------------------------------------------------------------------------
@@ -37,23 +55,29 @@ def _mount_files(paths: Iterable[str]) -> dict[str, Any]:
     return pod
 
 
-PODS: Final[dict[str, dict[str, Any]]] = {
-    "400 equal ports": make_pod(ports=[{"containerPort": 80}] * 400),
-    "equal ports": make_pod(ports=[{"containerPort": 80}] * ITEMS),
-    "ports that differ on the host": make_pod(
-        ports=[{"containerPort": 80, "hostPort": 1 + number} for number in range(20_000)]
-    ),
-    "ports that differ by address": make_pod(
-        ports=[
-            {"containerPort": 80, "hostPort": 80, "hostIP": f"10.0.{number >> 8}.{number & 255}"}
-            for number in range(12_000)
-        ]
-    ),
-    "equal variables": make_pod(env=[{"name": "A", "value": "b"}] * ITEMS),
-    "equal files": _mount_files("a" for _ in range(ITEMS)),
-    "files twice": _mount_files(f"x{number % 12_000}" for number in range(ITEMS)),
-    "a deep directory": _mount_files("/".join("a" * depth) for depth in range(1, 1500)),
-}
+PODS: Final = Table[dict[str, Any]](
+    {
+        "400 equal ports": lambda: make_pod(ports=[{"containerPort": 80}] * 400),
+        "equal ports": lambda: make_pod(ports=[{"containerPort": 80}] * ITEMS),
+        "ports that differ on the host": lambda: make_pod(
+            ports=[{"containerPort": 80, "hostPort": 1 + number} for number in range(20_000)]
+        ),
+        "ports that differ by address": lambda: make_pod(
+            ports=[
+                {
+                    "containerPort": 80,
+                    "hostPort": 80,
+                    "hostIP": f"10.0.{number >> 8}.{number & 255}",
+                }
+                for number in range(12_000)
+            ]
+        ),
+        "equal variables": lambda: make_pod(env=[{"name": "A", "value": "b"}] * ITEMS),
+        "equal files": lambda: _mount_files("a" for _ in range(ITEMS)),
+        "files twice": lambda: _mount_files(f"x{number % 12_000}" for number in range(ITEMS)),
+        "a deep directory": lambda: _mount_files("/".join("a" * depth) for depth in range(1, 1500)),
+    }
+)
 
 NAMES: Final = [f"n{number}" for number in range(ITEMS)]
 FINALIZERS: Final = [f"a/{name}" for name in NAMES]
@@ -68,64 +92,76 @@ POD_WITH_FINALIZERS: Final[dict[str, Any]] = {
     "metadata": {"name": "f", "finalizers": FINALIZERS},
     "spec": {"containers": [{"name": "c", "image": "i"}]},
 }
-STRATEGIC_MERGES: Final[dict[str, dict[str, Any]]] = {
-    "an order of objects": {
-        "spec": {
-            "$setElementOrder/volumes": [{"name": name} for name in reversed(NAMES)],
-            "volumes": [{"name": "v"}],
-        }
-    },
-    "an order of texts": {
-        "metadata": {
-            "$setElementOrder/finalizers": FINALIZERS[::-1],
-            "finalizers": FINALIZERS[:1],
-        }
-    },
-    "texts to delete": {"metadata": {"$deleteFromPrimitiveList/finalizers": FINALIZERS[::-1]}},
-    "objects to delete": {
-        "spec": {"volumes": [{"name": name, "$patch": "delete"} for name in reversed(NAMES)]}
-    },
-    "keys to retain": {"spec": {"volumes": [{"name": "n0", "$retainKeys": ["name", *NAMES]}]}},
-    "keys to retain in each": {
-        "spec": {
-            "volumes": [{"name": name, "$retainKeys": ["name"]} for name in NAMES[: ITEMS // 2]]
-        }
-    },
-    "a list to replace": {"spec": {"volumes": [{"$patch": "replace"}, {"name": "v"}]}},
-}
+STRATEGIC_MERGES: Final = Table[dict[str, Any]](
+    {
+        "an order of objects": lambda: {
+            "spec": {
+                "$setElementOrder/volumes": [{"name": name} for name in reversed(NAMES)],
+                "volumes": [{"name": "v"}],
+            }
+        },
+        "an order of texts": lambda: {
+            "metadata": {
+                "$setElementOrder/finalizers": FINALIZERS[::-1],
+                "finalizers": FINALIZERS[:1],
+            }
+        },
+        "texts to delete": lambda: {
+            "metadata": {"$deleteFromPrimitiveList/finalizers": FINALIZERS[::-1]}
+        },
+        "objects to delete": lambda: {
+            "spec": {"volumes": [{"name": name, "$patch": "delete"} for name in reversed(NAMES)]}
+        },
+        "keys to retain": lambda: {
+            "spec": {"volumes": [{"name": "n0", "$retainKeys": ["name", *NAMES]}]}
+        },
+        "keys to retain in each": lambda: {
+            "spec": {
+                "volumes": [{"name": name, "$retainKeys": ["name"]} for name in NAMES[: ITEMS // 2]]
+            }
+        },
+        "a list to replace": lambda: {"spec": {"volumes": [{"$patch": "replace"}, {"name": "v"}]}},
+    }
+)
 """For the pods above."""
 
 # --- metadata -----------------------------------------------------------------------------------
 
 _LABELS: Final = {f"k{number}": "v" for number in range(MANY)}
-METADATA: Final[dict[str, dict[str, Any]]] = {
-    "labels": {"labels": _LABELS},
-    "annotations": {"annotations": _LABELS},
-    "finalizers": {"finalizers": [f"a/f{number}" for number in range(MANY)]},
-    "owners": {
-        "ownerReferences": [
-            {"apiVersion": "v1", "kind": "K", "name": f"n{number}", "uid": f"u{number}"}
-            for number in range(9_000)
-        ]
-    },
-}
+METADATA: Final = Table[dict[str, Any]](
+    {
+        "labels": lambda: {"labels": _LABELS},
+        "annotations": lambda: {"annotations": _LABELS},
+        "finalizers": lambda: {"finalizers": [f"a/f{number}" for number in range(MANY)]},
+        "owners": lambda: {
+            "ownerReferences": [
+                {"apiVersion": "v1", "kind": "K", "name": f"n{number}", "uid": f"u{number}"}
+                for number in range(9_000)
+            ]
+        },
+    }
+)
 
 # --- custom resources ---------------------------------------------------------------------------
 
-QUEUE_SPECS: Final[dict[str, dict[str, Any]]] = {
-    "keyed items": {"items": [{"key": f"k{number}"} for number in range(ITEMS)]},
-    "equal items": {"items": [{"key": "k"}] * ITEMS},
-    "items without keys": {"items": [{}] * ITEMS},
-    "items of another type": {"items": ["x"] * MANY},
-    "fields to prune": {f"x{number}": 1 for number in range(MANY)},
-    "fields to prune in items": {
-        "items": [{"key": f"k{number}", "x": 1, "y": 2} for number in range(ITEMS)]
-    },
-    "unknown fields to keep": {"open": {f"x{number}": number for number in range(MANY)}},
-    "lists to keep": {"open": {"x": [[number] for number in range(ITEMS)]}},
-    "a long text": {"name": "a" * 2_900_000},
-    "a text that does not match": {"name": "a" * 2_900_000 + "!"},
-}
+QUEUE_SPECS: Final = Table[dict[str, Any]](
+    {
+        "keyed items": lambda: {"items": [{"key": f"k{number}"} for number in range(ITEMS)]},
+        "equal items": lambda: {"items": [{"key": "k"}] * ITEMS},
+        "items without keys": lambda: {"items": [{}] * ITEMS},
+        "items of another type": lambda: {"items": ["x"] * MANY},
+        "fields to prune": lambda: {f"x{number}": 1 for number in range(MANY)},
+        "fields to prune in items": lambda: {
+            "items": [{"key": f"k{number}", "x": 1, "y": 2} for number in range(ITEMS)]
+        },
+        "unknown fields to keep": lambda: {
+            "open": {f"x{number}": number for number in range(MANY)}
+        },
+        "lists to keep": lambda: {"open": {"x": [[number] for number in range(ITEMS)]}},
+        "a long text": lambda: {"name": "a" * 2_900_000},
+        "a text that does not match": lambda: {"name": "a" * 2_900_000 + "!"},
+    }
+)
 """Specs of the queues that `QUEUE_DEFINITION` defines."""
 _QUEUE_SCHEMA: Final[dict[str, Any]] = {
     "type": "object",
@@ -226,36 +262,46 @@ COPIES_OF_COPIES: Final = [
 # --- texts of other formats ---------------------------------------------------------------------
 
 _NAMED: Final = b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: y}\n"
-YAML: Final[dict[str, bytes]] = {
-    "a flow list": _NAMED + b"x: [" + b"a," * (SIZE // 2) + b"a]",
-    "a block list": _NAMED + b"x:\n" + b"- a\n" * (SIZE // 4),
-    "numbers": _NAMED + b"x: [" + b"1," * (SIZE // 2) + b"1]",
-    "objects": _NAMED + b"x: [" + b"{}," * (SIZE // 3) + b"{}]",
-    "a map": _NAMED + b"x:\n" + b"".join(b" k%d: 1\n" % number for number in range(240_000)),
-    "anchors": _NAMED + b"x: [" + b"&a b," * (SIZE // 5) + b"b]",
-    "aliases": _NAMED + b"b: &b c\nx: [" + b"*b," * (SIZE // 3) + b"b]",
-    "tags": _NAMED + b"x: [" + b"!!str a," * (SIZE // 8) + b"a]",
-    "documents": b"---\n" * (SIZE // 4),
-    "comments": _NAMED + b"#\n" * (SIZE // 2),
-    "directives": b"".join(b"%%TAG !a%d! x\n" % number for number in range(180_000)),
-    "nested lists": _NAMED + b"x: " + b"[" * SIZE,
-    "a long text": _NAMED + b"x: " + b"y" * SIZE,
-    "a folded text": _NAMED + b"x: >\n" + b" y\n" * (SIZE // 3),
-    "a long number": _NAMED + b"x: " + b"1" * SIZE,
-}
-JSON: Final[dict[str, bytes]] = {
-    "repeated fields": b'{"data":{' + b'"a":"",' * (SIZE // 7) + b'"a":""}}',
-    "repeated distinct fields": b'{"data":{'
-    + b",".join(b'"%d":"","%d":""' % (number, number) for number in range(36_000))
-    + b"}}",
-    "unknown fields": b"{" + b",".join(b'"x%d":1' % number for number in range(74_000)) + b"}",
-    "escapes": b'{"data":{"a":"' + b"\\u0041" * (SIZE // 6) + b'"}}',
-    "half characters": b'{"data":{"a":"' + b"\\ud800" * (SIZE // 6) + b'"}}',
-    "a long key": b'{"data":{"' + b"k" * SIZE + b'":""}}',
-    "a long number": b'{"data":{"a":' + b"9" * SIZE + b"}}",
-    "an unclosed text": b'{"data":{"a":"' + b"x" * SIZE,
-    "space": b'{"data":' + b" " * SIZE + b"}",
-}
+YAML: Final = Table[bytes](
+    {
+        "a flow list": lambda: _NAMED + b"x: [" + b"a," * (SIZE // 2) + b"a]",
+        "a block list": lambda: _NAMED + b"x:\n" + b"- a\n" * (SIZE // 4),
+        "numbers": lambda: _NAMED + b"x: [" + b"1," * (SIZE // 2) + b"1]",
+        "objects": lambda: _NAMED + b"x: [" + b"{}," * (SIZE // 3) + b"{}]",
+        "a map": lambda: (
+            _NAMED + b"x:\n" + b"".join(b" k%d: 1\n" % number for number in range(240_000))
+        ),
+        "anchors": lambda: _NAMED + b"x: [" + b"&a b," * (SIZE // 5) + b"b]",
+        "aliases": lambda: _NAMED + b"b: &b c\nx: [" + b"*b," * (SIZE // 3) + b"b]",
+        "tags": lambda: _NAMED + b"x: [" + b"!!str a," * (SIZE // 8) + b"a]",
+        "documents": lambda: b"---\n" * (SIZE // 4),
+        "comments": lambda: _NAMED + b"#\n" * (SIZE // 2),
+        "directives": lambda: b"".join(b"%%TAG !a%d! x\n" % number for number in range(180_000)),
+        "nested lists": lambda: _NAMED + b"x: " + b"[" * SIZE,
+        "a long text": lambda: _NAMED + b"x: " + b"y" * SIZE,
+        "a folded text": lambda: _NAMED + b"x: >\n" + b" y\n" * (SIZE // 3),
+        "a long number": lambda: _NAMED + b"x: " + b"1" * SIZE,
+    }
+)
+JSON: Final = Table[bytes](
+    {
+        "repeated fields": lambda: b'{"data":{' + b'"a":"",' * (SIZE // 7) + b'"a":""}}',
+        "repeated distinct fields": lambda: (
+            b'{"data":{'
+            + b",".join(b'"%d":"","%d":""' % (number, number) for number in range(36_000))
+            + b"}}"
+        ),
+        "unknown fields": lambda: (
+            b"{" + b",".join(b'"x%d":1' % number for number in range(74_000)) + b"}"
+        ),
+        "escapes": lambda: b'{"data":{"a":"' + b"\\u0041" * (SIZE // 6) + b'"}}',
+        "half characters": lambda: b'{"data":{"a":"' + b"\\ud800" * (SIZE // 6) + b'"}}',
+        "a long key": lambda: b'{"data":{"' + b"k" * SIZE + b'":""}}',
+        "a long number": lambda: b'{"data":{"a":' + b"9" * SIZE + b"}}",
+        "an unclosed text": lambda: b'{"data":{"a":"' + b"x" * SIZE,
+        "space": lambda: b'{"data":' + b" " * SIZE + b"}",
+    }
+)
 
 
 def _field(number: int, content: bytes) -> bytes:
@@ -277,29 +323,35 @@ def _envelop_pod(spec: bytes) -> bytes:
     return _envelop("Pod", _field(1, _field(1, b"p")) + _field(2, spec))
 
 
-PROTOBUF: Final[dict[str, bytes]] = {
-    "empty containers": _envelop_pod(_field(2, b"") * (SIZE // 2)),
-    "empty variables": _envelop_pod(_field(2, _field(7, b"") * (SIZE // 2 - 10))),
-    "the same number": _envelop_pod(b"\x20\x01" * (SIZE // 2)),
-    "unknown fields": _envelop_pod(b"\x88\x7d\x01" * (SIZE // 3)),
-    "empty entries": _envelop("ConfigMap", _field(2, b"") * (SIZE // 2)),
-    "envelopes": b"k8s\x00" + _field(1, b"") * (SIZE // 2),
-    "messages": b"k8s\x00" + _field(2, b"") * (SIZE // 2),
-}
+PROTOBUF: Final = Table[bytes](
+    {
+        "empty containers": lambda: _envelop_pod(_field(2, b"") * (SIZE // 2)),
+        "empty variables": lambda: _envelop_pod(_field(2, _field(7, b"") * (SIZE // 2 - 10))),
+        "the same number": lambda: _envelop_pod(b"\x20\x01" * (SIZE // 2)),
+        "unknown fields": lambda: _envelop_pod(b"\x88\x7d\x01" * (SIZE // 3)),
+        "empty entries": lambda: _envelop("ConfigMap", _field(2, b"") * (SIZE // 2)),
+        "envelopes": lambda: b"k8s\x00" + _field(1, b"") * (SIZE // 2),
+        "messages": lambda: b"k8s\x00" + _field(2, b"") * (SIZE // 2),
+    }
+)
 
 # --- queries ------------------------------------------------------------------------------------
 
-QUERIES: Final[dict[str, str]] = {
-    "labels": "labelSelector=" + ",".join(f"k{n}%3Dv{n}" for n in range(MANY)),
-    "values": "labelSelector=k in (" + ",".join(f"v{n}" for n in range(120_000)) + ")",
-    "values that are not": "labelSelector=k notin (" + ",".join("v" for n in range(400_000)) + ")",
-    "not": "labelSelector=" + "!" * 1_000_000,
-    "equal": "labelSelector=" + "%3D" * 300_000,
-    "open": "labelSelector=" + "(" * 1_000_000,
-    "long": "labelSelector=" + "a" * 1_000_000,
-    "fields": "fieldSelector=" + ",".join("metadata.name!%3Dx" for _ in range(55_000)),
-    "escapes": "fieldSelector=" + "\\" * 1_000_000,
-    "percent": "labelSelector=" + "%61" * 340_000,
-    "many parameters": "&".join(f"p{n}=1" for n in range(110_000)),
-    "the same parameter": "&".join("labelSelector=a" for n in range(60_000)),
-}
+QUERIES: Final = Table[str](
+    {
+        "labels": lambda: "labelSelector=" + ",".join(f"k{n}%3Dv{n}" for n in range(MANY)),
+        "values": lambda: "labelSelector=k in (" + ",".join(f"v{n}" for n in range(120_000)) + ")",
+        "values that are not": lambda: (
+            "labelSelector=k notin (" + ",".join("v" for n in range(400_000)) + ")"
+        ),
+        "not": lambda: "labelSelector=" + "!" * 1_000_000,
+        "equal": lambda: "labelSelector=" + "%3D" * 300_000,
+        "open": lambda: "labelSelector=" + "(" * 1_000_000,
+        "long": lambda: "labelSelector=" + "a" * 1_000_000,
+        "fields": lambda: "fieldSelector=" + ",".join("metadata.name!%3Dx" for _ in range(55_000)),
+        "escapes": lambda: "fieldSelector=" + "\\" * 1_000_000,
+        "percent": lambda: "labelSelector=" + "%61" * 340_000,
+        "many parameters": lambda: "&".join(f"p{n}=1" for n in range(110_000)),
+        "the same parameter": lambda: "&".join("labelSelector=a" for n in range(60_000)),
+    }
+)
