@@ -76,7 +76,7 @@ class Reach:
     """The import graph of the project and its tests."""
 
     def __init__(self) -> None:
-        self._graph = grimp.build_graph("podium")
+        self._graph = grimp.build_graph("podium", cache_dir=None)
         files = [TestFile(path) for path in sorted((ROOT / "tests").rglob("*.py"))]
         self._support = {each.name: each for each in files if each.name.startswith("support.")}
         self._tests = [each for each in files if PurePosixPath(each.path).name.startswith("test_")]
