@@ -113,6 +113,10 @@ def without_threshold(expression: str) -> str:
     return inner[1] if inner else re.sub(r"\s*[<>]\s*[\d.]+\s*$", "", expression)
 
 
+def quiet_alerts(monitor: Prometheus) -> set[str]:
+    return {name for name, state in states(monitor).items() if state == "inactive"}
+
+
 def test_every_query_and_every_alert_finds_what_it_is_about(
     server: DeployedServer, tmp_path: Path
 ) -> None:
@@ -136,8 +140,9 @@ def test_every_query_and_every_alert_finds_what_it_is_about(
             monitor.until(query, bool)
         wait_until(lambda: states(monitor).get("PodiumPodsArePending") == "pending")
         assert {rule["health"] for rule in monitor.rules()} == {"ok"}
-        quiet = {name for name, state in states(monitor).items() if state == "inactive"}
-        assert quiet == {rule["alert"] for rule in alerts(manifests)} - {"PodiumPodsArePending"}
+        others = {rule["alert"] for rule in alerts(manifests)} - {"PodiumPodsArePending"}
+        # A scrape that a busy machine lost makes one pending until the next.
+        wait_until(lambda: quiet_alerts(monitor) == others, lambda: str(states(monitor)))
         assert process.stopped() == 0
         wait_until(lambda: states(monitor)["PodiumDown"] == "pending")
 
