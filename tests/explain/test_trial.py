@@ -5,12 +5,12 @@ import msgspec
 from podium.api.devices import ResourceClaim
 from podium.api.meta import ObjectMeta
 from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.api.pod import Pod, as_pending
 from podium.api.storage import PersistentVolumeClaim
 from podium.config.load import load_configuration
 from podium.engine import Engine
 from podium.explain.hypothesis import Hypothesis
-from podium.explain.trial import Trial, as_pending
+from podium.explain.trial import Trial
 from podium.plugins import in_tree_registry
 from podium.testing import make_node, make_pod
 

@@ -327,3 +327,12 @@ class Pod(KubeObject, frozen=True):
     kind: Literal["Pod"] = "Pod"
     spec: PodSpec = PodSpec()
     status: PodStatus = PodStatus()
+
+
+def as_pending(pod: Pod) -> Pod:
+    """A pod on a node as it would be if it had to find one."""
+    return msgspec.structs.replace(
+        pod,
+        spec=msgspec.structs.replace(pod.spec, node_name=""),
+        status=msgspec.structs.replace(pod.status, nominated_node_name=""),
+    )

@@ -20,7 +20,6 @@ from podium.cli.simulate import exit_code
 from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
 from podium.cli.tables import Screen
 from podium.files.private_files import write_private_file
-from podium.simulator.daemon_pods import daemons_of
 from podium.simulator.pod_references import find_pod
 from podium.what_if.capacity import CapacityQuestion
 from podium.what_if.capacity_answer import CapacityAnswer, Purchase
@@ -32,6 +31,7 @@ from podium.what_if.pod_templates import (
     templates_of,
 )
 from podium.what_if.utilisation_limit import NO_LIMIT, parse_limit
+from podium.workloads.daemon_pods import daemons_of
 
 
 def capacity(

@@ -14,6 +14,7 @@ from podium.api.errors import InputError
 
 if TYPE_CHECKING:  # a client is loaded when a cluster is read
     from podium.client.connection import FoundContext
+    from podium.explain.proposals.shell import Kubectl
 
 _DEFAULT_NAMESPACE: Final = "default"
 NO_INPUT: Final = "give files, directories or - with -f, or a cluster with --kubeconfig"
@@ -54,6 +55,13 @@ class ClusterOptions:
     @property
     def is_named(self) -> bool:
         return self.kubeconfig is not None or self.context is not None
+
+    @property
+    def kubectl(self) -> "Kubectl":
+        """kubectl for the cluster that the question was about."""
+        from podium.explain.proposals.shell import Kubectl
+
+        return Kubectl(self.kubeconfig or "", self.context or "")
 
     def find(self) -> "FoundContext":
         """Raises InputError."""

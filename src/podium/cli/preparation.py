@@ -9,12 +9,10 @@ import dataclasses
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-from msgspec.structs import replace
+from typing import TYPE_CHECKING, Final
 
 from podium.api.errors import closest, did_you_mean
-from podium.api.pod import Pod
+from podium.api.pod import Pod, as_pending
 from podium.cli.feature_gate_flags import read_gates
 from podium.cli.options import (
     limit_plugins,
@@ -30,11 +28,12 @@ from podium.config.feature_gates import FeatureGates
 from podium.engine import Engine
 from podium.extenders.asking_offline import asker_of
 from podium.framework.asking import Asker
-from podium.framework.watched_kind import unique_kinds
+from podium.framework.watched_kind import WatchedKind, unique_kinds
 from podium.plugins import in_tree_registry
 from podium.simulator import Scenario, Simulation, SimulationReport
 from podium.simulator.pod_references import find_pod
 from podium.user_code.plugins import GROUP, Equipped, equip
+from podium.workloads.kinds import DaemonSet, Deployment
 
 if TYPE_CHECKING:  # a client is loaded when a cluster is read
     from podium.client.connection import FoundContext
@@ -150,11 +149,20 @@ class PreparedSimulation:
         return ""
 
 
+WORKLOADS: Final = (
+    WatchedKind(Deployment, "deployments", optional=True),
+    WatchedKind(DaemonSet, "daemonsets", optional=True),
+)
+"""Kinds that say how pods are replaced, for those who ask what a changed template leads to."""
+
+
 def prepare_simulation(
-    paths: Sequence[str], options: SimulationOptions = BY_DEFAULT
+    paths: Sequence[str],
+    options: SimulationOptions = BY_DEFAULT,
+    also: Sequence[WatchedKind] = (),
 ) -> PreparedSimulation:
-    """Read everything; raises InputError."""
-    return prepare_simulations(paths, options, [options.config])[0]
+    """Read everything, and of a cluster that runs some kinds `also`; raises InputError."""
+    return prepare_inputs([paths], options, [options.config], also)[0][0]
 
 
 def prepare_simulations(
@@ -166,7 +174,10 @@ def prepare_simulations(
 
 
 def prepare_inputs(
-    inputs: Sequence[Sequence[str]], options: SimulationOptions, configs: Sequence[str | None]
+    inputs: Sequence[Sequence[str]],
+    options: SimulationOptions,
+    configs: Sequence[str | None],
+    also: Sequence[WatchedKind] = (),
 ) -> list[list[PreparedSimulation]]:
     """The same for several inputs, each with all configurations."""
     cluster = options.cluster
@@ -178,7 +189,7 @@ def prepare_inputs(
         from podium.cli.cluster_reading import read_cluster
 
         found = cluster.find()
-        live = read_cluster(found.settings, gates, watched)
+        live = read_cluster(found.settings, gates, (*watched, *also))
     prepared = []
     for paths in inputs:
         scenario = read_scenario(
@@ -230,10 +241,6 @@ def equip_configuration(config: str | None, options: InputOptions, gates: Featur
 
 def only(scenario: Scenario, pod: Pod) -> Scenario:
     """The scenario with one pending pod, which if it runs gives its place up first."""
-    pending = replace(
-        pod,
-        spec=replace(pod.spec, node_name=""),
-        status=replace(pod.status, nominated_node_name=""),
-    )
+    pending = as_pending(pod)
     running = tuple(other for other in scenario.running if other is not pod)
     return dataclasses.replace(scenario, running=running, pending=(pending,))

@@ -127,7 +127,9 @@ def _run_for_html(
     with prepared.running(on_engine=record) as run:
         report, _, ask = run
         told = input_text(files, options)
-        page = report_html(recorders[0], report, command_input=told, ask=ask)
+        page = report_html(
+            recorders[0], report, command_input=told, ask=ask, kubectl=options.cluster.kubectl
+        )
     write_private_file(target, page)
     return report
 

@@ -262,7 +262,9 @@ def up(
         require_usable_speed(speed),
         documents_in(apply or (), None if strict else _warn),
         _warn,
-        lambda up: _show(up, None if quiet else screen, page_server, decisions, where, nodes=watch),
+        lambda up: _show(
+            up, None if quiet else screen, page_server, decisions, target, nodes=watch
+        ),
     )
     target = kubeconfig_out or (data / "kubeconfig" if data else Path(_KUBECONFIG))
     where = shlex.quote(str(target))
@@ -314,11 +316,12 @@ async def _show(
     screen: Screen | None,
     page_server: "PageServer | None",
     decisions: "RecentDecisions | None",
-    kubeconfig: str,
+    kubeconfig: Path,
     *,
     nodes: bool,
 ) -> None:
     """On the terminal and in browsers, for as long as the cluster is up."""
+    from podium.explain.proposals.shell import Kubectl
     from podium.web.live_page import LivePage
     from podium.web.play import Play
 
@@ -332,7 +335,8 @@ async def _show(
         if page_server is not None:
             page = LivePage(
                 lambda: up.scheduler.parts,
-                terminal=f"KUBECONFIG={kubeconfig}",
+                terminal=f"KUBECONFIG={shlex.quote(str(kubeconfig))}",
+                kubectl=Kubectl(str(kubeconfig.absolute())),
                 url=lambda: up.scheduler.url,
                 play=Play(engine, up.client, decisions) if decisions is not None else None,
             )

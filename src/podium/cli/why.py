@@ -8,7 +8,7 @@ from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
 from podium.cli.input_warnings import input_warnings_document, show_input_warnings
 from podium.cli.options import Output, PodReference
-from podium.cli.preparation import only, prepare_simulation
+from podium.cli.preparation import WORKLOADS, only, prepare_simulation
 from podium.cli.simulate import exit_code
 from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
 from podium.cli.tables import Screen
@@ -43,11 +43,16 @@ def why(
     written, or comes from files as with `podium simulate`. All pending pods are placed first, as it
     does; then changes are tried for the pod that is left: of the pod, of nodes and other objects,
     of pods that are in its way, one at a time and where that is not enough two or three together. A
-    change is proposed only if the scheduler, given it, places the pod. With `--alone` the pod is
-    the only one that waits; one that runs already is decided anew, as if its place were free.
+    change is proposed only if what its commands do was tried on a copy of the cluster and gave the
+    pod a node: for a pod of a Deployment or another workload the roll-out of the changed template
+    is gone through, with all its pods, and the answer says how many of them have a node before and
+    after. With `--alone` the pod is the only one that waits; one that runs already is decided anew,
+    as if its place were free.
 
-    Proposals come with the commands that carry them out, those first that disturb the least. `-o
-    wide` tells more about each, `-o json` and `-o yaml` hold all of them, with the changes as data.
+    Proposals come with the commands that carry them out, those first that disturb the least; what
+    they delete, restart or evict stands beside them. They name the cluster that was asked about.
+    `-o wide` tells more about each, `-o json` and `-o yaml` hold all of them, with the changes as
+    data.
 
     **Examples**
 
@@ -61,7 +66,7 @@ def why(
     **Exit code** 0 if the pod gets a node or a change would give it one, 1 if nothing that was
     tried helps, 2 if the input is wrong, 70 if Podium has a bug.
     """
-    prepared = prepare_simulation(options.files(paths), options)
+    prepared = prepare_simulation(options.files(paths), options, WORKLOADS)
     scenario = prepared.scenario
     found = prepared.require_pod(pod)
     key = f"{found.metadata.namespace}/{found.metadata.name}"
@@ -77,7 +82,8 @@ def why(
             reason = result.causes[0].sentence
             answer = Answer(result.pod, reason=reason, turned_away_from=result.turned_away_from)
         else:
-            answer = find_proposals(Trial(engine, engine.state.pods.get(key, result.pod), ask))
+            trial = Trial(engine, engine.state.pods.get(key, result.pod), ask)
+            answer = find_proposals(trial, scenario.workloads, options.cluster.kubectl)
     if output in ("json", "yaml"):
         document = answer_document(answer, runs_on=runs_on)
         warnings = input_warnings_document(report, key=key)

@@ -8,6 +8,7 @@ from podium.cli.printing import print_lines
 from podium.cli.tables import PLAIN, Screen, count
 from podium.explain.proposals.proposal import Proposal
 from podium.explain.proposals.search import Answer
+from podium.explain.proposals.workload import Workload
 
 
 def show_answer(answer: Answer, screen: Screen, *, runs_on: str, wide: bool, top: int) -> None:
@@ -40,6 +41,8 @@ def _show_head(answer: Answer, screen: Screen, runs_on: str) -> None:
         lines.append(
             ("Premise", Text(f"runs on {runs_on}; decided anew, as if its place were free"))
         )
+    if answer.workload is not None:
+        lines.append(("Workload", Text(_describe_workload(answer.workload))))
     if answer.reason:
         lines.append(("Message", Text(answer.reason)))
     for title, text in lines:
@@ -70,6 +73,8 @@ def _show_proposal(number: int, proposal: Proposal, screen: Screen, *, wide: boo
     if wide:
         told = f"{proposal.code}, disturbance {proposal.disturbance}, would go to {proposal.node}"
         screen.print(Text(f"   {told}", style="dim"))
+    for disruption in proposal.disruptions:
+        screen.print(Text.assemble("   ", (f"! {disruption}", "yellow")))
     screen.console.file.flush()
     print_lines(
         f"   {line}" if line.startswith("#") else f"   $ {line}" for line in proposal.commands
@@ -80,8 +85,26 @@ def _dash(screen: Screen) -> str:
     return "-" if screen.signs is PLAIN else "—"
 
 
+def _describe_workload(workload: Workload) -> str:
+    placed, waiting = len(workload.placed), len(workload.waiting)
+    return (
+        f"{workload.target}: {placed} of {count(workload.wanted, 'pod')} placed, {waiting} waiting"
+    )
+
+
 def _effect(proposal: Proposal) -> str:
+    outcome = proposal.outcome
+    if proposal.hypothesis.replicas is not None:
+        return "then none waits"
     if proposal.destinations:
         to = ", ".join(dict.fromkeys(proposal.destinations))
-        return f"fits on {to} as well; then {count(proposal.nodes, 'node')} would fit"
-    return f"{count(proposal.nodes, 'node')} would fit"
+        effect = f"fits on {to} as well; then {count(proposal.nodes, 'node')} would fit"
+    else:
+        effect = f"{count(proposal.nodes, 'node')} would fit"
+    if outcome.wanted == 1:
+        return effect
+    if outcome.after >= outcome.wanted:
+        return f"{effect}, and all {outcome.wanted} pods get one"
+    return (
+        f"{effect}; {outcome.after} of {outcome.wanted} pods get one, {outcome.before} have one now"
+    )

@@ -21,7 +21,7 @@ class Hypothesis:
     """`pod` is the one that the question is about. `nodes` and `objects` are put in place of those
     with the same names, or are new. `removed` are pods on nodes that would be gone for good,
     `moved` those that would have to find another node, `preempted` those that the scheduler itself
-    would evict for this pod."""
+    would evict for this pod. `replicas` is to how many its workload is scaled."""
 
     pod: Pod
     nodes: tuple[Node, ...] = ()
@@ -29,6 +29,7 @@ class Hypothesis:
     removed: tuple[Pod, ...] = ()
     moved: tuple[Pod, ...] = ()
     preempted: tuple[Pod, ...] = ()
+    replicas: int | None = None
 
     def but_with(
         self,
@@ -39,6 +40,7 @@ class Hypothesis:
         removed: tuple[Pod, ...] = (),
         moved: tuple[Pod, ...] = (),
         preempted: tuple[Pod, ...] = (),
+        replicas: int | None = None,
     ) -> "Hypothesis":
         """The same and more; what is put again replaces what was put before."""
         return replace(
@@ -49,6 +51,7 @@ class Hypothesis:
             removed=(*self.removed, *removed),
             moved=(*self.moved, *moved),
             preempted=(*self.preempted, *preempted),
+            replicas=self.replicas if replicas is None else replicas,
         )
 
     @property

@@ -175,12 +175,3 @@ class Trial:
 
     def _info(self, pod: Pod) -> PodInfo:
         return self.engine.cluster.infos.of(pod)
-
-
-def as_pending(pod: Pod) -> Pod:
-    """A pod on a node as it would be if it had to find one."""
-    return replace(
-        pod,
-        spec=replace(pod.spec, node_name=""),
-        status=replace(pod.status, nominated_node_name=""),
-    )

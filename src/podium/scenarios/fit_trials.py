@@ -19,10 +19,11 @@ from podium.config.feature_gates import FeatureGates
 from podium.config.types import Configuration
 from podium.framework.registry import Registry
 from podium.scenarios.pools import Pool
-from podium.simulator.daemon_pods import pod_of_daemon
+from podium.simulator.admission import assign_uid
 from podium.simulator.report import SimulationReport
 from podium.simulator.run import Simulation
 from podium.simulator.scenario import Scenario
+from podium.workloads.daemon_pods import pod_of_daemon
 
 
 class FitTrials:
@@ -48,7 +49,7 @@ class FitTrials:
         node = pool.make(0)
         free = allocatable_vector(node.status.allocatable)
         if self._daemons:
-            daemons = tuple(pod_of_daemon(pod, node) for pod in self._daemons)
+            daemons = tuple(assign_uid(pod_of_daemon(pod, node)) for pod in self._daemons)
             report = self._try(node, daemons)
             for result in report.pods:
                 if result.placed:

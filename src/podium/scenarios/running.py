@@ -24,10 +24,10 @@ from podium.scenarios.run_measures import Metrics, measure_timed_run
 from podium.scenarios.scenario_file import ScenarioFile
 from podium.scenarios.tenants import merge_events
 from podium.scenarios.workload_results import WorkloadResult, WorkloadResults
-from podium.simulator.daemon_pods import daemons_of
 from podium.simulator.scenario import Scenario
 from podium.simulator.timed_report import TimedPod, TimedReport
 from podium.simulator.timed_run import Reactor, TimedRun
+from podium.workloads.daemon_pods import daemons_of
 
 
 @dataclass(frozen=True, slots=True)

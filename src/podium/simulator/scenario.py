@@ -36,7 +36,7 @@ from podium.simulator.validation import problems_of
 from podium.simulator.volumes import provision_at_once
 from podium.simulator.workloads import Controllers
 from podium.workloads.disruptions import Scale
-from podium.workloads.kinds import Workload
+from podium.workloads.kinds import DaemonSet, Deployment, Job, Workload
 
 _FINISHED = ("Succeeded", "Failed")
 
@@ -54,6 +54,9 @@ class Scenario:
     notes: tuple[str, ...] = ()
     kinds: frozenset[str] | None = None
     unread: Mapping[str, str] = field(default_factory=dict)
+    workloads: tuple[Workload, ...] = ()
+    """The controllers' objects that the input has: how many pods they want, and how they replace
+    them."""
     old_spellings: tuple[str, ...] = ()
     """What files have as in earlier releases, and what to write today."""
 
@@ -120,7 +123,10 @@ def _assemble(
     objects, made = _populate(entries, stored, problems)
     problems.raise_if_any()
     scales = scales_of(entry.value for entry in entries)
-    return _sort_out([*stored, *objects], scales, [*_notes_on(inputs), *notes, *made])
+    written = [entry.value for entry in entries]
+    workloads = [value for value in (*stored, *written) if isinstance(value, Workload)]
+    scenario = _sort_out([*stored, *objects], scales, [*_notes_on(inputs), *notes, *made])
+    return dataclasses.replace(scenario, workloads=tuple(workloads))
 
 
 def _with_old_labels(items: list[Item], keys: Collection[str]) -> list[Item]:
@@ -247,6 +253,8 @@ def _sort_out(objects: Iterable[KubeObject], scales: Scale, notes: list[str]) ->
                 running.append(obj)
             case Pod():
                 pending.append(obj)
+            case Deployment() | DaemonSet() | Job():
+                pass  # what they ask for is in their pods
             case _:
                 others.append(obj)
     if finished:

@@ -29,7 +29,6 @@ from podium.engine.garbage import seldom_collected
 from podium.framework.asking import Asker
 from podium.framework.registry import Registry
 from podium.simulator.admission import assign_uid
-from podium.simulator.daemon_pods import daemons_of, pod_of_daemon
 from podium.simulator.pod_successors import PodSuccessors, is_made_again
 from podium.simulator.run import Simulation
 from podium.simulator.scenario import Scenario
@@ -47,6 +46,7 @@ from podium.simulator.timed_events import (
 from podium.simulator.timed_lives import TimedLives
 from podium.simulator.timed_report import TimedNode, TimedPod, TimedPodState, TimedReport
 from podium.simulator.timed_series import TimedSeries
+from podium.workloads.daemon_pods import daemons_of, pod_of_daemon
 
 GRACE_S: Final = 30.0
 """How long pods that are terminating in the beginning are there."""
@@ -274,7 +274,7 @@ class TimedRun:
         self._lives.totals.nodes_added += 1
         if self._runs_controllers:
             for daemon in self._daemons:
-                pod = pod_of_daemon(daemon, node)
+                pod = assign_uid(pod_of_daemon(daemon, node))
                 self._trial_daemons.add(object_key(pod.metadata))
                 self._simulation.arrive((pod,))
 

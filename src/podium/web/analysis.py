@@ -14,15 +14,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from msgspec.structs import replace
-
 from podium.api.meta import KubeStruct
-from podium.api.pod import Pod
+from podium.api.pod import Pod, as_pending
 from podium.engine import Engine
 from podium.engine.state import placed
 from podium.explain.cause_document import cause_document
 from podium.explain.proposals.answer_document import answer_document
 from podium.explain.proposals.search import Answer, find_proposals
+from podium.explain.proposals.shell import Kubectl
 from podium.explain.trial import Trial
 from podium.simulator import ExplainedPod, Scenario, Simulation
 from podium.web.decision_document import explanation_document
@@ -40,8 +39,9 @@ class _Kept:
 
 
 class Analyses:
-    def __init__(self, clock: Callable[[], float]) -> None:
+    def __init__(self, clock: Callable[[], float], kubectl: Kubectl) -> None:
         self._clock = clock
+        self._kubectl = kubectl
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
         self._turn = asyncio.Lock()
         self._waiting = 0
@@ -57,7 +57,9 @@ class Analyses:
         try:
             async with self._turn:
                 scenario, runs_on = question(engine, key)
-                made = await asyncio.to_thread(analyse, engine, scenario, key, runs_on)
+                made = await asyncio.to_thread(
+                    analyse, engine, scenario, key, runs_on, self._kubectl
+                )
         finally:
             self._waiting -= 1
         self._kept[key] = _Kept(self._clock(), made)
@@ -80,16 +82,15 @@ def question(engine: Engine, key: str) -> tuple[Scenario, str]:
         if placement.info.key != key:
             running.append(other if other.spec.node_name else placed(other, name))
     objects: tuple[KubeStruct, ...] = tuple(cluster.catalog.everything())
-    pending = replace(
-        pod,
-        spec=replace(pod.spec, node_name=""),
-        status=replace(pod.status, nominated_node_name=""),
-    )
+    pending = as_pending(pod)
     return Scenario(nodes, tuple(running), (pending,), objects), pod.spec.node_name
 
 
-def analyse(engine: Engine, scenario: Scenario, key: str, runs_on: str = "") -> dict[str, Any]:
-    """`engine` gives its configuration, plugins and gates, and nothing else."""
+def analyse(
+    engine: Engine, scenario: Scenario, key: str, runs_on: str, kubectl: Kubectl
+) -> dict[str, Any]:
+    """`engine` gives its configuration, plugins and gates, and nothing else; `kubectl` is how
+    commands reach the cluster."""
     simulation = Simulation(
         scenario, engine.configuration, engine.registry, gates=engine.gates, watch=[key]
     )
@@ -103,7 +104,7 @@ def analyse(engine: Engine, scenario: Scenario, key: str, runs_on: str = "") -> 
         answer = Answer(result.pod, reason=reason, turned_away_from=result.turned_away_from)
     else:
         pod = simulation.engine.state.pods.get(key, result.pod)
-        answer = find_proposals(Trial(simulation.engine, pod))
+        answer = find_proposals(Trial(simulation.engine, pod), kubectl=kubectl)
     widest = explained.widest
     return {
         "outcome": result.outcome.value,

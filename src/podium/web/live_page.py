@@ -15,6 +15,7 @@ from podium import __version__
 from podium.api.timestamps import micro_time_text
 from podium.api.versioned_documents import add_version
 from podium.engine import Engine
+from podium.explain.proposals.shell import Kubectl
 from podium.live.metrics import SchedulerMetrics
 from podium.live.serving.surface import UI
 from podium.processes.management import SchedulerParts
@@ -45,18 +46,20 @@ class LivePage:
         parts: Callable[[], SchedulerParts],
         *,
         terminal: str = "",
+        kubectl: Kubectl | None = None,
         url: Callable[[], str] = lambda: "",
         play: Play | None = None,
     ) -> None:
         """`parts` are those of the scheduler at work now; `terminal` is what commands in a
-        terminal have to begin with to reach the same cluster, `url` where it tells of itself;
-        without `play` the page can only be read."""
+        terminal have to begin with to reach the same cluster, and `kubectl` the same for those
+        that change it; `url` is where it tells of itself. Without `play` the page can only be
+        read."""
         self.play = play
         self._parts = parts
         self._terminal = terminal
         self._url = url
         self._throughput = Throughput(self._counted)
-        self._analyses = Analyses(self._now)
+        self._analyses = Analyses(self._now, kubectl or Kubectl())
         self._started = f"{next(_EPOCHS)}-{id(self):x}"
         self._reader: tuple[Engine, ClusterReader] | None = None
         self._engines = 0

@@ -2,9 +2,11 @@
 
 from itertools import count
 
-from podium.explain.proposals.shell import kubectl
+from podium.explain.proposals.shell import Kubectl
 from podium.simulated_cluster.names import FAILURE
 
+_KUBECTL = Kubectl()
+"""The page puts in front of each command what makes it reach this cluster."""
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
 """The taint by which administrators say that a node is gone: its pods leave it at once."""
 
@@ -27,34 +29,34 @@ def here_document(text: str) -> str:
 
 
 def cordon_command(node: str) -> str:
-    return kubectl("cordon", node)
+    return _KUBECTL.run("cordon", node)
 
 
 def uncordon_command(node: str) -> str:
-    return kubectl("uncordon", node)
+    return _KUBECTL.run("uncordon", node)
 
 
 def drain_command(node: str) -> str:
     how = ("--ignore-daemonsets", "--delete-emptydir-data", "--force")
-    return kubectl("drain", node, options=how)
+    return _KUBECTL.run("drain", node, options=how)
 
 
 def kill_commands(node: str) -> list[str]:
-    annotated = kubectl("annotate", "node", node, f"{FAILURE}=unreachable", options=_OVERWRITE)
+    annotated = _KUBECTL.run("annotate", "node", node, f"{FAILURE}=unreachable", options=_OVERWRITE)
     taint = f"{OUT_OF_SERVICE}=nodeshutdown:NoExecute"
-    return [annotated, kubectl("taint", "node", node, taint, options=_OVERWRITE)]
+    return [annotated, _KUBECTL.run("taint", "node", node, taint, options=_OVERWRITE)]
 
 
 def revive_commands(node: str) -> list[str]:
     return [
-        kubectl("annotate", "node", node, f"{FAILURE}-"),
-        kubectl("taint", "node", node, f"{OUT_OF_SERVICE}:NoExecute-"),
+        _KUBECTL.run("annotate", "node", node, f"{FAILURE}-"),
+        _KUBECTL.run("taint", "node", node, f"{OUT_OF_SERVICE}:NoExecute-"),
     ]
 
 
 def delete_command(kind: str, namespace: str, name: str) -> str:
     """`kind` as kubectl takes it."""
-    return kubectl("delete", f"{kind}/{name}", options=("--wait=false",), namespace=namespace)
+    return _KUBECTL.run("delete", f"{kind}/{name}", options=("--wait=false",), namespace=namespace)
 
 
 _OVERWRITE = ("--overwrite",)

@@ -6,7 +6,7 @@ each cause.
 """
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from podium import __version__
 from podium.api.timestamps import micro_time_text
@@ -15,6 +15,7 @@ from podium.engine import Engine
 from podium.explain.cause_document import cause_document
 from podium.explain.proposals.answer_document import answer_document
 from podium.explain.proposals.search import Answer, find_proposals
+from podium.explain.proposals.shell import Kubectl
 from podium.explain.trial import Trial
 from podium.framework.asking import Asker
 from podium.live.decision_records import DecisionRecords
@@ -49,15 +50,29 @@ class Recorder:
 
 
 def report_html(
-    recorder: Recorder, report: SimulationReport, *, command_input: str, ask: Asker | None = None
+    recorder: Recorder,
+    report: SimulationReport,
+    *,
+    command_input: str,
+    ask: Asker | None = None,
+    kubectl: Kubectl | None = None,
 ) -> bytes:
-    """`command_input` is what commands in a terminal are given to read the same; the engine stands
-    as the run has left it, and does again afterwards."""
-    return make_report_file(dict(_documents(recorder, report, command_input, ask)))
+    """`command_input` is what commands in a terminal are given to read the same, `kubectl` how
+    those that change something reach the cluster; the engine stands as the run has left it, and
+    does again afterwards."""
+    asked = _Asked(ask, kubectl or Kubectl())
+    return make_report_file(dict(_documents(recorder, report, command_input, asked)))
+
+
+class _Asked(NamedTuple):
+    """Whom extenders are asked by, and how commands reach the cluster."""
+
+    ask: Asker | None
+    kubectl: Kubectl
 
 
 def _documents(
-    recorder: Recorder, report: SimulationReport, command_input: str, ask: Asker | None
+    recorder: Recorder, report: SimulationReport, command_input: str, asked: _Asked
 ) -> Iterator[tuple[str, Any]]:
     engine, records = recorder.engine, recorder.records
     cluster = ClusterReader(engine.cluster, REPORT).document()
@@ -87,7 +102,7 @@ def _documents(
         except NotThere:
             continue
         yield f"pods/{result.key}", add_version("PodView", found)
-    yield from _analyses(engine, waiting[:MAX_PODS], ask)
+    yield from _analyses(engine, waiting[:MAX_PODS], asked)
 
 
 def _overview(engine: Engine, report: SimulationReport, command_input: str) -> dict[str, Any]:
@@ -105,16 +120,14 @@ def _overview(engine: Engine, report: SimulationReport, command_input: str) -> d
     }
 
 
-def _analyses(
-    engine: Engine, waiting: list[PodResult], ask: Asker | None
-) -> Iterator[tuple[str, Any]]:
+def _analyses(engine: Engine, waiting: list[PodResult], asked: _Asked) -> Iterator[tuple[str, Any]]:
     """Causes for everybody, and what would help once for each cause."""
     kind: Kind = "PodAnalysis"
     answers: dict[object, Answer] = {}
     for result in waiting:
         first = result.causes[0].key if result.causes else result.message
         if first not in answers and len(answers) < MAX_SEARCHES:
-            answers[first] = _answer(engine, result, ask)
+            answers[first] = _answer(engine, result, asked)
         answer = answers.get(first)
         own = answer is not None and answer.pod.metadata.key == result.pod.metadata.key
         shown = answer if own and answer is not None else Answer(result.pod, is_complete=False)
@@ -136,8 +149,8 @@ def _analyses(
         yield f"pods/{result.key}/analysis", add_version(kind, analysis)
 
 
-def _answer(engine: Engine, result: PodResult, ask: Asker | None) -> Answer:
+def _answer(engine: Engine, result: PodResult, asked: _Asked) -> Answer:
     pod = engine.state.pods.get(result.key)
     if pod is None or result.turned_away_from:
         return Answer(result.pod, reason=result.message, turned_away_from=result.turned_away_from)
-    return find_proposals(Trial(engine, pod, ask))
+    return find_proposals(Trial(engine, pod, asked.ask), kubectl=asked.kubectl)

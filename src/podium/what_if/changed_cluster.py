@@ -21,7 +21,6 @@ from podium.api.tolerations import NO_EXECUTE
 from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo
 from podium.simulator.admission import assign_uid
-from podium.simulator.daemon_pods import daemons_of, pod_of_daemon
 from podium.simulator.pod_successors import PodSuccessors
 from podium.simulator.run import Simulation
 from podium.simulator.scenario import Scenario
@@ -41,6 +40,7 @@ from podium.what_if.consequences import Consequences, Gone, Kept, Moved, Preempt
 from podium.what_if.disruption_accounts import DisruptionAccounts
 from podium.what_if.node_selection import nodes_in_zone, select_nodes
 from podium.what_if.scaling import pods_of_workload, pods_to_add, pods_to_remove
+from podium.workloads.daemon_pods import daemons_of, pod_of_daemon
 from podium.workloads.taint_eviction import stay_s
 
 
@@ -178,7 +178,7 @@ class ChangedCluster:
         for node in nodes:
             self._engine.intake.node_put(node)
         daemons = daemons_of((*self._scenario.pending, *self._scenario.running))
-        made = [pod_of_daemon(pod, node) for node in new for pod in daemons]
+        made = [assign_uid(pod_of_daemon(pod, node)) for node in new for pod in daemons]
         self._settle(made)
         for pod in made:  # a daemon set makes none where it does not belong
             if not self._place_of(object_key(pod.metadata)):

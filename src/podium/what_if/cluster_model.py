@@ -18,7 +18,6 @@ from podium.extenders.asking_offline import asker_of
 from podium.files.bounded_files import read_input
 from podium.framework.asking import Asker
 from podium.plugins import in_tree_registry
-from podium.simulator.daemon_pods import daemons_of
 from podium.simulator.inputs import Validation
 from podium.simulator.pod_references import find_pod
 from podium.simulator.run import Simulation
@@ -69,6 +68,7 @@ from podium.what_if.records import (
 from podium.what_if.run_matrix import NamedConfiguration, NamedInput, RunMatrix, RunPlace
 from podium.what_if.run_metrics import choose_yardstick
 from podium.what_if.utilisation_limit import NO_LIMIT, parse_limit
+from podium.workloads.daemon_pods import daemons_of
 
 
 @dataclass(frozen=True, slots=True)

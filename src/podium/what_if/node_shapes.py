@@ -23,12 +23,12 @@ from podium.api.pod import Pod
 from podium.engine.scheduler import Engine
 from podium.explain.trial import Trial
 from podium.simulator.admission import assign_uid
-from podium.simulator.daemon_pods import pod_of_daemon
 from podium.simulator.node_prices import PRICE, price_of
 from podium.simulator.scenario import load_scenario
 from podium.what_if.capacity import CapacityQuestion, holding
 from podium.what_if.capacity_answer import Mix
 from podium.what_if.pod_templates import PodTemplate
+from podium.workloads.daemon_pods import pod_of_daemon
 
 HOSTNAME: Final = "kubernetes.io/hostname"
 MAX_MIXES: Final = 20
@@ -118,7 +118,9 @@ class NodePurchase:
         with ExitStack() as stack:
             for node in nodes:
                 stack.enter_context(trial.with_node(node))
-            daemons = (pod_of_daemon(pod, node) for node in nodes for pod in self._daemons)
+            daemons = (
+                assign_uid(pod_of_daemon(pod, node)) for node in nodes for pod in self._daemons
+            )
             stack.enter_context(holding(self._engine, daemons))
             yield
 

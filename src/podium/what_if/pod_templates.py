@@ -13,10 +13,9 @@ from msgspec.structs import replace
 from podium.api.errors import InputError
 from podium.api.meta import KubeObject
 from podium.api.node_pods import is_daemon
-from podium.api.pod import Pod
+from podium.api.pod import Pod, as_pending
 from podium.api.storage import PersistentVolumeClaim
 from podium.api.volumes import Volume
-from podium.explain.trial import as_pending
 from podium.simulator.admission import assign_uid, is_stored
 from podium.simulator.pod_claims import PodClaims
 from podium.simulator.scenario import Scenario

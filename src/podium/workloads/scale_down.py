@@ -11,7 +11,7 @@ from typing import Final
 from podium.api.arithmetic import parse_int
 from podium.workloads.pods import Pod, ready_since
 
-_DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
+DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
 _PHASE_ORDER: Final = {"Pending": 0, "Unknown": 1, "Running": 2}
 
 
@@ -24,7 +24,7 @@ def least_missed(pods: Sequence[Pod]) -> list[Pod]:
             bool(pod.spec.node_name),
             _PHASE_ORDER.get(pod.status.phase, 2),
             pod.is_ready,
-            parse_int(pod.metadata.annotation(_DELETION_COST)) or 0,
+            parse_int(pod.metadata.annotation(DELETION_COST)) or 0,
             -crowds[pod.spec.node_name],
             _reversed(ready_since(pod)),
             -pod.restarts,

@@ -9,6 +9,7 @@ from podium.api.pod import Pod
 from podium.explain.proposals.pod_patches import spec_patch
 from podium.explain.proposals.proposal import Proposal
 from podium.explain.proposals.search import Answer
+from podium.explain.proposals.workload import Workload
 
 
 def answer_document(answer: Answer, *, runs_on: str) -> dict[str, Any]:
@@ -22,6 +23,7 @@ def answer_document(answer: Answer, *, runs_on: str) -> dict[str, Any]:
         "runsOn": runs_on or None,
         "turnedAwayFrom": answer.turned_away_from or None,
         "message": answer.reason or None,
+        "workload": _workload(answer.workload) if answer.workload is not None else None,
         "trials": answer.trials,
         "complete": answer.is_complete,
         "proposals": [_proposal(proposal, answer.pod) for proposal in answer.proposals],
@@ -41,6 +43,22 @@ def _proposal(proposal: Proposal, pod: Pod) -> dict[str, Any]:
         ],
         "changes": _changes(proposal, pod),
         "commands": list(proposal.commands),
+        "disruptions": list(proposal.disruptions),
+        "pods": {
+            "wanted": proposal.outcome.wanted,
+            "before": proposal.outcome.before,
+            "after": proposal.outcome.after,
+        },
+    }
+
+
+def _workload(workload: Workload) -> dict[str, Any]:
+    return {
+        "kind": workload.owner.kind,
+        "name": workload.owner.name,
+        "wanted": workload.wanted,
+        "placed": len(workload.placed),
+        "waiting": len(workload.waiting),
     }
 
 
@@ -53,6 +71,7 @@ def _changes(proposal: Proposal, pod: Pod) -> dict[str, Any]:
         "objects": [_body(obj) for obj in (*supposed.nodes, *supposed.objects)],
         "evict": [_key(each) for each in supposed.removed],
         "preempt": [_key(each) for each in supposed.preempted],
+        "replicas": supposed.replicas,
         "move": [
             {"pod": _key(each), "from": each.spec.node_name, "to": to}
             for each, to in zip(supposed.moved, proposal.destinations, strict=True)

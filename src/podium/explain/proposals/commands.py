@@ -1,13 +1,18 @@
-"""The commands that carry a proposal out, in an order that works.
+"""The commands that carry a proposal out, in an order that works, and what they disturb.
 
 What the pod needs comes first (objects, nodes, room), the pod itself last. What controllers,
-provisioners and kubelets do by themselves is left to them.
+provisioners and kubelets do by themselves is left to them. Where no command does what a proposal
+says, there is none: a pod that its controller makes again at once gives nothing free, and a set
+that is scaled down lets go of the pods that wait before any other.
 """
 
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass, field
+from dataclasses import replace as with_fields
 
 import msgspec
+from msgspec.structs import replace
 
 from podium.api.devices import DeviceClass, ResourceClaim, ResourceSlice
 from podium.api.json_values import JsonObject
@@ -15,133 +20,276 @@ from podium.api.meta import KubeObject
 from podium.api.node import Node
 from podium.api.pod import Pod
 from podium.api.storage import CSINode, PersistentVolume, PersistentVolumeClaim
-from podium.cluster.catalog import Catalog
 from podium.cluster.pod_info import uid_of
 from podium.engine.scheduler import Engine
-from podium.explain.proposals.owners import Owner, owner_of
-from podium.explain.proposals.pod_commands import pod_commands
+from podium.explain.proposals.owners import owner_of
+from podium.explain.proposals.pod_commands import change_pod
 from podium.explain.proposals.pod_patches import difference
 from podium.explain.proposals.proposal import Proposal
-from podium.explain.proposals.shell import comment, create, kubectl, patch, replace_with
+from podium.explain.proposals.rehearsal import order_of_leaving
+from podium.explain.proposals.shell import Kubectl, comment
 from podium.explain.proposals.taints import describe_taint
 from podium.explain.proposals.volume_claims import BY_HAND
+from podium.explain.proposals.workload import Workload, workload_of
 from podium.workloads.provisioning import PROVISIONED_BY
+from podium.workloads.scale_down import DELETION_COST
 
 _BY_ITSELF = (CSINode, ResourceSlice)
 """Kinds that come with a node."""
-_FIXED = (PersistentVolumeClaim, ResourceClaim)
-"""Kinds whose spec cannot be changed."""
-_DELETION_COST = "controller.kubernetes.io/pod-deletion-cost=-1000"
+_CHEAPEST = "-1000"
 _WAIT = ("--for=condition=PodScheduled", "--timeout=60s")
+_BINDING = ("pv.kubernetes.io/bind-completed", "pv.kubernetes.io/bound-by-controller")
 
 
-def commands_for(proposal: Proposal, pod: Pod, engine: Engine) -> tuple[str, ...]:
-    hypothesis, catalog = proposal.hypothesis, engine.cluster.catalog
-    lines: list[str] = []
-    for obj in hypothesis.objects:
-        lines += _object_commands(obj, pod, catalog)
-    for node in hypothesis.nodes:
-        lines += _node_commands(node, engine)
-    lines += _removal_commands(hypothesis.removed, catalog)
-    lines += _move_commands(hypothesis.moved, engine)
-    lines += pod_commands(pod, hypothesis.pod, catalog)
-    return tuple(lines)
+class _NoCommandError(Exception):
+    """No command does what was proposed."""
 
 
-# --- objects ----------------------------------------------------------------------------------
+def commands_for(
+    proposal: Proposal, pod: Pod, engine: Engine, workload: Workload | None, kubectl: Kubectl
+) -> Proposal | None:
+    """The proposal with its commands; None if there are none that do it."""
+    script = _Script(kubectl, engine, pod, workload)
+    try:
+        script.write(proposal)
+    except _NoCommandError:
+        return None
+    return with_fields(
+        proposal, commands=tuple(script.lines), disruptions=tuple(script.disruptions)
+    )
 
 
-def _object_commands(obj: KubeObject, pod: Pod, catalog: Catalog) -> Iterator[str]:
-    before = catalog.get(type(obj), obj.name, obj.namespace)
-    if isinstance(obj, _BY_ITSELF):
-        return
-    if isinstance(obj, PersistentVolume):
-        if obj.metadata.annotation(PROVISIONED_BY) == BY_HAND:
-            yield comment("write where the volume really is in place of hostPath")
-            yield create(_without_marks(obj))
-        return
-    if any(owner.uid == uid_of(pod) for owner in obj.metadata.owner_references or ()):
-        if before is not None:
-            yield kubectl("delete", _target(obj), namespace=obj.namespace)
-        return
-    if before is None:
-        yield create(_without_marks(obj))
-        return
-    old, new = _written(before), _written(obj)
-    change = difference(old, new)
-    if change == {} or not isinstance(change, dict):
-        return
-    if isinstance(obj, _FIXED):
-        yield replace_with(
-            _target(obj), {**change, "status": None}, namespace=obj.namespace, kind="merge"
+@dataclass(slots=True)
+class _Script:
+    kubectl: Kubectl
+    engine: Engine
+    pod: Pod
+    workload: Workload | None
+    lines: list[str] = field(default_factory=list)
+    disruptions: list[str] = field(default_factory=list)
+
+    def write(self, proposal: Proposal) -> None:
+        hypothesis, outcome = proposal.hypothesis, proposal.outcome
+        for obj in hypothesis.objects:
+            self.lines += self._object_commands(obj)
+        for node in hypothesis.nodes:
+            self.lines += self._node_commands(node)
+        self.lines += self._removal_commands(hypothesis.removed)
+        self.lines += self._move_commands(hypothesis.moved)
+        changed = change_pod(
+            self.kubectl, self.pod, hypothesis.pod, self.workload, outcome.unavailable
         )
-    else:
-        yield patch(_target(obj), change, namespace=obj.namespace, kind="merge")
+        self.lines += changed.lines
+        self.disruptions += changed.disruptions
+        if hypothesis.replicas is not None and self.workload is not None:
+            self.lines.append(self._scale(self.workload, hypothesis.replicas))
+            gone = [each.name for each in self.workload.waiting]
+            self.disruptions.append(f"deletes {_join(gone)}, which {_have(gone)} no node")
+        if outcome.restarted and self.workload is not None:
+            number = outcome.restarted
+            pods = "pod" if number == 1 else f"{number} pods"
+            self.disruptions.append(f"restarts the {pods} of {self.workload.target} with a node")
+        preempted = (*map(_key, hypothesis.preempted), *outcome.preempted)
+        if preempted:
+            self.disruptions.append(f"the scheduler evicts {_join(preempted)}")
+
+    # --- objects ------------------------------------------------------------------------------
+
+    def _object_commands(self, obj: KubeObject) -> Iterator[str]:
+        before = self.engine.cluster.catalog.get(type(obj), obj.name, obj.namespace)
+        if isinstance(obj, _BY_ITSELF):
+            return
+        if isinstance(obj, PersistentVolume):
+            if obj.metadata.annotation(PROVISIONED_BY) == BY_HAND:
+                yield comment("write where the volume really is in place of hostPath")
+                yield self.kubectl.create(_without_marks(obj))
+            return
+        if any(owner.uid == uid_of(self.pod) for owner in obj.metadata.owner_references or ()):
+            if before is not None:
+                self._note_deletion(obj, again=False)
+                yield self.kubectl.run("delete", _target(obj), namespace=obj.namespace)
+            return
+        if before is None:
+            yield self.kubectl.create(_without_marks(obj))
+            return
+        change = _change_of(before, obj)
+        if not change:
+            return
+        if isinstance(before, PersistentVolumeClaim | ResourceClaim):
+            self._refuse_if_used(before)
+            self._note_deletion(obj, again=True)
+            yield self.kubectl.replace_with(
+                _target(obj), {**change, "status": None}, namespace=obj.namespace, kind="merge"
+            )
+        else:
+            yield self.kubectl.patch(_target(obj), change, namespace=obj.namespace, kind="merge")
+
+    def _note_deletion(self, obj: KubeObject, *, again: bool) -> None:
+        rest = " and creates it again" if again else ""
+        self.disruptions.append(f"deletes {obj.kind} {obj.namespace}/{obj.name}{rest}")
+
+    def _refuse_if_used(self, claim: PersistentVolumeClaim | ResourceClaim) -> None:
+        """A claim stays for as long as a pod on a node uses it."""
+        if isinstance(claim, ResourceClaim):
+            if claim.status.reserved_for:
+                raise _NoCommandError
+            return
+        for held in self.engine.cluster.placements.values():
+            shape = held.info.shape
+            if shape.namespace == claim.namespace and claim.name in shape.claim_names:
+                raise _NoCommandError
+
+    # --- nodes --------------------------------------------------------------------------------
+
+    def _node_commands(self, node: Node) -> Iterator[str]:
+        table = self.engine.cluster.nodes
+        if not table.is_present(node.name):
+            yield comment("where machines come from a node group, let that grow by one instead")
+            yield self.kubectl.create(_new_node(node))
+            return
+        before = table.node(table.row(node.name))
+        if before.spec.unschedulable and not node.spec.unschedulable:
+            yield self.kubectl.run("uncordon", f"node/{node.name}")
+        kept = node.spec.taints or ()
+        cordoned = before.spec.unschedulable
+        gone = [
+            f"{describe_taint(taint)}-"
+            for taint in before.spec.taints or ()
+            if taint not in kept and not (cordoned and taint.key.endswith("/unschedulable"))
+        ]
+        if gone:
+            yield self.kubectl.run("taint", "nodes", node.name, *gone)
+        was, will = before.metadata.labels or {}, node.metadata.labels or {}
+        words = [f"{key}={value}" for key, value in will.items() if was.get(key) != value]
+        words += [f"{key}-" for key in was if key not in will]
+        if words:
+            yield self.kubectl.run("label", f"node/{node.name}", *words, options=("--overwrite",))
+
+    # --- pods that make room ------------------------------------------------------------------
+
+    def _removal_commands(self, pods: tuple[Pod, ...]) -> Iterator[str]:
+        scaled: dict[tuple[str, str], list[Pod]] = defaultdict(list)
+        workloads: dict[tuple[str, str], Workload] = {}
+        for pod in pods:
+            workload = workload_of(pod, self.engine)
+            if workload is None:
+                self.disruptions.append(f"deletes pod {_key(pod)}, which nothing makes again")
+                yield self.kubectl.run(
+                    "delete", f"pod/{pod.name}", namespace=pod.metadata.namespace
+                )
+                continue
+            scaled[workload.namespace, workload.target].append(pod)
+            workloads[workload.namespace, workload.target] = workload
+        for key, victims in scaled.items():
+            yield from self._scale_away(workloads[key], victims)
+
+    def _scale_away(self, workload: Workload, victims: list[Pod]) -> Iterator[str]:
+        """Let a workload go without some of its pods, if it is these that it lets go first."""
+        owner, left = workload.owner, (workload.owner.replicas or 0) - len(victims)
+        own = self.workload is not None and owner == self.workload.owner
+        if left < 0 or (own and workload.namespace == self.pod.metadata.namespace):
+            raise _NoCommandError
+        if owner.kind == "StatefulSet":
+            last = {f"{owner.name}-{at}" for at in range(left, owner.replicas or 0)}
+            if {pod.name for pod in victims} != last:
+                raise _NoCommandError
+        elif owner.kind in ("Deployment", "ReplicaSet", "ReplicationController"):
+            self._refuse_unless_first(workload, victims)
+            for pod in victims:
+                words = (f"pod/{pod.name}", f"{DELETION_COST}={_CHEAPEST}")
+                yield self.kubectl.run(
+                    "annotate", *words, options=("--overwrite",), namespace=workload.namespace
+                )
+        else:
+            raise _NoCommandError
+        names = _join([_key(pod) for pod in victims])
+        self.disruptions.append(f"deletes {names} and leaves {workload.target} with {left}")
+        yield self._scale(workload, left)
+
+    def _refuse_unless_first(self, workload: Workload, victims: list[Pod]) -> None:
+        uids = {uid_of(pod) for pod in victims}
+        everyone = {uid_of(pod): pod for pod in (*workload.placed, *workload.waiting)}
+        marked = [_with_deletion_cost(pod) if uid in uids else pod for uid, pod in everyone.items()]
+        first = order_of_leaving(marked)[: len(victims)]
+        if {uid_of(pod) for pod in first} != uids:
+            raise _NoCommandError
+
+    def _scale(self, workload: Workload, replicas: int) -> str:
+        options = (f"--replicas={replicas}",)
+        return self.kubectl.run(
+            "scale", workload.target, options=options, namespace=workload.namespace
+        )
+
+    def _move_commands(self, pods: tuple[Pod, ...]) -> Iterator[str]:
+        """With the node closed, so that what is made again does not come back to it."""
+        table = self.engine.cluster.nodes
+        names = dict.fromkeys(pod.spec.node_name for pod in pods)
+        closed = [
+            name
+            for name in names
+            if table.is_present(name) and not table.node(table.row(name)).spec.unschedulable
+        ]
+        for name in closed:
+            yield self.kubectl.run("cordon", f"node/{name}")
+        for pod in pods:
+            yield from self._move_one(pod)
+        for name in closed:
+            yield self.kubectl.run("uncordon", f"node/{name}")
+
+    def _move_one(self, pod: Pod) -> Iterator[str]:
+        name, namespace = f"pod/{pod.name}", pod.metadata.namespace
+        self.disruptions.append(f"deletes pod {_key(pod)}, which is made again on another node")
+        if owner_of(pod, self.engine.cluster.catalog) is None:
+            change: JsonObject = {"spec": {"nodeName": None}}
+            yield self.kubectl.replace_with(name, change, namespace=namespace, kind="merge")
+            yield self.kubectl.run("wait", name, options=_WAIT, namespace=namespace)
+            return
+        workload = workload_of(pod, self.engine)
+        if workload is not None and any(uid_of(w) != uid_of(pod) for w in workload.waiting):
+            raise _NoCommandError  # who waits already takes the place that was meant for it
+        yield self.kubectl.run("delete", name, namespace=namespace)
+        labels = ",".join(f"{key}={value}" for key, value in (pod.metadata.labels or {}).items())
+        if labels:
+            options = (f"--selector={labels}", *_WAIT)
+            yield self.kubectl.run("wait", "pod", options=options, namespace=namespace)
 
 
-def _target(obj: KubeObject) -> str:
-    return f"{obj.kind.lower()}/{obj.name}"
+def _change_of(before: KubeObject, after: KubeObject) -> JsonObject:
+    """What a user would write to turn an object into another; what binding leaves in a claim is
+    left to binding."""
+    change = difference(_written(before), _written(after))
+    found: JsonObject = change if isinstance(change, dict) else {}
+    if isinstance(before, PersistentVolumeClaim) and isinstance(after, PersistentVolumeClaim):
+        was, will = before.spec.volume_name, after.spec.volume_name
+        if was and was != will:
+            found["spec"] = {**found.get("spec", {}), "volumeName": None}
+            found["metadata"] = {"annotations": dict.fromkeys(_BINDING)}
+    return found
 
 
 def _written(obj: KubeObject) -> JsonObject:
-    """What a user writes of an object: no status, and of a claim not what binding leaves in it."""
+    """What a user writes of an object: no status, and of a claim not which volume it got."""
     body: JsonObject = msgspec.to_builtins(obj)
     found = {key: value for key, value in body.items() if key not in ("metadata", "status")}
     if isinstance(obj, PersistentVolumeClaim):
-        bound = obj.metadata.annotation("pv.kubernetes.io/bind-completed")
-        spec = dict(found.get("spec", {}))
-        if spec.get("volumeName", "").startswith("pvc-") and bound:
-            spec.pop("volumeName")
-        found["spec"] = spec
-        found["metadata"] = {"annotations": {"pv.kubernetes.io/bind-completed": bound or None}}
+        found["spec"] = {k: v for k, v in found.get("spec", {}).items() if k != "volumeName"}
     return found
 
 
 def _without_marks(obj: KubeObject) -> JsonObject:
     body = _written(obj)
-    body.pop("metadata", None)
     metadata: JsonObject = {"name": obj.name}
     if obj.namespace:
         metadata["namespace"] = obj.namespace
     if obj.metadata.labels:
         metadata["labels"] = obj.metadata.labels
     spec = body.get("spec")
-    if isinstance(obj, PersistentVolumeClaim) and isinstance(spec, dict):
-        spec.pop("volumeName", None)
     if isinstance(obj, PersistentVolume) and isinstance(spec, dict):
         spec.get("claimRef", {}).pop("uid", None)
         spec["hostPath"] = {"path": f"/mnt/{obj.name}"}
     if isinstance(obj, DeviceClass):
         body.setdefault("spec", {})
     return {"apiVersion": obj.api_version, "kind": obj.kind, "metadata": metadata, **body}
-
-
-# --- nodes ------------------------------------------------------------------------------------
-
-
-def _node_commands(node: Node, engine: Engine) -> Iterator[str]:
-    table = engine.cluster.nodes
-    if not table.is_present(node.name):
-        yield comment("where machines come from a node group, let that grow by one instead")
-        yield create(_new_node(node))
-        return
-    before = table.node(table.row(node.name))
-    if before.spec.unschedulable and not node.spec.unschedulable:
-        yield kubectl("uncordon", f"node/{node.name}")
-    kept = node.spec.taints or ()
-    cordoned = before.spec.unschedulable
-    gone = [
-        f"{describe_taint(taint)}-"
-        for taint in before.spec.taints or ()
-        if taint not in kept and not (cordoned and taint.key.endswith("/unschedulable"))
-    ]
-    if gone:
-        yield kubectl("taint", "nodes", node.name, *gone)
-    was, will = before.metadata.labels or {}, node.metadata.labels or {}
-    words = [f"{key}={value}" for key, value in will.items() if was.get(key) != value]
-    words += [f"{key}-" for key in was if key not in will]
-    if words:
-        yield kubectl("label", f"node/{node.name}", *words, options=("--overwrite",))
 
 
 def _new_node(node: Node) -> JsonObject:
@@ -154,60 +302,22 @@ def _new_node(node: Node) -> JsonObject:
     return body
 
 
-# --- pods that make room ----------------------------------------------------------------------
+def _with_deletion_cost(pod: Pod) -> Pod:
+    annotations = {**(pod.metadata.annotations or {}), DELETION_COST: _CHEAPEST}
+    return replace(pod, metadata=replace(pod.metadata, annotations=annotations))
 
 
-def _removal_commands(pods: tuple[Pod, ...], catalog: Catalog) -> Iterator[str]:
-    scaled: dict[tuple[str, Owner], list[Pod]] = defaultdict(list)
-    for pod in pods:
-        owner = owner_of(pod, catalog)
-        if owner is not None and owner.replicas and _can_scale(pod, owner):
-            scaled[pod.metadata.namespace, owner].append(pod)
-            continue
-        if owner is not None:
-            yield comment(f"{owner.kind} {owner.name} makes it again unless it is scaled down")
-        yield kubectl("delete", f"pod/{pod.name}", namespace=pod.metadata.namespace)
-    for (namespace, owner), victims in scaled.items():
-        if owner.kind != "StatefulSet":
-            for pod in victims:
-                words = (f"pod/{pod.name}", _DELETION_COST)
-                yield kubectl("annotate", *words, options=("--overwrite",), namespace=namespace)
-        left = max(0, (owner.replicas or 0) - len(victims))
-        options = (f"--replicas={left}",)
-        yield kubectl("scale", owner.target, options=options, namespace=namespace)
+def _target(obj: KubeObject) -> str:
+    return f"{obj.kind.lower()}/{obj.name}"
 
 
-def _can_scale(pod: Pod, owner: Owner) -> bool:
-    """Whether scaling down by one lets this very pod go."""
-    if owner.kind == "StatefulSet":
-        return pod.name == f"{owner.name}-{(owner.replicas or 0) - 1}"
-    return owner.kind in ("Deployment", "ReplicaSet", "ReplicationController")
+def _key(pod: Pod) -> str:
+    return f"{pod.metadata.namespace}/{pod.metadata.name}"
 
 
-def _move_commands(pods: tuple[Pod, ...], engine: Engine) -> Iterator[str]:
-    """With the node closed, so that what is made again does not come back to it."""
-    nodes = {pod.spec.node_name: engine.cluster.nodes for pod in pods}
-    closed = [
-        name
-        for name, table in nodes.items()
-        if table.is_present(name) and not table.node(table.row(name)).spec.unschedulable
-    ]
-    for name in closed:
-        yield kubectl("cordon", f"node/{name}")
-    for pod in pods:
-        yield from _move_one(pod, engine.cluster.catalog)
-    for name in closed:
-        yield kubectl("uncordon", f"node/{name}")
+def _join(names: tuple[str, ...] | list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _move_one(pod: Pod, catalog: Catalog) -> Iterator[str]:
-    name, namespace = f"pod/{pod.name}", pod.metadata.namespace
-    if owner_of(pod, catalog) is None:
-        yield replace_with(name, {"spec": {"nodeName": None}}, namespace=namespace, kind="merge")
-        yield kubectl("wait", name, options=_WAIT, namespace=namespace)
-        return
-    yield kubectl("delete", name, namespace=namespace)
-    labels = ",".join(f"{key}={value}" for key, value in (pod.metadata.labels or {}).items())
-    if labels:
-        options = (f"--selector={labels}", *_WAIT)
-        yield kubectl("wait", "pod", options=options, namespace=namespace)
+def _have(names: list[str]) -> str:
+    return "has" if len(names) == 1 else "have"

@@ -32,6 +32,7 @@ REMOVE_TAINT: Final = 56
 CHANGE_VALUE: Final = 64
 DROP_MET_REQUIREMENT: Final = 66
 LABEL_LIKE_OTHERS: Final = 68
+SCALE_DOWN: Final = 70
 
 # pods that run
 MOVE_PODS: Final = 80

@@ -15,7 +15,7 @@ from podium.api.node_pods import is_bound_to_node, is_daemon
 from podium.api.pod import Pod
 from podium.api.requests import PODS, pod_requests, to_vector
 from podium.api.workloads import PodDisruptionBudget
-from podium.cluster.pod_info import PodInfo
+from podium.cluster.pod_info import PodInfo, uid_of
 from podium.explain.proposals import disturbance
 from podium.explain.proposals.blockers import Blockers
 from podium.explain.proposals.device_holders import holders_of_devices
@@ -27,6 +27,7 @@ from podium.workloads.priorities import MAX_USER_PRIORITY
 
 MAX_NODES = 24
 """On so many nodes, those that lack the least, victims are looked for."""
+_SYSTEM = "kube-system"
 _NOT_BY_EVICTION = frozenset({"PodTopologySpread"})
 
 
@@ -58,7 +59,9 @@ def propose_evictions(situation: Situation) -> Iterator[Step]:
                 disturbance.MOVE_PODS + weight,
                 situation.hypothesis.but_with(moved=pods),
             )
-        if victims.priority <= (situation.pod.spec.priority or 0):
+        if victims.priority <= (situation.pod.spec.priority or 0) and not _has_sibling(
+            situation, victims.pods
+        ):
             again = _made_again(pods)
             yield Step(
                 "evict-pods",
@@ -122,7 +125,7 @@ def _victims(
     cluster = situation.trial.engine.cluster
     here = cluster.usage.pods(cluster.nodes.row(name))
     first = blockers.on_node(name)
-    if any(not _can_leave(info) for info in first):
+    if any(not can_leave(info) for info in first):
         return []
     missing = dict(lacking)
     for info in first:
@@ -130,7 +133,7 @@ def _victims(
     if "NodeVolumeLimits" in situation.objections[name] and not first:
         missing["volumes"] = 1
     taken = {info.uid for info in first}
-    rest = [info for info in here if info.uid not in taken and _can_leave(info)]
+    rest = [info for info in here if info.uid not in taken and can_leave(info)]
     more = _make_room(rest, missing)
     found = [*first, *more] if more is not None else []
     budgets = list(cluster.catalog.all(PodDisruptionBudget))
@@ -189,7 +192,7 @@ def _device_holders(situation: Situation) -> Iterator[Victims]:
     budgets = list(cluster.catalog.all(PodDisruptionBudget))
     for uids in holders_of_devices(situation):
         holders = [cluster.placements[uid].info for uid in uids if uid in cluster.placements]
-        if not holders or any(not _can_leave(info) for info in holders):
+        if not holders or any(not can_leave(info) for info in holders):
             continue
         if not split_by_budget(holders, budgets)[0]:
             yield _as_victims(situation, "", holders)
@@ -198,9 +201,18 @@ def _device_holders(situation: Situation) -> Iterator[Victims]:
 # --- who may leave ----------------------------------------------------------------------------
 
 
-def _can_leave(info: PodInfo) -> bool:
+def can_leave(info: PodInfo) -> bool:
+    """Whether a node and the cluster can do without a pod."""
     of_node = is_daemon(info.pod) or is_bound_to_node(info.pod)
-    return info.priority <= MAX_USER_PRIORITY and not of_node
+    of_system = info.shape.namespace == _SYSTEM or info.priority > MAX_USER_PRIORITY
+    return not of_system and not of_node
+
+
+def _has_sibling(situation: Situation, pods: Iterable[PodInfo]) -> bool:
+    """Whether one of them is of the pod's own workload: then nothing is gained."""
+    workload = situation.workload
+    own = {uid_of(pod) for pod in workload.placed} if workload is not None else set()
+    return any(info.uid in own for info in pods)
 
 
 def _made_again(pods: tuple[Pod, ...]) -> str:

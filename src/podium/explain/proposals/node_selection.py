@@ -9,6 +9,7 @@ from podium.api.arithmetic import parse_int
 from podium.api.errors import closest
 from podium.api.labels import GREATER, IN, LESS
 from podium.api.node import Node
+from podium.api.node_pods import is_daemon
 from podium.api.pod import NodeSelector
 from podium.config.plugin_args import NodeAffinityArgs
 from podium.explain.proposals import disturbance
@@ -51,8 +52,11 @@ def _is_hopeless(situation: Situation, demand: Demand) -> bool:
 def _nodes_by_unmet(situation: Situation) -> dict[tuple[Demand, ...], list[Node]]:
     entries, terms = demands_of(situation.pod)
     groups: dict[tuple[Demand, ...], list[Node]] = defaultdict(list)
+    pinned = is_daemon(situation.pod)
     for node in _targets(situation):
         unmet = unmet_demands(entries, terms, node)
+        if pinned and any(demand.is_field for demand in unmet):
+            continue  # its daemon set has chosen the node
         if unmet:
             groups[unmet].append(node)
     return groups

@@ -39,7 +39,8 @@ def spec_patch(before: PodSpec, after: PodSpec, *, for_template: bool) -> JsonOb
         elif key == "topologySpreadConstraints":
             patch[key] = _patch_constraints(was or [], will or [])
         elif key == "tolerations":
-            patch[key] = [t for t in will or [] if not (for_template and _was_added(t))]
+            kept = [t for t in was or [] if not (for_template and _was_added(t))]
+            patch[key] = [*kept, *(t for t in will or [] if t not in (was or []))]
         else:
             patch[key] = difference(was, will)
     if for_template and "affinity" in patch:

@@ -7,7 +7,9 @@ from msgspec.structs import replace
 from podium.api.meta import ObjectMeta
 from podium.api.pod import Pod
 from podium.api.workloads import PriorityClass
+from podium.cluster.pod_info import uid_of
 from podium.explain.proposals import disturbance
+from podium.explain.proposals.evictions import can_leave
 from podium.explain.proposals.proposal import Step
 from podium.explain.proposals.situation import Situation
 from podium.framework.status import Code
@@ -53,6 +55,10 @@ def _try(situation: Situation, wanted: PriorityClass, *, is_new: bool) -> Step |
     outcome = situation.trial.decide(pod).post_filter
     if outcome is None or outcome.code is not Code.SUCCESS:
         return None
+    if not all(
+        can_leave(info) and not _is_sibling(situation, info.pod) for info in outcome.victims
+    ):
+        return None
     victims = tuple(info.pod for info in outcome.victims)
     told = ", ".join(info.key for info in outcome.victims)
     how = f"create PriorityClass {wanted.name} ({wanted.value}) and use it" if is_new else ""
@@ -65,6 +71,12 @@ def _try(situation: Situation, wanted: PriorityClass, *, is_new: bool) -> Step |
             pod=pod, objects=(wanted,) if is_new else (), preempted=victims
         ),
     )
+
+
+def _is_sibling(situation: Situation, pod: Pod) -> bool:
+    """Whether a pod is of the same workload, and so would get the priority as well."""
+    workload = situation.workload
+    return workload is not None and any(uid_of(pod) == uid_of(p) for p in workload.placed)
 
 
 def _with_priority(pod: Pod, wanted: PriorityClass) -> Pod:

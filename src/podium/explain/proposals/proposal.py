@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from podium.explain.hypothesis import Hypothesis
+from podium.explain.proposals.rehearsal import Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,16 +20,26 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """`steps` in the order of carrying them out, one of them nearly always. `node` is where the pod
-    would go, `nodes` how many would take it, `destinations` where the pods would go that have to
-    move. `commands` are lines for a shell; a line that starts
-    with a number sign is for people."""
+    """`steps` in the order of carrying them out, one of them nearly always. `outcome` is what came
+    of it when it was tried, `nodes` how many nodes would take the pod. `commands` are lines for a
+    shell; a line that starts with a number sign is for people. `disruptions` say what they delete,
+    restart or evict."""
 
     steps: tuple[Step, ...]
-    node: str
+    outcome: Outcome
     nodes: int
-    destinations: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
+    disruptions: tuple[str, ...] = ()
+
+    @property
+    def node(self) -> str:
+        """Where the pod would go."""
+        return self.outcome.node
+
+    @property
+    def destinations(self) -> tuple[str, ...]:
+        """Where the pods would go that have to move."""
+        return self.outcome.destinations
 
     @property
     def code(self) -> str:

@@ -12,9 +12,8 @@ so the answer for a cluster is always the same.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from math import inf
 
 from podium.api.pod import Pod
@@ -40,7 +39,10 @@ from podium.explain.proposals.pod_affinity import propose_other_affinity
 from podium.explain.proposals.ports import propose_fewer_ports
 from podium.explain.proposals.priorities import propose_priority
 from podium.explain.proposals.proposal import Proposal, Step
+from podium.explain.proposals.rehearsal import Outcome, rehearse
 from podium.explain.proposals.requests import propose_smaller_requests
+from podium.explain.proposals.scaling import propose_fewer_replicas
+from podium.explain.proposals.shell import Kubectl
 from podium.explain.proposals.situation import Situation, look, refusal_of
 from podium.explain.proposals.spreading import propose_other_spread
 from podium.explain.proposals.tolerations import (
@@ -49,7 +51,9 @@ from podium.explain.proposals.tolerations import (
     propose_untainting,
 )
 from podium.explain.proposals.volume_claims import propose_other_volumes
-from podium.explain.trial import Trial, as_pending
+from podium.explain.proposals.workload import Workload, workload_of
+from podium.explain.trial import Trial
+from podium.workloads.kinds import Workload as Controller
 
 Family = Callable[[Situation], Iterator[Step]]
 
@@ -70,6 +74,7 @@ LIGHT: tuple[Family, ...] = (
     propose_uncordoning,
     propose_node_labels,
     propose_untainting,
+    propose_fewer_replicas,
 )
 HEAVY: tuple[Family, ...] = (
     propose_evictions,
@@ -89,6 +94,8 @@ MAX_RIVALS = 32
 MAX_NODE_LOOKS = 300_000
 """Trials times nodes."""
 MIN_TRIALS, MAX_TRIALS = 60, 400
+MAX_REHEARSED = 4_000
+"""Attempts for the pods of workloads, in all rehearsals."""
 
 
 @dataclass(slots=True)
@@ -96,7 +103,8 @@ class Answer:
     """`node` is where the pod goes as things are, after `victims` have left. Otherwise `reason` is
     why it does not fit and `proposals`, best first, are what would make it fit; `is_complete` is
     false if the search was cut short. A pod that has lost the node it had before it was bound is
-    `turned_away_from` that one, and no change is looked for."""
+    `turned_away_from` that one, and no change is looked for. `workload` is what the pod belongs
+    to, if anything, with all its pods."""
 
     pod: Pod
     node: str = ""
@@ -106,16 +114,24 @@ class Answer:
     is_complete: bool = True
     victims: tuple[str, ...] = ()
     turned_away_from: str = ""
+    workload: Workload | None = None
 
 
-def find_proposals(trial: Trial) -> Answer:
-    """What would make the pod of a trial fit."""
-    return _Search(trial).run()
+def find_proposals(
+    trial: Trial, controllers: Iterable[Controller] = (), kubectl: Kubectl | None = None
+) -> Answer:
+    """What would make the pod of a trial fit, and its workload whole. `controllers` are objects
+    that say how pods are replaced, as far as they are known; `kubectl` is how commands reach the
+    cluster."""
+    return _Search(trial, list(controllers), kubectl or Kubectl()).run()
 
 
 class _Search:
-    def __init__(self, trial: Trial) -> None:
+    def __init__(self, trial: Trial, controllers: list[Controller], kubectl: Kubectl) -> None:
         self._trial = trial
+        self._kubectl = kubectl
+        self._workload = workload_of(trial.pod, trial.engine, controllers)
+        self._rehearsed = 0
         self._found: dict[str, Proposal] = {}
         self._kinds: Counter[str] = Counter()
         nodes = max(1, len(trial.engine.cluster.node_order()))
@@ -124,7 +140,7 @@ class _Search:
 
     def run(self) -> Answer:
         trial, pod = self._trial, self._trial.pod
-        answer = Answer(pod)
+        answer = Answer(pod, workload=self._workload)
         if pod.metadata.deletion_timestamp is not None:
             answer.reason = "it is being deleted, and a pod that is being deleted gets no node"
             return answer
@@ -162,7 +178,7 @@ class _Search:
 
     @property
     def _is_spent(self) -> bool:
-        return self._trial.count >= self._most
+        return self._trial.count >= self._most or self._rehearsed >= MAX_REHEARSED
 
     def _explore(
         self,
@@ -203,37 +219,46 @@ class _Search:
         """Changes that are worth a trial, the least disturbing first, and the nodes that they are
         for."""
         with self._trial.supposing(hypothesis):
-            situation = look(self._trial, hypothesis, changes_left, among)
+            situation = look(self._trial, hypothesis, changes_left, among, self._workload)
             if situation.decision.bound is not None:
                 return [], None
             steps = [step for family in families for step in family(situation)]
         return sorted(steps, key=lambda step: step.disturbance), situation.targets
 
     def _prove(self, steps: tuple[Step, ...], among: frozenset[str] | None) -> bool:
-        """Let the engine try the changes, and keep them if the pod gets a node. Several of them
-        have to be for the same nodes: where another node takes the pod, one was not needed."""
+        """Rehearse the changes, and keep them if more pods get a node. Several of them have to be
+        for the same nodes: where another node takes the pod, one was not needed."""
         trial, hypothesis = self._trial, steps[-1].hypothesis
-        with trial.supposing(hypothesis), ExitStack() as stack:
-            with trial.cordoned(pod.spec.node_name for pod in hypothesis.moved):
-                elsewhere = map(as_pending, hypothesis.moved)
-                moved = stack.enter_context(trial.placing(list(elsewhere)))
-            if any(decision.bound is None for decision in moved):
-                return False
-            rivals = self._rivals if hypothesis.touches_others else []
-            own = trial.decide_in_order([*rivals, hypothesis.pod])[-1]
-            if own.bound is None:
-                return False
-            nodes = len(own.feasible)
-            if not trial.engine.configuration.extenders:
+        outcome = self._rehearse(hypothesis)
+        if outcome is None or not outcome.helps or not _is_as_told(hypothesis, outcome):
+            return False
+        nodes = 1
+        if not trial.engine.configuration.extenders and hypothesis.replicas is None:
+            with trial.supposing(hypothesis):
                 feasible = trial.feasible(hypothesis.pod)
-                nodes = max(nodes, len(feasible))
-                if among is not None and not among.issuperset(feasible):
-                    return False
-        destinations = tuple(decision.bound or "" for decision in moved)
-        proposal = Proposal(steps, own.bound, nodes, destinations)
-        commands = commands_for(proposal, trial.pod, trial.engine)
-        self._found.setdefault(proposal.sentence, replace(proposal, commands=commands))
+            nodes = max(nodes, len(feasible))
+            if among is not None and not among.issuperset(feasible):
+                return False
+        proposal = Proposal(steps, outcome, nodes)
+        carried_out = commands_for(proposal, trial.pod, trial.engine, self._workload, self._kubectl)
+        if carried_out is not None:
+            self._found.setdefault(proposal.sentence, carried_out)
+        return carried_out is not None
+
+    def _rehearse(self, hypothesis: Hypothesis) -> Outcome | None:
+        """It counts as one trial, however many pods take part."""
+        count = self._trial.count
+        outcome = rehearse(self._trial, hypothesis, self._workload, self._rivals)
+        self._rehearsed += outcome.attempts if outcome is not None else 0
+        self._trial.count = count + 1
+        return outcome
+
+
+def _is_as_told(hypothesis: Hypothesis, outcome: Outcome) -> bool:
+    """Whether nobody is evicted beyond those whom a proposal names."""
+    if not hypothesis.preempted:
         return True
+    return not outcome.preempted
 
 
 def _pods_ahead(trial: Trial) -> list[Pod]:

@@ -18,6 +18,7 @@ from podium.explain.filter_examination import FilterExamination
 from podium.explain.hypothesis import Hypothesis
 from podium.explain.proposals.proposal import Step
 from podium.explain.proposals.taints import is_only_cordoned
+from podium.explain.proposals.workload import Workload
 from podium.explain.trial import Trial
 from podium.framework.status import Status
 
@@ -36,6 +37,7 @@ class Situation:
     examination: FilterExamination | None = None
     objections: dict[str, dict[str, Status]] = field(default_factory=dict)
     near: dict[str, list[str]] = field(default_factory=dict)
+    workload: Workload | None = None
 
     @property
     def targets(self) -> frozenset[str] | None:
@@ -74,11 +76,13 @@ def look(
     hypothesis: Hypothesis,
     changes_left: int,
     among: frozenset[str] | None = None,
+    workload: Workload | None = None,
 ) -> Situation:
     """Try the pod in the cluster that is supposed at the moment, and ask all filters if it does
-    not fit. `among` are the nodes that a change before this one was made for."""
+    not fit. `among` are the nodes that a change before this one was made for, `workload` is what
+    the pod belongs to."""
     decision = trial.decide(hypothesis.pod)
-    situation = Situation(trial, hypothesis, decision)
+    situation = Situation(trial, hypothesis, decision, workload=workload)
     if decision.bound is not None or not changes_left:
         return situation
     situation.refusal = refusal_of(decision)

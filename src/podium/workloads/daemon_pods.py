@@ -11,9 +11,7 @@ from msgspec.structs import replace
 from podium.api.node import Node
 from podium.api.node_affinity import NAME_FIELD
 from podium.api.node_pods import is_daemon
-from podium.api.pod import Pod
-from podium.explain.trial import as_pending
-from podium.simulator.admission import assign_uid
+from podium.api.pod import Pod, as_pending
 
 
 def daemons_of(pods: Iterable[Pod]) -> list[Pod]:
@@ -27,21 +25,26 @@ def daemons_of(pods: Iterable[Pod]) -> list[Pod]:
 
 
 def pod_of_daemon(pod: Pod, node: Node) -> Pod:
-    """The pod that a daemon set would make for another node."""
+    """The pod that a daemon set would make for another node; it has no UID yet."""
     name = f"{pod.metadata.name}-{node.metadata.name}"
     metadata = replace(pod.metadata, name=name, uid="", resource_version="")
+    return pin_to_node(replace(pod, metadata=metadata), node.metadata.name)
+
+
+def pin_to_node(pod: Pod, node: str) -> Pod:
+    """The pod of a daemon set for another node: its affinity names that one."""
     affinity = pod.spec.affinity
     of_node = affinity.node_affinity if affinity is not None else None
     required = (
         of_node.required_during_scheduling_ignored_during_execution if of_node is not None else None
     )
     if affinity is None or of_node is None or required is None:
-        return assign_uid(replace(pod, metadata=metadata))
+        return pod
     terms = tuple(
         replace(
             term,
             match_fields=tuple(
-                replace(each, values=(node.metadata.name,)) if each.key == NAME_FIELD else each
+                replace(each, values=(node,)) if each.key == NAME_FIELD else each
                 for each in term.match_fields or ()
             ),
         )
@@ -53,5 +56,4 @@ def pod_of_daemon(pod: Pod, node: Node) -> Pod:
             required, node_selector_terms=terms
         ),
     )
-    spec = replace(pod.spec, affinity=replace(affinity, node_affinity=of_node))
-    return assign_uid(replace(pod, metadata=metadata, spec=spec))
+    return replace(pod, spec=replace(pod.spec, affinity=replace(affinity, node_affinity=of_node)))
