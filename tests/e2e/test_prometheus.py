@@ -67,7 +67,7 @@ class Scene:
         self._count = 0
 
     def place(self, scheduler: str = "default-scheduler") -> str:
-        """The node that a new pod gets."""
+        """The node that a new pod gets, which then goes: nodes never become full of them."""
         self._count += 1
         name = f"pod-{self._count}"
         self.cluster.ask("POST", PODS, pod(name, scheduler))
@@ -75,6 +75,7 @@ class Scene:
         found = self.cluster.until(
             query, lambda pods: bool(pods and pods[0]["spec"].get("nodeName"))
         )
+        self.cluster.ask("DELETE", f"{PODS}/{name}", {"gracePeriodSeconds": 0})
         return str(found[0]["spec"]["nodeName"])
 
     def until_placed(self, scheduler: str, node: str) -> None:

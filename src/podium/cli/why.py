@@ -4,6 +4,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from podium.api.pod import Pod
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
 from podium.cli.input_warnings import input_warnings_document, show_input_warnings
@@ -16,6 +17,8 @@ from podium.cli.why_view import show_answer
 from podium.explain.proposals.answer_document import answer_document
 from podium.explain.proposals.search import Answer, find_proposals
 from podium.explain.trial import Trial
+from podium.simulator import PodResult, SimulationReport
+from podium.simulator.pod_references import read_reference
 
 
 def why(
@@ -74,7 +77,8 @@ def why(
     if runs_on or alone:
         scenario = only(scenario, found)
     with prepared.running(scenario=scenario) as (report, engine, ask):
-        result = next(result for result in report.pods if result.key == key)
+        result = _choose(report, found, named=_names_workload(pod))
+        key = result.key
         crashed = exit_code(report)
         if result.placed:
             answer = Answer(result.pod, result.node, victims=result.victims)
@@ -97,3 +101,21 @@ def why(
     if crashed not in (OK, NO):
         return crashed
     return OK if answer.node or answer.proposals else NO
+
+
+def _names_workload(reference: str) -> bool:
+    return read_reference(reference)[0] != "Pod"
+
+
+def _choose(report: SimulationReport, pod: Pod, *, named: bool) -> PodResult:
+    """The result of a pod; of a workload that of the first of its pods that gets no node."""
+    own = next(result for result in report.pods if result.pod.metadata.key == pod.metadata.key)
+    if not named or not own.placed:
+        return own
+    controller, namespace = pod.metadata.controller, pod.metadata.namespace
+    for result in report.pods:
+        metadata = result.pod.metadata
+        is_own = (metadata.namespace, metadata.controller) == (namespace, controller)
+        if is_own and not result.placed:
+            return result
+    return own

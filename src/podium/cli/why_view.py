@@ -93,18 +93,16 @@ def _describe_workload(workload: Workload) -> str:
 
 
 def _effect(proposal: Proposal) -> str:
-    outcome = proposal.outcome
+    outcome, effects = proposal.outcome, []
     if proposal.hypothesis.replicas is not None:
         return "then none waits"
     if proposal.destinations:
-        to = ", ".join(dict.fromkeys(proposal.destinations))
-        effect = f"fits on {to} as well; then {count(proposal.nodes, 'node')} would fit"
-    else:
-        effect = f"{count(proposal.nodes, 'node')} would fit"
-    if outcome.wanted == 1:
-        return effect
-    if outcome.after >= outcome.wanted:
-        return f"{effect}, and all {outcome.wanted} pods get one"
-    return (
-        f"{effect}; {outcome.after} of {outcome.wanted} pods get one, {outcome.before} have one now"
-    )
+        effects.append(f"fits on {', '.join(dict.fromkeys(proposal.destinations))} as well")
+    if proposal.nodes:
+        then = "then " if effects else ""
+        effects.append(f"{then}{count(proposal.nodes, 'node')} would fit")
+    if outcome.wanted > 1 and outcome.after >= outcome.wanted:
+        effects.append(f"all {outcome.wanted} pods get a node")
+    elif outcome.wanted > 1:
+        effects.append(f"{outcome.after} of {outcome.wanted} pods get a node, {outcome.before} now")
+    return "; ".join(effects) or f"goes to {proposal.node}"

@@ -1,8 +1,8 @@
 """One more node: a copy of the smallest that suffices, or a larger one.
 
 A copy has the shape of a node that is there (allocatable resources, labels, taints, features, CSI
-drivers, its own devices) and no pods. Where no shape is large enough, the nearest one gets as much
-as the pod asks for.
+drivers, its own devices) and no pods but those that daemon sets bring to it. Where no shape is
+large enough, the nearest one gets as much as the pod and they ask for.
 """
 
 from collections.abc import Iterator
@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from podium.api.devices import ResourceSlice
 from podium.api.meta import KubeObject, ObjectMeta
 from podium.api.node import Node, NodeSpec
+from podium.api.node_pods import is_daemon
 from podium.api.requests import CPU, MEMORY, PODS, allocatable_vector, pod_requests, to_vector
 from podium.api.storage import CSINode
 from podium.explain.proposals import disturbance
@@ -30,8 +31,9 @@ def propose_nodes(situation: Situation) -> Iterator[Step]:
     """Copies of nodes, the smallest first, then larger ones; the search stops at the first."""
     if situation.refusal is not None:
         return
-    asked = {**to_vector(pod_requests(situation.pod, status_resources=False)), PODS: 1}
-    enough = [node for node in _shapes(situation) if _shortfall(node, asked) == (0, 0.0)]
+    enough = [
+        node for node in _shapes(situation) if _shortfall(node, _asked(situation, node)) == (0, 0.0)
+    ]
     for node in enough[:MAX_SHAPES]:
         made, others = _copy_of(situation, node)
         yield Step(
@@ -46,9 +48,9 @@ def propose_larger_nodes(situation: Situation) -> Iterator[Step]:
     """For a pod that asks for more than any node has."""
     if situation.refusal is not None:
         return
-    asked = {**to_vector(pod_requests(situation.pod, status_resources=False)), PODS: 1}
-    nearest = sorted(_shapes(situation), key=lambda node: _shortfall(node, asked))
+    nearest = sorted(_shapes(situation), key=lambda node: _shortfall(node, _asked(situation, node)))
     for node in nearest[:MAX_SHAPES]:
+        asked = _asked(situation, node)
         has = allocatable_vector(node.status.allocatable)
         more = {r: amount for r, amount in asked.items() if amount > has.get(r, 0)}
         if not more:
@@ -63,6 +65,17 @@ def propose_larger_nodes(situation: Situation) -> Iterator[Step]:
             disturbance.ADD_LARGER_NODE,
             situation.hypothesis.but_with(nodes=(made,), objects=others),
         )
+
+
+def _asked(situation: Situation, node: Node) -> dict[str, int]:
+    """What the pod asks for, and what the daemons ask for that are on a node like that."""
+    asked = {**to_vector(pod_requests(situation.pod, status_resources=False)), PODS: 1}
+    cluster = situation.trial.engine.cluster
+    for info in cluster.usage.pods(cluster.nodes.row(node.name)):
+        if is_daemon(info.pod):
+            for resource, amount in {**info.shape.accounted, PODS: 1}.items():
+                asked[resource] = asked.get(resource, 0) + amount
+    return asked
 
 
 def _shortfall(node: Node, asked: dict[str, int]) -> tuple[int, float]:

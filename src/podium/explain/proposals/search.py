@@ -232,11 +232,11 @@ class _Search:
         outcome = self._rehearse(hypothesis)
         if outcome is None or not outcome.helps or not _is_as_told(hypothesis, outcome):
             return False
-        nodes = 1
+        nodes = 0
         if not trial.engine.configuration.extenders and hypothesis.replicas is None:
             with trial.supposing(hypothesis):
                 feasible = trial.feasible(hypothesis.pod)
-            nodes = max(nodes, len(feasible))
+            nodes = len(feasible)
             if among is not None and not among.issuperset(feasible):
                 return False
         proposal = Proposal(steps, outcome, nodes)
