@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from support.live.virtual_loop import sleep_virtually
 from support.simulated_cluster.controller_objects import (
     build,
     creations,
@@ -12,6 +13,7 @@ from support.simulated_cluster.controller_objects import (
     shown,
     timestamp,
 )
+from support.simulated_cluster.simulated_clusters import Cluster, in_cluster, pod_spec
 
 from podium.api.storage import (
     BIND_COMPLETED,
@@ -21,6 +23,7 @@ from podium.api.storage import (
     PersistentVolumeClaim,
     StorageClass,
 )
+from podium.client.resources import PERSISTENT_VOLUME_CLAIMS, PODS
 from podium.simulated_cluster.controllers import volume_protection
 from podium.simulated_cluster.controllers.volumes import Volumes, decide_claim, decide_volume
 from podium.simulated_cluster.informers import Informers
@@ -200,14 +203,54 @@ def test_new_volumes_and_classes_wake_claims_that_wait() -> None:
 # --- protection -------------------------------------------------------------------------------
 
 
-def test_claims_in_use_stay_until_their_pods_have_ended() -> None:
+def terminating_claim() -> PersistentVolumeClaim:
     held = {"finalizers": [volume_protection.CLAIM_FINALIZER], "deletionTimestamp": timestamp()}
-    going = claim(metadata=held)
+    return claim(metadata=held)
+
+
+def test_claims_in_use_stay_until_their_pods_are_deleted() -> None:
+    going = terminating_claim()
     assert shown(volume_protection.decide_claim(going, [pod("user")])) == []
-    made = volume_protection.decide_claim(going, [pod("user", "Succeeded")])
-    (patch,) = patches(made)
+    assert shown(volume_protection.decide_claim(going, [pod("user", "Succeeded")])) == []
+    (patch,) = patches(volume_protection.decide_claim(going, []))
     assert patch.body["metadata"]["finalizers"] is None
     assert shown(volume_protection.decide_claim(claim(), [])) == []
+
+
+def test_a_pod_without_a_node_holds_no_claim() -> None:
+    waiting = pod("user", "Pending", node="")
+    released = ["~persistentvolumeclaims data"]
+    assert shown(volume_protection.decide_claim(terminating_claim(), [waiting])) == released
+    assert shown(volume_protection.decide_claim(terminating_claim(), [waiting, pod("u2")])) == []
+
+
+def test_a_pod_that_was_shut_down_holds_claims_that_it_names_but_not_those_made_for_it() -> None:
+    done: dict[str, Any] = {"deletionTimestamp": timestamp(), "deletionGracePeriodSeconds": 0}
+    named = {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]}
+    made = {"volumes": [{"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}}]}
+    going = terminating_claim()
+    assert shown(volume_protection.decide_claim(going, [pod("p", spec=named, **done)])) == []
+    released = volume_protection.decide_claim(going, [pod("p", spec=made, **done)])
+    assert shown(released) == ["~persistentvolumeclaims data"]
+
+
+def test_a_claim_whose_only_user_is_pending_can_be_deleted() -> None:
+    async def scenario(cluster: Cluster) -> None:
+        spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+        await cluster.create(PERSISTENT_VOLUME_CLAIMS, {"metadata": {"name": "c"}, "spec": spec})
+        volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]
+        user = {"metadata": {"name": "user"}, "spec": pod_spec(volumes=volumes)}
+        await cluster.create(PODS, user)
+        await sleep_virtually(5)
+        assert "nodeName" not in (await cluster.get(PODS, "user"))["spec"]
+        await cluster.client.delete(PERSISTENT_VOLUME_CLAIMS, "c", "default")
+
+        async def is_gone() -> bool:
+            return not await cluster.exists(PERSISTENT_VOLUME_CLAIMS, "c")
+
+        assert await cluster.until(is_gone) < 5
+
+    in_cluster(scenario)
 
 
 def test_bound_volumes_stay_until_they_are_free() -> None:

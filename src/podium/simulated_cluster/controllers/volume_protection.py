@@ -1,7 +1,8 @@
 """Letting go of claims and volumes that are to be deleted, once nobody uses them.
 
-The server puts a finalizer on each; a claim keeps it while a pod that has not ended uses the
-claim, a volume while it is bound (`pkg/controller/volume/{pvc,pv}protection`).
+The server puts a finalizer on each; a claim keeps it while a pod on a node uses it, a volume while
+it is bound (`pkg/controller/volume/{pvc,pv}protection`). A pod that waits for a node holds nothing:
+no kubelet starts a pod whose claim is about to go.
 """
 
 from collections.abc import Iterable
@@ -25,9 +26,26 @@ def decide_claim(claim: PersistentVolumeClaim, users: Iterable[Pod]) -> Plan:
     held = CLAIM_FINALIZER in (claim.metadata.finalizers or ())
     if not claim.metadata.is_terminating or not held:
         return NOTHING
-    if any(not pod.is_ended for pod in users):
+    if any(_holds(pod, claim.name) for pod in users):
         return NOTHING
     return Plan([without_finalizer(PERSISTENT_VOLUME_CLAIMS, claim, CLAIM_FINALIZER)])
+
+
+def _holds(pod: Pod, claim_name: str) -> bool:
+    """upstream: a pod that has ended holds its claims until it is deleted."""
+    if not pod.spec.node_name:
+        return False
+    if not _is_shut_down(pod):
+        return True
+    sources = (volume.persistent_volume_claim for volume in pod.spec.volumes or ())
+    return any(source is not None and source.claim_name == claim_name for source in sources)
+
+
+def _is_shut_down(pod: Pod) -> bool:
+    """Whether the kubelet is done with it; then it holds the claims of ephemeral volumes no more,
+    which may be what its finalizers wait for."""
+    metadata = pod.metadata
+    return metadata.is_terminating and metadata.deletion_grace_period_seconds == 0
 
 
 def decide_volume(volume: PersistentVolume) -> Plan:
@@ -61,7 +79,9 @@ class VolumeProtection:
                 wake((_VOLUME, *new.metadata.key))
 
         def pod_changed(old: Pod | None, new: Pod | None) -> None:
-            if old is not None and (new is None or new.is_ended):
+            if old is None:
+                return
+            if new is None or new.metadata.uid != old.metadata.uid or _is_shut_down(new):
                 for name in old.claim_names:
                     wake((_CLAIM, old.namespace, name))
 
