@@ -16,6 +16,7 @@ from podium.client import (
     Unreachable,
     default_controller_rate_limiter,
 )
+from podium.client.api_errors import ApiStatus, error_of_status
 
 
 def test_failures_are_tried_again_and_stop_no_other_key(caplog: pytest.LogCaptureFixture) -> None:
@@ -43,6 +44,33 @@ def test_failures_are_tried_again_and_stop_no_other_key(caplog: pytest.LogCaptur
     with caplog.at_level(logging.ERROR, "podium.client"):
         run_virtually(main())
     assert "test: bug: this is a bug" in caplog.text
+
+
+def test_a_refusal_that_lasts_is_one_line_of_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    async def main() -> None:
+        count = 0
+
+        async def reconcile(_: str) -> float | None:
+            nonlocal count
+            count += 1
+            if 20 < count < 30:
+                raise error_of_status(ApiStatus(message="no", reason="Invalid", code=422))
+            told = f'pods "web-{count}" is forbidden'
+            raise error_of_status(ApiStatus(message=told, reason="Forbidden", code=403))
+
+        loop = ControlLoop("test", reconcile)
+        loop.queue.add("a")
+        running = asyncio.ensure_future(loop.run())
+        await sleep_virtually(20_000)
+        running.cancel()
+
+    with caplog.at_level(logging.WARNING, "podium.client"):
+        run_virtually(main())
+    assert caplog.messages == [
+        'test: a: pods "web-6" is forbidden; again in 0.16 s',
+        "test: a: no; again in 1000 s",
+        'test: a: pods "web-30" is forbidden; again in 1000 s',
+    ]
 
 
 def test_a_key_is_looked_at_again_when_it_said_and_never_twice_at_a_time() -> None:

@@ -103,11 +103,24 @@ def test_changing_what_is_gone_is_no_problem_and_other_refusals_are() -> None:
 def test_one_refusal_in_a_batch_does_not_stop_the_others_but_what_comes_after() -> None:
     async def main() -> None:
         server = ScriptedServer(refusal(403, "Forbidden"), reply(written("b", 2)))
-        create = Create(PODS, "ns", {"metadata": {"generateName": "a-"}})
-        plan: list[Action] = [create, create, Patch(PODS, "ns", "web", {})]
+        changes: list[Action] = [Patch(PODS, "ns", name, {}) for name in ("a", "b")]
+        plan = [*changes, delete(PODS, pod("c"))]
         with pytest.raises(Forbidden):
             await RequestExecutor(KubeClient(server), Informers()).execute(plan)
-        assert [request.method for request in server.requests] == ["POST", "POST"]
+        assert [request.method for request in server.requests] == ["PATCH", "PATCH"]
+
+    run_virtually(main())
+
+
+def test_creations_start_slowly_and_stop_with_the_batch_that_was_refused() -> None:
+    async def main() -> None:
+        answers = [reply(written(f"a-{number}", number)) for number in range(3)]
+        refused = [refusal(403, "Forbidden")] * 4
+        server = ScriptedServer(*answers, *refused)
+        create = Create(PODS, "ns", {"metadata": {"generateName": "a-"}})
+        with pytest.raises(Forbidden):
+            await RequestExecutor(KubeClient(server), Informers()).execute([create] * 500)
+        assert len(server.requests) == 1 + 2 + 4
 
     run_virtually(main())
 

@@ -3,7 +3,7 @@
 What is done for a key is somebody else's: a function that brings the world in line with what the
 informers know of it. Contract: no failure of one key stops another; one key is looked at by one
 worker at a time; what the server refuses or does not answer is tried again after a growing pause,
-and a bug as well, with its traceback in the log.
+and a bug as well, with its traceback in the log. A refusal that lasts is one line in the log.
 """
 
 import asyncio
@@ -39,6 +39,8 @@ class ControlLoop(Generic[KeyT]):
         self.queue: RateLimitingQueue[KeyT] = RateLimitingQueue() if queue is None else queue
         self._reconcile = reconcile
         self._workers = workers
+        self._warned: dict[KeyT, str] = {}
+        """What was logged of keys that fail, by the kind of their problem."""
 
     async def run(self) -> None:
         """Until cancelled, or until the queue is shut down and empty."""
@@ -67,13 +69,20 @@ class ControlLoop(Generic[KeyT]):
             self.queue.add_rate_limited(key)
         else:
             self.queue.forget(key)
+            self._warned.pop(key, None)
             if again_after_s is not None:
                 self.queue.add_after(key, again_after_s)
 
     def _tell(self, key: KeyT, problem: Exception, pause_s: float) -> None:
+        # The same refusal may have another text each time: of an object with a random name, say.
+        kind = problem.reason if isinstance(problem, ApiError) else type(problem).__name__
         is_usual = isinstance(problem, Conflict) or pause_s < _USUAL_PAUSE_S
-        level = logging.DEBUG if is_usual else logging.WARNING
-        _LOG.log(level, "%s: %s: %s; again in %.2g s", self.name, _shown(key), problem, pause_s)
+        is_known = self._warned.get(key) == kind
+        level = logging.DEBUG if is_usual or is_known else logging.WARNING
+        if level == logging.WARNING:
+            self._warned[key] = kind
+        shown_s = f"{pause_s:.2g}" if pause_s < 1 else f"{pause_s:.0f}"
+        _LOG.log(level, "%s: %s: %s; again in %s s", self.name, _shown(key), problem, shown_s)
 
 
 def _shown(key: Hashable) -> str:

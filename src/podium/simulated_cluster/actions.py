@@ -78,6 +78,22 @@ def status_patch(
     return Patch(resource, metadata.namespace, metadata.name, {"status": status}, "status", kind)
 
 
+def status_writes(plan: Plan) -> list[Action]:
+    """What a plan reports."""
+    return [each for each in plan.actions if isinstance(each, Patch) and each.subresource]
+
+
+def without_creations(plan: Plan) -> list[Action]:
+    """What a plan does that needs nothing new."""
+    return [each for each in plan.actions if not isinstance(each, Create)]
+
+
+def find_creation(plan: Plan, *resources: ResourceType) -> Create | None:
+    """The first thing of some kinds that a plan makes."""
+    made = (each for each in plan.actions if isinstance(each, Create))
+    return next((each for each in made if each.resource in resources), None)
+
+
 def reported(status: KubeStruct, wanted: JsonObject) -> JsonObject:
     """What a status says now of the fields that are to be written into it."""
     fields = zip(status.__struct_encode_fields__, status.__struct_fields__, strict=True)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Final, Protocol, runtime_checkable
 
 from podium.client import ControlLoop, RateLimitingQueue
-from podium.client.api_errors import ApiError
+from podium.client.api_errors import ApiError, Conflict, NotFound
 from podium.simulated_cluster.actions import Plan
 from podium.simulated_cluster.clock import ClusterClock
 from podium.simulated_cluster.request_executor import RequestExecutor
@@ -20,6 +20,7 @@ Wake = Callable[[Any], None]
 _WORKERS: Final = 8
 _GATHER_S: Final = 0.02
 """How long changes are gathered before they are looked at; real seconds."""
+_NAMESPACE_GOES: Final = "NamespaceTerminating"
 
 
 class Controller(Protocol):
@@ -35,9 +36,11 @@ class Controller(Protocol):
 
 @runtime_checkable
 class FailureReporter(Protocol):
-    """A controller that tells of its failures in the status of its objects."""
+    """A controller that reports in Events and in the status of its objects what was refused."""
 
-    def plan_after_failure(self, key: Any, problem: ApiError, moment: Moment) -> Plan: ...
+    def plan_after_failure(self, key: Any, problem: ApiError, moment: Moment) -> Plan:
+        """What to write after a refusal. Contract: a refusal that lasts changes the status once,
+        whatever its text; the write wakes the controller, which would be refused again at once."""
 
 
 class Synchroniser(Protocol):
@@ -68,7 +71,12 @@ class Planned:
         try:
             await self._executor.execute(plan.actions)
         except ApiError as problem:
-            if isinstance(self._controller, FailureReporter):
+            if problem.has_cause(_NAMESPACE_GOES):
+                # upstream: nothing can be made there any more, so nothing is tried again.
+                return plan.again_after_s
+            # A write that came too late is no failure: it is tried again.
+            is_late = isinstance(problem, Conflict | NotFound)
+            if not is_late and isinstance(self._controller, FailureReporter):
                 report = self._controller.plan_after_failure(key, problem, self._clock.moment())
                 await self._executor.execute(report.actions)
             raise

@@ -1,12 +1,14 @@
 """Carrying out plans: writes through the client, and their results into the stores.
 
 Actions of one kind that follow each other go out together, a bounded number at a time; the next
-kind waits for them. What is gone already is no problem for who wants to delete or change it;
-everything else that is refused is told to the caller, after the rest of its batch was tried.
+kind waits for them. Creations start slowly: one, then two, then four, so that what is refused for
+all of them is refused once and not hundreds of times (`slowStartBatch` in
+`pkg/controller/controller_utils.go`). What is gone already is no problem for who wants to delete or
+change it; everything else that is refused is raised, after the rest of its batch was tried.
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
@@ -39,15 +41,19 @@ class RequestExecutor:
 
     async def execute(self, actions: Iterable[Action]) -> None:
         """Raises the first of the problems, ApiError or Unreachable."""
-        for _, group in groupby(actions, key=type):
-            batch = list(group)
-            if len(batch) == 1:
-                await self.write(batch[0])
-                continue
-            results = await asyncio.gather(*map(self.write, batch), return_exceptions=True)
-            for result in results:
-                if isinstance(result, BaseException):
-                    raise result
+        for (kind, _), group in groupby(actions, key=_batch_key):
+            together = list(group)
+            for batch in _growing_batches(together) if kind is Create else (together,):
+                await self._write_all(batch)
+
+    async def _write_all(self, batch: Sequence[Action]) -> None:
+        if len(batch) == 1:
+            await self.write(batch[0])
+            return
+        results = await asyncio.gather(*map(self.write, batch), return_exceptions=True)
+        for result in results:
+            if isinstance(result, BaseException):
+                raise result
 
     async def write(self, action: Action) -> None:
         async with self._room:
@@ -104,6 +110,18 @@ class RequestExecutor:
         known = store and store.get(action.namespace, action.name)
         if store is not None and known and known.metadata.uid == action.uid:
             store.drop(known)
+
+
+def _batch_key(action: Action) -> tuple[type[Action], ResourceType | None]:
+    """What goes out together; a pod waits for the claims that are made before it."""
+    return type(action), action.resource if isinstance(action, Create) else None
+
+
+def _growing_batches(actions: Sequence[Action]) -> Iterator[Sequence[Action]]:
+    done, size = 0, 1
+    while done < len(actions):
+        yield actions[done : done + size]
+        done, size = done + size, 2 * size
 
 
 def _is_gone(metadata: ObjectMeta) -> bool:

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from podium.api.json_values import JsonObject
 from podium.api.timestamps import seconds_of
 from podium.client import PatchType
+from podium.client.api_errors import ApiError
 from podium.client.resources import CRON_JOBS, JOBS
 from podium.simulated_cluster.actions import (
     NOTHING,
@@ -19,9 +20,11 @@ from podium.simulated_cluster.actions import (
     Create,
     Plan,
     delete,
+    find_creation,
     status_patch,
 )
 from podium.simulated_cluster.control import Wake
+from podium.simulated_cluster.controllers.object_events import event_about
 from podium.simulated_cluster.controllers.ownership import wake_owners
 from podium.simulated_cluster.informers import Informers
 from podium.workloads.cron_jobs import (
@@ -42,6 +45,7 @@ from podium.workloads.moment import Moment
 
 Zones = Callable[[str], tzinfo | None]
 _FAR_FUTURE: Final = float("inf")
+_COMPONENT: Final = "cronjob-controller"
 
 
 def time_zone(name: str) -> tzinfo | None:
@@ -204,3 +208,11 @@ class CronJobs:
             moment,
             is_taken=lambda name: self._jobs.get(key[0], name) is not None,
         )
+
+    def plan_after_failure(self, key: tuple[str, str], problem: ApiError, moment: Moment) -> Plan:
+        """The start stays due: nothing is written of it before its job is made."""
+        cron = self._cron_jobs.find(key)
+        if cron is None or find_creation(self.plan(key, moment), JOBS) is None:
+            return NOTHING
+        told = f"Error creating job: {problem}"
+        return Plan([event_about(cron, _COMPONENT, "Warning", "FailedCreate", told, moment)])

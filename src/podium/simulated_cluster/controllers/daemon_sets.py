@@ -6,10 +6,11 @@ not made. Pods that have failed, or that are on nodes where they have no place a
 """
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from podium.api.errors import ObjectError
 from podium.api.json_values import JsonObject
+from podium.client.api_errors import ApiError
 from podium.client.resources import DAEMON_SETS, PODS
 from podium.simulated_cluster.actions import (
     NOTHING,
@@ -17,10 +18,13 @@ from podium.simulated_cluster.actions import (
     Create,
     Plan,
     delete,
+    find_creation,
     reported,
     status_patch,
+    without_creations,
 )
 from podium.simulated_cluster.control import Wake
+from podium.simulated_cluster.controllers.object_events import event_about
 from podium.simulated_cluster.controllers.ownership import (
     possible_pods,
     settle_ownership,
@@ -40,6 +44,8 @@ from podium.workloads.nodes import Node
 from podium.workloads.objects import selector_or_nothing
 from podium.workloads.pod_templates import REVISION_HASH
 from podium.workloads.pods import Pod
+
+_COMPONENT: Final = "daemonset-controller"
 
 
 class _Place(NamedTuple):
@@ -214,6 +220,16 @@ class DaemonSets:
         pods = possible_pods(self._informers, daemons.metadata)
         revisions = possible_revisions(self._informers, daemons.metadata)
         return decide(daemons, pods, self._nodes.all(), revisions, moment)
+
+    def plan_after_failure(self, key: tuple[str, str], problem: ApiError, moment: Moment) -> Plan:
+        """What needs no new pods, the status included, is done all the same."""
+        daemons = self._sets.find(key)
+        plan = self.plan(key, moment)
+        if daemons is None or find_creation(plan, PODS) is None:
+            return NOTHING
+        told = f"Error creating: {problem}"
+        event = event_about(daemons, _COMPONENT, "Warning", "FailedCreate", told, moment)
+        return Plan([*without_creations(plan), event])
 
 
 def _as_seen(node: Node) -> object:

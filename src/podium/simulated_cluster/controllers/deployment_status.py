@@ -8,13 +8,17 @@ from collections.abc import Sequence
 from typing import Final
 
 from podium.api.json_values import JsonObject
+from podium.api.meta import Condition
 from podium.simulated_cluster.actions import reported
 from podium.simulated_cluster.controllers.conditions import changed_condition
+from podium.simulated_cluster.controllers.replica_sets import REPLICA_FAILURE
 from podium.workloads.kinds import Deployment, ReplicaSet
 from podium.workloads.moment import Moment
 from podium.workloads.objects import condition_of
 from podium.workloads.rollout import limits
 
+CREATE_ERROR: Final = "ReplicaSetCreateError"
+"""Why a deployment makes no progress whose replica set was refused."""
 _NO_DEADLINE: Final = 2**31 - 1
 _DEADLINE_S: Final = 600
 _AVAILABLE: Final = (
@@ -34,7 +38,7 @@ def deployment_status(
 ) -> tuple[JsonObject, float | None]:
     """The changes to report, none if there are none, and when the deadline is to be checked."""
     counts = _counts(deployment, new, sets)
-    conditions = []
+    conditions: list[JsonObject] = []
     enough = deployment.wanted - limits(deployment).unavailable
     state = _AVAILABLE if counts["availableReplicas"] >= enough else _UNAVAILABLE
     available = changed_condition(
@@ -49,6 +53,7 @@ def deployment_status(
     progress, again_after_s = _progress(deployment, new, counts, moment)
     if progress is not None:
         conditions.append(progress)
+    conditions += _failure(deployment, new, sets)
     if conditions:
         return {**counts, "conditions": conditions}, again_after_s
     return ({} if counts == reported(deployment.status, counts) else counts), again_after_s
@@ -57,14 +62,14 @@ def deployment_status(
 def _counts(
     deployment: Deployment, new: ReplicaSet | None, sets: Sequence[ReplicaSet]
 ) -> dict[str, int]:
-    total = sum(each.status.replicas for each in sets)
+    wanted = sum(each.wanted for each in sets)
     available = sum(each.status.available_replicas for each in sets)
     return {
-        "replicas": total,
+        "replicas": sum(each.status.replicas for each in sets),
         "updatedReplicas": new.status.replicas if new is not None else 0,
         "readyReplicas": sum(each.status.ready_replicas for each in sets),
         "availableReplicas": available,
-        "unavailableReplicas": max(0, total - available),
+        "unavailableReplicas": max(0, wanted - available),
         "observedGeneration": deployment.metadata.generation,
     }
 
@@ -73,9 +78,8 @@ def _progress(
     deployment: Deployment, new: ReplicaSet | None, counts: dict[str, int], moment: Moment
 ) -> tuple[JsonObject | None, float | None]:
     """The condition about progress, and when the roll-out will have taken too long."""
-    deadline_s = deployment.spec.progress_deadline_seconds
-    deadline_s = _DEADLINE_S if deadline_s is None else deadline_s
-    if deadline_s == _NO_DEADLINE or new is None or deployment.spec.paused:
+    deadline_s = _deadline_s(deployment)
+    if deadline_s is None or new is None or deployment.spec.paused:
         return None, None
     known = condition_of(deployment.status.conditions, "Progressing")
     named = f'ReplicaSet "{new.name}"'
@@ -86,10 +90,11 @@ def _progress(
     if complete:
         text = f"{named} has successfully progressed."
         return _condition(deployment, moment, "True", "NewReplicaSetAvailable", text), None
-    if known is None or known.reason == "NewReplicaSetAvailable" or _moved(deployment, counts):
+    begins = known is None or known.reason in ("NewReplicaSetAvailable", CREATE_ERROR)
+    if begins or known is None or _moved(deployment, counts):
         text = f"{named} is progressing."
         updated = _condition(deployment, moment, "True", "ReplicaSetUpdated", text, always=True)
-        return updated, float(deadline_s)
+        return updated, deadline_s
     if known.reason == "ProgressDeadlineExceeded":
         return None, None
     rest_s = deadline_s - moment.age_s(known.last_update_time)
@@ -97,6 +102,47 @@ def _progress(
         return None, rest_s
     text = f"{named} has timed out progressing."
     return _condition(deployment, moment, "False", "ProgressDeadlineExceeded", text), None
+
+
+def _deadline_s(deployment: Deployment) -> float | None:
+    written = deployment.spec.progress_deadline_seconds
+    deadline_s = _DEADLINE_S if written is None else written
+    return None if deadline_s == _NO_DEADLINE else float(deadline_s)
+
+
+def creation_failure(deployment: Deployment, message: str, moment: Moment) -> JsonObject | None:
+    """The condition that tells that a new replica set was refused, unless it tells so already."""
+    known = condition_of(deployment.status.conditions, "Progressing")
+    if _deadline_s(deployment) is None or (known and known.reason == CREATE_ERROR):
+        return None
+    return _condition(deployment, moment, "False", CREATE_ERROR, message)
+
+
+def _failure(
+    deployment: Deployment, new: ReplicaSet | None, sets: Sequence[ReplicaSet]
+) -> list[JsonObject]:
+    """Pods that a replica set cannot make or remove are the deployment's failure, too: those of
+    the new one before those of others."""
+    known = condition_of(deployment.status.conditions, REPLICA_FAILURE)
+    in_order = sorted(sets, key=lambda each: each is not new)
+    found = (condition_of(each.status.conditions, REPLICA_FAILURE) for each in in_order)
+    failure = next((each for each in found if each is not None), None)
+    if failure is None:
+        return [] if known is None else [{"type": REPLICA_FAILURE, "$patch": "delete"}]
+    if known is not None and (known.status, known.reason) == (failure.status, failure.reason):
+        return []
+    return [_copy(failure)]
+
+
+def _copy(failure: Condition) -> JsonObject:
+    return {
+        "type": REPLICA_FAILURE,
+        "status": failure.status,
+        "reason": failure.reason,
+        "message": failure.message,
+        "lastTransitionTime": failure.last_transition_time,
+        "lastUpdateTime": failure.last_transition_time,
+    }
 
 
 def _moved(deployment: Deployment, counts: dict[str, int]) -> bool:

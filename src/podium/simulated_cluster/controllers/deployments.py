@@ -9,6 +9,7 @@ from typing import Final
 
 from podium.api.arithmetic import parse_int
 from podium.api.meta import KubeObject
+from podium.client.api_errors import ApiError
 from podium.client.resources import DEPLOYMENTS, REPLICA_SETS
 from podium.simulated_cluster.actions import (
     NOTHING,
@@ -17,10 +18,16 @@ from podium.simulated_cluster.actions import (
     Patch,
     Plan,
     delete,
+    find_creation,
     status_patch,
 )
 from podium.simulated_cluster.control import Wake
-from podium.simulated_cluster.controllers.deployment_status import deployment_status
+from podium.simulated_cluster.controllers.deployment_status import (
+    CREATE_ERROR,
+    creation_failure,
+    deployment_status,
+)
+from podium.simulated_cluster.controllers.object_events import event_about
 from podium.simulated_cluster.controllers.ownership import settle_ownership, wake_owners
 from podium.simulated_cluster.informers import Informers
 from podium.workloads.kinds import Deployment, PodTemplate, ReplicaSet
@@ -33,6 +40,7 @@ from podium.workloads.rollout import new_replicas, old_replicas
 
 REVISION: Final = "deployment.kubernetes.io/revision"
 _HISTORY: Final = 10
+_COMPONENT: Final = "deployment-controller"
 
 
 def decide(
@@ -238,3 +246,16 @@ class Deployments:
         ]
         pods = {each.metadata.uid: self._pods.owned_by.of(each.metadata.uid) for each in candidates}
         return decide(deployment, candidates, pods, moment)
+
+    def plan_after_failure(self, key: tuple[str, str], problem: ApiError, moment: Moment) -> Plan:
+        deployment = self._deployments.find(key)
+        refused = find_creation(self.plan(key, moment), REPLICA_SETS)
+        if deployment is None or refused is None:
+            return NOTHING
+        told = f'Failed to create new replica set "{refused.body["metadata"]["name"]}": {problem}'
+        actions: list[Action] = []
+        condition = creation_failure(deployment, told, moment)
+        if condition is not None:
+            actions.append(status_patch(DEPLOYMENTS, deployment, {"conditions": [condition]}))
+        event = event_about(deployment, _COMPONENT, "Warning", CREATE_ERROR, told, moment)
+        return Plan([*actions, event])

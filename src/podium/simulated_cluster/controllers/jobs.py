@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from podium.api.json_values import JsonObject
+from podium.client.api_errors import ApiError
 from podium.client.resources import JOBS, PODS
 from podium.simulated_cluster.actions import (
     NOTHING,
@@ -16,8 +17,10 @@ from podium.simulated_cluster.actions import (
     Create,
     Plan,
     delete,
+    find_creation,
     sooner,
     status_patch,
+    without_creations,
     without_finalizer,
 )
 from podium.simulated_cluster.control import Wake
@@ -26,6 +29,7 @@ from podium.simulated_cluster.controllers.conditions import changed_condition
 from podium.simulated_cluster.controllers.job_counting import TRACKING, has_failed, is_tracked
 from podium.simulated_cluster.controllers.job_status import Situation, job_status, reported_status
 from podium.simulated_cluster.controllers.job_verdicts import Verdict, find_verdict
+from podium.simulated_cluster.controllers.object_events import event_about
 from podium.simulated_cluster.controllers.ownership import (
     possible_pods,
     settle_ownership,
@@ -46,6 +50,7 @@ _OWN_CONTROLLER: Final = (None, "", "kubernetes.io/job-controller")
 _FIRST_PAUSE_S: Final = 10.0
 _LONGEST_PAUSE_S: Final = 600.0
 _BURST: Final = 500
+_COMPONENT: Final = "job-controller"
 
 
 def decide(job: Job, pods: Sequence[Pod], moment: Moment) -> Plan:
@@ -240,6 +245,16 @@ class Jobs:
         pods, settled = _own_pods(job, possible_pods(self._informers, job.metadata))
         plan = decide(job, pods, moment)
         return Plan([*orphaned, *settled, *plan.actions], plan.again_after_s)
+
+    def plan_after_failure(self, key: tuple[str, str], problem: ApiError, moment: Moment) -> Plan:
+        """Pods that have ended are counted, whether or not others can be made."""
+        job = self._jobs.find(key)
+        plan = self.plan(key, moment)
+        if job is None or find_creation(plan, PODS) is None:
+            return NOTHING
+        told = f"Error creating: {problem}"
+        event = event_about(job, _COMPONENT, "Warning", "FailedCreate", told, moment)
+        return Plan([*without_creations(plan), event])
 
 
 def _own_pods(job: Job, candidates: Sequence[Pod]) -> tuple[list[Pod], list[Action]]:

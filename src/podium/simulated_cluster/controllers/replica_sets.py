@@ -3,12 +3,12 @@
 Replication controllers are the same under an older name and are looked after here as well.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from podium.api.json_values import JsonObject
 from podium.client import ResourceType
-from podium.client.api_errors import AlreadyExists, ApiError, Conflict, NotFound
+from podium.client.api_errors import ApiError
 from podium.client.resources import PODS, REPLICA_SETS, REPLICATION_CONTROLLERS
 from podium.simulated_cluster.actions import (
     NOTHING,
@@ -21,6 +21,7 @@ from podium.simulated_cluster.actions import (
 )
 from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.controllers.conditions import changed_condition
+from podium.simulated_cluster.controllers.object_events import event_about
 from podium.simulated_cluster.controllers.ownership import (
     possible_pods,
     settle_ownership,
@@ -30,7 +31,7 @@ from podium.simulated_cluster.informers import Informers
 from podium.workloads.availability import availability
 from podium.workloads.kinds import ReplicaSet, ReplicationController
 from podium.workloads.moment import Moment
-from podium.workloads.objects import Kind, is_true, selector_or_nothing
+from podium.workloads.objects import Kind, condition_of, selector_or_nothing
 from podium.workloads.pod_templates import pod_from_template
 from podium.workloads.pods import Pod
 from podium.workloads.scale_down import least_missed
@@ -38,7 +39,11 @@ from podium.workloads.scale_down import least_missed
 KIND: Final = Kind("apps/v1", "ReplicaSet")
 OLD_KIND: Final = Kind("v1", "ReplicationController")
 _BURST: Final = 500
-_FAILURE: Final = "ReplicaFailure"
+_COMPONENTS: Final = {
+    KIND.name: "replicaset-controller",
+    OLD_KIND.name: "replication-controller",
+}
+REPLICA_FAILURE: Final = "ReplicaFailure"
 
 
 def decide(
@@ -55,39 +60,57 @@ def decide(
     if not replicas.metadata.is_terminating:
         actions += _scaling(kind, replicas, active)
     found = availability(active, replicas.spec.min_ready_seconds, moment)
-    labels = replicas.spec.template.metadata.get("labels") or {}
-    fully = sum(labels.items() <= (pod.metadata.labels or {}).items() for pod in active)
-    status: JsonObject = {
-        "replicas": found.total,
-        "fullyLabeledReplicas": fully,
-        "readyReplicas": found.ready,
-        "availableReplicas": found.available,
-        "observedGeneration": replicas.metadata.generation,
-    }
-    if is_true(replicas.status.conditions, _FAILURE):
+    status = _status(replicas, active, moment)
+    if condition_of(replicas.status.conditions, REPLICA_FAILURE) is not None:
         # This is written only once everything before it went well.
-        status["conditions"] = [{"type": _FAILURE, "$patch": "delete"}]
+        status["conditions"] = [{"type": REPLICA_FAILURE, "$patch": "delete"}]
     if status != reported(replicas.status, status):
         actions.append(status_patch(resource, replicas, status))
     again = 0.0 if abs(replicas.wanted - len(active)) > _BURST else found.again_after_s
     return Plan(actions, again)
 
 
+def _status(replicas: ReplicaSet, active: Sequence[Pod], moment: Moment) -> JsonObject:
+    found = availability(active, replicas.spec.min_ready_seconds, moment)
+    labels = replicas.spec.template.metadata.get("labels") or {}
+    fully = sum(labels.items() <= (pod.metadata.labels or {}).items() for pod in active)
+    return {
+        "replicas": found.total,
+        "fullyLabeledReplicas": fully,
+        "readyReplicas": found.ready,
+        "availableReplicas": found.available,
+        "observedGeneration": replicas.metadata.generation,
+    }
+
+
 def report_failure(
-    resource: ResourceType, replicas: ReplicaSet, pods: int, problem: ApiError, moment: Moment
+    resource: ResourceType,
+    owner: ReplicaSet | ReplicationController,
+    owned: Iterable[Pod],
+    problem: ApiError,
+    moment: Moment,
 ) -> Plan:
-    """Say that pods could not be made or removed; `pods` are there. A write that came too late
-    is no failure: it is tried again."""
-    if isinstance(problem, Conflict | NotFound | AlreadyExists):
+    """The counts, and that pods could not be made or removed: until that goes well.
+
+    upstream: the condition keeps the text of the first failure; the next one names another pod, as
+    pods get random names, and is an Event only.
+    """
+    replicas = owner if isinstance(owner, ReplicaSet) else owner.as_replica_set()
+    active = [pod for pod in owned if pod.is_active]
+    if len(active) == replicas.wanted:
         return NOTHING
-    reason = "FailedDelete" if pods > replicas.wanted else "FailedCreate"
-    condition = changed_condition(
-        replicas.status.conditions, moment, _FAILURE, "True", reason, str(problem)
-    )
-    if condition is None:
-        return NOTHING
-    generation = {"observedGeneration": replicas.metadata.generation}
-    return Plan([status_patch(resource, replicas, {"conditions": [condition], **generation})])
+    verb, reason = "creating", "FailedCreate"
+    if len(active) > replicas.wanted:
+        verb, reason = "deleting", "FailedDelete"
+    status = _status(replicas, active, moment)
+    if condition_of(replicas.status.conditions, REPLICA_FAILURE) is None:
+        failure = (REPLICA_FAILURE, "True", reason, str(problem))
+        status["conditions"] = [changed_condition(None, moment, *failure)]
+    actions: list[Action] = []
+    if status != reported(replicas.status, status):
+        actions.append(status_patch(resource, replicas, status))
+    component, told = _COMPONENTS[owner.kind], f"Error {verb}: {problem}"
+    return Plan([*actions, event_about(owner, component, "Warning", reason, told, moment)])
 
 
 def _scaling(kind: Kind, replicas: ReplicaSet, active: Sequence[Pod]) -> list[Action]:
@@ -121,7 +144,7 @@ class ReplicaSets:
         found = self._informers.replica_sets.find(key)
         if found is None:
             return NOTHING
-        pods = len(self._informers.pods.owned_by.of(found.metadata.uid))
+        pods = self._informers.pods.owned_by.of(found.metadata.uid)
         return report_failure(REPLICA_SETS, found, pods, problem, moment)
 
 
@@ -147,7 +170,5 @@ class ReplicationControllers:
         found = self._informers.replication_controllers.find(key)
         if found is None:
             return NOTHING
-        pods = len(self._informers.pods.owned_by.of(found.metadata.uid))
-        return report_failure(
-            REPLICATION_CONTROLLERS, found.as_replica_set(), pods, problem, moment
-        )
+        pods = self._informers.pods.owned_by.of(found.metadata.uid)
+        return report_failure(REPLICATION_CONTROLLERS, found, pods, problem, moment)

@@ -8,9 +8,11 @@ their pods, unless a retention policy makes them garbage when the set or a pod o
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from podium.api.json_values import JsonObject
 from podium.api.meta import KubeObject
+from podium.client.api_errors import ApiError
 from podium.client.resources import PERSISTENT_VOLUME_CLAIMS, PODS, STATEFUL_SETS
 from podium.simulated_cluster.actions import (
     NOTHING,
@@ -18,11 +20,14 @@ from podium.simulated_cluster.actions import (
     Create,
     Plan,
     delete,
+    find_creation,
     metadata_patch,
     reported,
     status_patch,
+    status_writes,
 )
 from podium.simulated_cluster.control import Wake
+from podium.simulated_cluster.controllers.object_events import event_about
 from podium.simulated_cluster.controllers.ownership import (
     possible_pods,
     settle_ownership,
@@ -52,6 +57,8 @@ from podium.workloads.stateful_sets import (
     ordinal_of,
     pod_of_ordinal,
 )
+
+_COMPONENT: Final = "statefulset-controller"
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,3 +255,17 @@ class StatefulSets:
         claims = list(self._claims.in_namespace.of(stateful.namespace))
         pods = possible_pods(self._informers, stateful.metadata)
         return decide(stateful, pods, revisions, claims, moment)
+
+    def plan_after_failure(self, key: tuple[str, str], problem: ApiError, moment: Moment) -> Plan:
+        stateful = self._sets.find(key)
+        plan = self.plan(key, moment)
+        first = find_creation(plan, PODS, PERSISTENT_VOLUME_CLAIMS)
+        pod = find_creation(plan, PODS)
+        if stateful is None or first is None or pod is None:
+            return NOTHING
+        what = f"Pod {pod.body['metadata']['name']}"
+        if first is not pod:
+            what = f"Claim {first.body['metadata']['name']} {what}"
+        told = f"create {what} in StatefulSet {stateful.name} failed error: {problem}"
+        event = event_about(stateful, _COMPONENT, "Warning", "FailedCreate", told, moment)
+        return Plan([*status_writes(plan), event])
