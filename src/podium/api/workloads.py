@@ -80,12 +80,26 @@ class ReplicaSetSpec(KubeStruct, frozen=True):
     selector: LabelSelector | None = None
 
 
-class ReplicaSet(KubeObject, frozen=True):
-    UNREAD = frozenset({"status"})
+class ReplicaSetStatus(KubeStruct, frozen=True):
+    UNREAD = frozenset(
+        {
+            "availableReplicas",
+            "fullyLabeledReplicas",
+            "observedGeneration",
+            "readyReplicas",
+            "replicas",
+            "terminatingReplicas",
+        }
+    )
 
+    conditions: tuple[Condition, ...] | None = None
+
+
+class ReplicaSet(KubeObject, frozen=True):
     api_version: Literal["apps/v1"] = "apps/v1"
     kind: Literal["ReplicaSet"] = "ReplicaSet"
     spec: ReplicaSetSpec = ReplicaSetSpec()
+    status: ReplicaSetStatus = ReplicaSetStatus()
 
 
 class StatefulSetSpec(KubeStruct, frozen=True):

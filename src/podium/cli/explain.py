@@ -13,6 +13,7 @@ from podium.cli.explain_view import show_explanation
 from podium.cli.input_warnings import input_warnings_document, show_input_warnings
 from podium.cli.options import Output, PodReference
 from podium.cli.preparation import only, prepare_simulation
+from podium.cli.printing import print_line
 from podium.cli.recorded import tell_recorded
 from podium.cli.recorded_options import DECIDE_ANEW, RecordedOptions
 from podium.cli.recorded_view import show_record
@@ -20,6 +21,7 @@ from podium.cli.simulate import exit_code
 from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
 from podium.cli.tables import Screen
 from podium.simulator import ExplainedPod, Scenario
+from podium.simulator.pod_references import PodsRefusedError
 
 
 def explain(
@@ -81,7 +83,11 @@ def explain(
         return tell_recorded(pod, options.cluster, recorded, output, show_record)
     prepared = prepare_simulation(options.files(paths), options)
     scenario = prepared.scenario
-    found = prepared.require_pod(pod)
+    try:
+        found = prepared.require_pod(pod)
+    except PodsRefusedError as problem:
+        print_line(f"podium: {problem}", error=True)
+        return NO
     if node is not None:
         _require_node(scenario, node)
     key = f"{found.metadata.namespace}/{found.metadata.name}"

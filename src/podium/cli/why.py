@@ -10,6 +10,7 @@ from podium.cli.exit_codes import NO, OK
 from podium.cli.input_warnings import input_warnings_document, show_input_warnings
 from podium.cli.options import Output, PodReference
 from podium.cli.preparation import WORKLOADS, only, prepare_simulation
+from podium.cli.printing import print_line
 from podium.cli.simulate import exit_code
 from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
 from podium.cli.tables import Screen
@@ -18,7 +19,7 @@ from podium.explain.proposals.answer_document import answer_document
 from podium.explain.proposals.search import Answer, find_proposals
 from podium.explain.trial import Trial
 from podium.simulator import PodResult, SimulationReport
-from podium.simulator.pod_references import read_reference
+from podium.simulator.pod_references import PodsRefusedError, read_reference
 
 
 def why(
@@ -71,7 +72,11 @@ def why(
     """
     prepared = prepare_simulation(options.files(paths), options, WORKLOADS)
     scenario = prepared.scenario
-    found = prepared.require_pod(pod)
+    try:
+        found = prepared.require_pod(pod)
+    except PodsRefusedError as problem:
+        print_line(f"podium: {problem}", error=True)
+        return NO
     key = f"{found.metadata.namespace}/{found.metadata.name}"
     runs_on = found.spec.node_name
     if runs_on or alone:

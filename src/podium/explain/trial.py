@@ -94,13 +94,18 @@ class Trial:
         """The cluster as it would be if some of its pods were gone, and their devices free."""
         cluster, catalog = self.engine.cluster, self.engine.cluster.catalog
         gone: list[Pod] = []
+        forgotten: list[tuple[PodInfo, str]] = []
         claims: list[ResourceClaim] = []
         for pod in pods:
             held = cluster.placements.get(uid_of(pod))
             if held is None:
                 continue
-            gone.append(held.info.pod)
-            cluster.remove_pod(held.info.uid)
+            if held.assumed:  # it was placed by a trial, which will take it back
+                forgotten.append((held.info, cluster.nodes.names[held.row]))
+                cluster.forget(held.info)
+            else:
+                gone.append(held.info.pod)
+                cluster.remove_pod(held.info.uid)
             for before, after in release_claims(held.info.uid, list(catalog.all(ResourceClaim))):
                 claims.append(before)
                 if after is None:
@@ -114,6 +119,8 @@ class Trial:
                 catalog.put(claim)
             for pod in gone:
                 cluster.add_pod(pod)
+            for info, name in forgotten:
+                cluster.assume(info, name)
 
     @contextmanager
     def with_node(self, node: Node) -> Iterator[None]:

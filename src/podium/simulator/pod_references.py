@@ -17,6 +17,7 @@ from podium.simulator.scenario import Scenario
 MAX_CANDIDATES: Final = 10
 _MAX_NAMES: Final = 5
 _POD: Final = "Pod"
+_FAILURE: Final = "ReplicaFailure"
 _KINDS: Final[dict[str, str]] = {
     alias: kind
     for kind, aliases in {
@@ -32,6 +33,11 @@ _KINDS: Final[dict[str, str]] = {
 }
 
 
+class PodsRefusedError(InputError):
+    """A workload has fewer pods than it is to have, because they cannot be created, and none that
+    waits for a node."""
+
+
 class FoundPod(NamedTuple):
     """A pod, and what to say about the choice, if there was one."""
 
@@ -42,7 +48,8 @@ class FoundPod(NamedTuple):
 def find_pod(
     scenario: Scenario, reference: str, namespace: str = "", current_namespace: str = ""
 ) -> FoundPod:
-    """`namespace` is the only one to look in, `current_namespace` the first. Raises InputError."""
+    """`namespace` is the only one to look in, `current_namespace` the first. Raises InputError, and
+    PodsRefusedError where pods are missing because they cannot be created."""
     kind, written, name = read_reference(reference)
     within = written or namespace
     if written and namespace and written != namespace:
@@ -116,6 +123,8 @@ def _of_workload(
         if owner == name:
             owned.setdefault(pod.metadata.namespace, []).append(pod)
     what = f"{kind.lower()}/{name}"
+    if all(pod.spec.node_name for found in owned.values() for pod in found):
+        _refuse_missing(scenario, kind, name, what, owned)
     if not owned:
         guess = did_you_mean(closest(name, sorted(known - {""})))
         raise InputError(f"no pod of {what} in the input", remedy=guess)
@@ -131,6 +140,27 @@ def _of_workload(
         return FoundPod(chosen, f"no pod of {what} is pending; {_key(chosen)} runs")
     others = f", one of {len(waiting)} that are pending" if len(waiting) > 1 else ""
     return FoundPod(chosen, f"{_key(chosen)} of {what}{others}")
+
+
+def _refuse_missing(
+    scenario: Scenario, kind: str, name: str, what: str, owned: dict[str, list[Pod]]
+) -> None:
+    """Raises PodsRefusedError with what a replica set says of pods that it cannot create."""
+    for obj in scenario.objects:
+        if not isinstance(obj, ReplicaSet):
+            continue
+        above = obj.metadata.controller
+        own = above.name if above is not None and kind == "Deployment" else obj.name
+        failed = next((c for c in obj.status.conditions or () if c.type == _FAILURE), None)
+        if own != name or kind not in ("Deployment", "ReplicaSet") or failed is None:
+            continue
+        if failed.status == "True":
+            has = len(owned.get(obj.namespace, ()))
+            wants = "1 pod" if obj.spec.replicas == 1 else f"{obj.spec.replicas} pods"
+            raise PodsRefusedError(
+                f"{obj.namespace}/{what} wants {wants} and has {has}: {failed.message}",
+                remedy="none of its pods waits for a node",
+            )
 
 
 def owner_of(pod: Pod, kind: str, deployments: dict[tuple[str, str], str]) -> str:

@@ -32,6 +32,9 @@ def find_own_words(view: AttemptView, plugin: str, among: Mask) -> list[Finding]
             text = status.message or "no reason given"
             number = int(np.count_nonzero(mask))
             told = f'plugin {plugin} rejects {count(number, "node")}: "{text}"'
+            behind = explained_by_plugin(view.engine, view.pod, status.by(plugin))
+            if behind is not None:
+                told = behind.sentence[:1].lower() + behind.sentence[1:].rstrip(".")
             detail = f"plugin {plugin}: {text}"
             code = "plugin-refusal" if status.code.rejected else "plugin-error"
             found.append(Finding(code, text, mask, told, detail, _or(describe, detail)))

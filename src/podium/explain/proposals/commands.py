@@ -144,7 +144,9 @@ class _Script:
     def _node_commands(self, node: Node) -> Iterator[str]:
         table = self.engine.cluster.nodes
         if not table.is_present(node.name):
-            yield comment("where machines come from a node group, let that grow by one instead")
+            hint = comment("where machines come from a node group, let that grow instead")
+            if hint not in self.lines:
+                self.lines.append(hint)
             yield self.kubectl.create(_new_node(node))
             return
         before = table.node(table.row(node.name))
@@ -286,6 +288,7 @@ def _without_marks(obj: KubeObject) -> JsonObject:
     spec = body.get("spec")
     if isinstance(obj, PersistentVolume) and isinstance(spec, dict):
         spec.get("claimRef", {}).pop("uid", None)
+        spec["persistentVolumeReclaimPolicy"] = "Retain"
         spec["hostPath"] = {"path": f"/mnt/{obj.name}"}
     if isinstance(obj, DeviceClass):
         body.setdefault("spec", {})

@@ -24,7 +24,7 @@ from podium.api.devices import (
 )
 from podium.api.errors import closest
 from podium.api.meta import ObjectMeta
-from podium.api.pod import Pod, PodResourceClaim, PodResourceClaimStatus
+from podium.api.pod import Container, Pod, PodResourceClaim, PodResourceClaimStatus
 from podium.explain.proposals import disturbance
 from podium.explain.proposals.proposal import Step
 from podium.explain.proposals.situation import MAX_STEPS_OF_A_KIND, Situation
@@ -76,6 +76,37 @@ def _propose_for_missing(
             disturbance.CREATE_OBJECT,
             situation.hypothesis.but_with(objects=(_new_claim(namespace, name, class_name),)),
         )
+    yield _drop_claim(situation, entry, f"ResourceClaim {name}")
+
+
+def _drop_claim(situation: Situation, entry: PodResourceClaim, what: str) -> Step:
+    """The pod without a claim, and without what its containers say of it."""
+    spec = situation.pod.spec
+    kept = tuple(each for each in spec.resource_claims or () if each.name != entry.name)
+
+    def without(containers: tuple[Container, ...] | None) -> tuple[Container, ...] | None:
+        return containers and tuple(_without_claim(each, entry.name) for each in containers)
+
+    changed = replace(
+        spec,
+        resource_claims=kept or None,
+        containers=without(spec.containers),
+        init_containers=without(spec.init_containers),
+    )
+    return situation.change_pod(
+        "drop-resource-claim",
+        f"drop {what}, which does not exist, from the pod",
+        disturbance.DROP_REQUIREMENT,
+        replace(situation.pod, spec=changed),
+    )
+
+
+def _without_claim(container: Container, name: str) -> Container:
+    resources = container.resources
+    if resources is None or not resources.claims:
+        return container
+    kept = tuple(claim for claim in resources.claims if claim.name != name)
+    return replace(container, resources=replace(resources, claims=kept or None))
 
 
 def _propose_other_claim(

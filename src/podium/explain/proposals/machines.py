@@ -6,6 +6,7 @@ large enough, the nearest one gets as much as the pod and they ask for.
 """
 
 from collections.abc import Iterator
+from itertools import count, islice
 from math import fsum
 
 from msgspec.structs import replace
@@ -23,6 +24,8 @@ from podium.explain.proposals.situation import Situation
 from podium.explain.proposals.taints import CONDITION_KEYS
 
 MAX_SHAPES = 8
+MAX_COPIES = 3
+"""Of one node."""
 HOSTNAME = "kubernetes.io/hostname"
 _PLACES = ("topology.kubernetes.io/", "failure-domain.beta.kubernetes.io/")
 
@@ -35,13 +38,17 @@ def propose_nodes(situation: Situation) -> Iterator[Step]:
         node for node in _shapes(situation) if _shortfall(node, _asked(situation, node)) == (0, 0.0)
     ]
     for node in enough[:MAX_SHAPES]:
-        made, others = _copy_of(situation, node)
-        yield Step(
-            "add-node",
-            f"add a node like {node.name} ({_describe(node)})",
-            disturbance.ADD_NODE,
-            situation.hypothesis.but_with(nodes=(made,), objects=others),
-        )
+        hypothesis = situation.hypothesis
+        for number in range(1, MAX_COPIES + 1):  # pods that wait as well may take the first ones
+            made, others = _copy_of(situation, node, number)
+            hypothesis = hypothesis.but_with(nodes=(made,), objects=others)
+            what = "a node" if number == 1 else f"{number} nodes"
+            yield Step(
+                "add-node",
+                f"add {what} like {node.name} ({_describe(node)})",
+                disturbance.ADD_NODE + disturbance.PER_POD * (number - 1),
+                hypothesis,
+            )
 
 
 def propose_larger_nodes(situation: Situation) -> Iterator[Step]:
@@ -124,9 +131,11 @@ _BY_PODS = frozenset(
 )
 
 
-def _copy_of(situation: Situation, node: Node) -> tuple[Node, tuple[KubeObject, ...]]:
-    """A fresh node of that shape, and what belongs to a node."""
-    name = _free_name(situation, node.name)
+def _copy_of(
+    situation: Situation, node: Node, number: int = 1
+) -> tuple[Node, tuple[KubeObject, ...]]:
+    """A fresh node of that shape, the first or another one, and what belongs to a node."""
+    name = _free_names(situation, node.name, number)[-1]
     labels = dict(node.metadata.labels or {})
     if HOSTNAME in labels:
         labels[HOSTNAME] = name
@@ -149,12 +158,10 @@ def _copy_of(situation: Situation, node: Node) -> tuple[Node, tuple[KubeObject, 
     return made, tuple(others)
 
 
-def _free_name(situation: Situation, base: str) -> str:
+def _free_names(situation: Situation, base: str, number: int) -> list[str]:
     nodes = situation.trial.engine.cluster.nodes
-    number = 2
-    while nodes.is_present(f"{base}-{number}"):
-        number += 1
-    return f"{base}-{number}"
+    names = (f"{base}-{at}" for at in count(2))
+    return list(islice((name for name in names if not nodes.is_present(name)), number))
 
 
 def _describe(node: Node) -> str:

@@ -39,8 +39,8 @@ def spec_patch(before: PodSpec, after: PodSpec, *, for_template: bool) -> JsonOb
         elif key == "topologySpreadConstraints":
             patch[key] = _patch_constraints(was or [], will or [])
         elif key == "tolerations":
-            kept = [t for t in was or [] if not (for_template and _was_added(t))]
-            patch[key] = [*kept, *(t for t in will or [] if t not in (was or []))]
+            left = [t for t in was or [] if not (for_template and _was_added(t))]
+            patch[key] = [*left, *(t for t in will or [] if t not in (was or []))]
         else:
             patch[key] = difference(was, will)
     if for_template and "affinity" in patch:
@@ -74,6 +74,8 @@ def _patch_items(was: Sequence[Any], will: Sequence[Any], name: str) -> list[Jso
             if "ports" in change:
                 change["ports"] = _patch_ports(old.get("ports") or [], item.get("ports") or [])
             found.append({name: item.get(name), **change})
+    kept = {item.get(name) for item in will}
+    found.extend({"$patch": "delete", name: each} for each in before if each not in kept)
     return found
 
 

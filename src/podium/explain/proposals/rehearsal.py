@@ -103,8 +103,9 @@ def _rehearse_once(
         run = _Run(trial, stack, hypothesis, workload)
         run.outcome.destinations = tuple(decision.bound or "" for decision in moved)
         run.place_daemons(hypothesis.nodes)
-        if hypothesis.touches_others:
-            stack.enter_context(trial.placing(rivals))
+        # A place that was made by preemption is kept for the pod that it was made for.
+        if hypothesis.touches_others and not hypothesis.preempted:
+            run.place_rivals(rivals)
         run.carry_out()
         run.outcome.attempts = run.attempts
         return run.outcome
@@ -170,6 +171,15 @@ class _Run:
             info.pod.metadata.controller == owner and info.shape.namespace == namespace
             for info in here
         )
+
+    def place_rivals(self, rivals: Sequence[Pod]) -> None:
+        """Others that wait and come first: where one of them finds no place, its like find none
+        either."""
+        refused = set()
+        for pod in rivals:
+            shape = self.trial.engine.cluster.infos.of(pod).shape
+            if shape not in refused and self._decide(pod).bound is None:
+                refused.add(shape)
 
     # --- pods of the workload -----------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from math import inf
 
 from podium.api.pod import Pod
-from podium.cluster.pod_info import PodShape, uid_of
+from podium.cluster.pod_info import uid_of
 from podium.engine.decision import Decision
 from podium.engine.scheduler import Engine
 from podium.explain.causes.refusals import explained_by_plugin
@@ -89,8 +89,8 @@ MAX_OF_A_KIND = 2
 """Proposals with the same code."""
 ONE_IS_ENOUGH = frozenset({"add-node", "add-larger-node", "label-node", "uncordon-node"})
 """Codes of which the second proposal says no more than the first."""
-MAX_RIVALS = 32
-"""Pods ahead in the queue that are tried with a change, each shape once."""
+MAX_RIVALS = 64
+"""Pods ahead in the queue that are tried with a change."""
 MAX_NODE_LOOKS = 300_000
 """Trials times nodes."""
 MIN_TRIALS, MAX_TRIALS = 60, 400
@@ -262,8 +262,7 @@ def _is_as_told(hypothesis: Hypothesis, outcome: Outcome) -> bool:
 
 
 def _pods_ahead(trial: Trial) -> list[Pod]:
-    """Pods that wait as well and are tried first, one of each shape: where one of them finds no
-    place, its like find none either."""
+    """Pods that wait as well and are tried first."""
     engine = trial.engine
     own = engine.queue.get(f"{trial.pod.metadata.namespace}/{trial.pod.metadata.name}")
     if own is None:
@@ -279,10 +278,7 @@ def _pods_ahead(trial: Trial) -> list[Pod]:
         ),
         key=sort_key,
     )
-    shapes: dict[PodShape, Pod] = {}
-    for queued in ahead:
-        shapes.setdefault(queued.info.shape, queued.info.pod)
-    return list(shapes.values())[:MAX_RIVALS]
+    return [queued.info.pod for queued in ahead[:MAX_RIVALS]]
 
 
 def _reason(engine: Engine, decision: Decision) -> str:

@@ -81,6 +81,13 @@ def _propose_for_missing(situation: Situation, name: str) -> Iterator[Step]:
             f"create PersistentVolumeClaim {namespace}/{name} of StorageClass {storage_class.name}",
             settle(made, storage_class),
         )
+    if not usable_classes(situation):
+        nobody = StorageClass(provisioner=BY_HAND)
+        yield _create(
+            situation,
+            f"create PersistentVolumeClaim {namespace}/{name} and a PersistentVolume for it",
+            _bind(_new_claim(namespace, name, nobody), nobody),
+        )
 
 
 def _propose_other_claim(situation: Situation, claim: PersistentVolumeClaim) -> Iterator[Step]:

@@ -1,17 +1,24 @@
 """Why each card of a node is not taken, for a person who asks."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
+from msgspec.structs import replace
+
+from podium.api.arithmetic import parse_int
+from podium.api.meta import Quantity, ResourceList
+from podium.api.pod import Container, Pod
+from podium.api.requests import CPU, MEMORY
 from podium.gpu.allocations import NOTHING_CHARGED, Charged
 from podium.gpu.card_rules import Facts, set_needs
 from podium.gpu.card_table import REASONS, CardTable
 from podium.gpu.cards import Card
 from podium.gpu.choosing import explain_cards
+from podium.gpu.dialects.dialect import InvalidRequest
 from podium.gpu.namespace_use import NamespaceUse
 from podium.gpu.quota import QuotaLeft
 from podium.gpu.reasons import Reason
 from podium.gpu.requests import ContainerRequest, PodRequest, starting_order
-from podium.plugin import RefusalCause
+from podium.plugin import ChangeKind, ProposedChange, RefusalCause
 
 
 def explain_row(
@@ -74,3 +81,72 @@ def quota_cause(namespace: str, use: NamespaceUse) -> RefusalCause:
     text = f"Pods of namespace {namespace} hold {cores} cores and {memory} memory of GPUs."
     told = {"cores": cores, "memory": memory}
     return RefusalCause(Reason.QUOTA_EXCEEDED.code, namespace, text, told)
+
+
+def cards_cause(table: CardTable, request: PodRequest) -> RefusalCause | None:
+    """A container that asks for more cards than any node has."""
+    wanted, most = most_wanted(request), most_of_a_node(table)
+    if not most or wanted <= most:
+        return None
+    text = f"The pod asks for {wanted} GPU cards in one container; the largest node has {most}."
+    return RefusalCause("too-many-gpu-cards", "", text, {"wanted": wanted, "largestNode": most})
+
+
+def propose_fewer_cards(
+    pod: Pod, table: CardTable, request_of: Callable[[Pod], PodRequest | None]
+) -> Iterator[ProposedChange]:
+    """As many cards as the largest node has; what a container says of each card stays."""
+    request = request_of(pod)
+    most = most_of_a_node(table)
+    if request is None or not most or most_wanted(request) <= most:
+        return
+    containers = list(pod.spec.containers or ())
+    for at, asked in enumerate(request.containers):
+        if asked is None or asked.cards <= most:
+            continue
+        for name, limits in _with_fewer(containers[at], asked.cards, most):
+            changed = _with_container(pod, at, limits)
+            try:
+                left = request_of(changed)
+            except InvalidRequest:
+                continue
+            if left is not None and most_wanted(left) <= most:
+                text = f"ask for {most} GPU cards in place of {asked.cards} ({name})"
+                yield ProposedChange("lower-gpu-cards", text, ChangeKind.LOWER_REQUEST, changed)
+                return
+
+
+def most_wanted(request: PodRequest) -> int:
+    return max((start.container.cards for start in starting_order(request)), default=0)
+
+
+def most_of_a_node(table: CardTable) -> int:
+    return max((len(node.cards) for node in table.nodes[: table.rows]), default=0)
+
+
+def _with_fewer(container: Container, cards: int, most: int) -> Iterator[tuple[str, Container]]:
+    """The container with one of its amounts lowered in the proportion of the cards."""
+    resources = container.resources
+    if resources is None:
+        return
+    for name in {**(resources.limits or {}), **(resources.requests or {})}:
+        amount = parse_int(str((resources.limits or resources.requests or {}).get(name, "")))
+        if amount is None or amount < cards or name in (CPU, MEMORY):
+            continue
+        lowered: Quantity = str(amount * most // cards)
+        changed = replace(
+            resources,
+            limits=_set(resources.limits, name, lowered),
+            requests=_set(resources.requests, name, lowered),
+        )
+        yield name, replace(container, resources=changed)
+
+
+def _set(amounts: ResourceList | None, name: str, amount: Quantity) -> ResourceList | None:
+    return amounts if amounts is None or name not in amounts else {**amounts, name: amount}
+
+
+def _with_container(pod: Pod, at: int, container: Container) -> Pod:
+    containers = list(pod.spec.containers or ())
+    containers[at] = container
+    return replace(pod, spec=replace(pod.spec, containers=tuple(containers)))

@@ -5,7 +5,7 @@ Reserve chooses the cards, PreBind writes them where the node's agent looks. Unt
 tells of its cards they are held in memory, and given back if the pod is not bound.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -37,6 +37,7 @@ from podium.plugin import (
     PreFilterPlugin,
     PreFlight,
     PreScorePlugin,
+    ProposedChange,
     RefusalCause,
     Registration,
     ReservePlugin,
@@ -63,8 +64,10 @@ from podium.scheduler_plugins.gpu_share.decision_writing import (
     write_on_pod,
 )
 from podium.scheduler_plugins.gpu_share.explanations import (
+    cards_cause,
     explain_row,
     name_cards,
+    propose_fewer_cards,
     quota_cause,
 )
 from podium.scheduler_plugins.gpu_share.followed_cards import FollowedCards
@@ -350,13 +353,20 @@ class GPUShare(
 
     def explain_refusal(self, pod: PodInfo, status: Status) -> RefusalCause | None:
         try:
-            self.request_of(pod.pod)
+            request = self.request_of(pod.pod)
         except InvalidRequest as problem:
             text = f"The pod's GPU request is not valid: {problem}."
             return RefusalCause("gpu-request-invalid", pod.key, text)
+        if request is not None and Reason.INSUFFICIENT_CARDS.phrase in status.message:
+            return cards_cause(self.followed().table, request)
         if Reason.QUOTA_EXCEEDED.phrase not in status.message:
             return None
         return quota_cause(pod.pod.metadata.namespace, self.followed().use)
+
+    def propose_changes(self, pod: PodInfo, status: Status) -> Iterator[ProposedChange]:
+        if Reason.INSUFFICIENT_CARDS.phrase not in status.message:
+            return iter(())
+        return propose_fewer_cards(pod.pod, self.followed().table, self.request_of)
 
     # --- what all of them need --------------------------------------------------------------------
 

@@ -180,8 +180,8 @@ class DecisionPage {
         message && h("p", { class: "soft wrap" }, message)),
       h("section", { class: "panel", id: "proposals" }, h("h2", {}, "What would have to change"),
         analysis.proposals.length
-          ? [h("p", { class: "soft" }, `Each was tried: with it, the scheduler places the pod. Those that disturb the least come first.${analysis.complete ? "" : " The search was cut short; there may be more."}`),
-             h("ol", { class: "proposals" }, analysis.proposals.map((/** @type {Doc} */ each) => h("li", {}, h("b", {}, each.sentence), each.nodes > 1 ? h("span", { class: "soft" }, ` — then ${plural(each.nodes, "node")} fit`) : each.node && h("span", { class: "soft" }, ` — then it goes to ${each.node}`), each.commands.map((/** @type {string} */ command) => (command.startsWith("#") ? h("p", { class: "soft" }, command.slice(1)) : commandLine(command))))))]
+          ? [h("p", { class: "soft" }, `Each was tried on a copy of the cluster, with all pods of the workload. Those that disturb the least come first.${analysis.complete ? "" : " The search was cut short; there may be more."}`),
+             h("ol", { class: "proposals" }, analysis.proposals.map((/** @type {Doc} */ each) => h("li", {}, h("b", {}, each.sentence), each.nodes > 1 ? h("span", { class: "soft" }, ` — then ${plural(each.nodes, "node")} fit`) : each.node && h("span", { class: "soft" }, ` — then it goes to ${each.node}`), each.pods.wanted > 1 && h("span", { class: "soft" }, `; ${each.pods.after} of ${plural(each.pods.wanted, "pod")} get a node, ${each.pods.before} now`), each.disruptions.map((/** @type {string} */ text) => h("p", { class: "disruption" }, text)), each.commands.map((/** @type {string} */ command) => (command.startsWith("#") ? h("p", { class: "soft" }, command.slice(1)) : commandLine(command))))))]
           : h("p", {}, analysis.like ? ["The same as for ", h("a", { href: podLink(analysis.like) }, analysis.like), ", which waits for the same reason."] : analysis.complete ? "Nothing that was tried helps." : "Not looked for in this report; the command below does.")),
     );
   }
