@@ -13,6 +13,7 @@ from support.waiting import PATIENCE_S
 from podium.api.meta import ObjectMeta, OwnerReference
 from podium.api.pod import Pod
 from podium.api.workloads import ReplicaSet, ReplicaSetSpec
+from podium.explain.proposals.shell import Kubectl
 from podium.testing import make_pod
 
 EVIL = "x'; touch /tmp/owned; echo '$(id) `id` \"\n# &"
@@ -150,3 +151,17 @@ def test_a_comment_stays_a_comment() -> None:
     note, _ = shrinking(pod)
     assert note.startswith("# ")
     assert "\n" not in note
+
+
+def test_commands_name_the_cluster_that_was_asked_about() -> None:
+    kubectl = Kubectl("my clusters/a", "admin@a")
+    for line in (
+        kubectl.run("cordon", "node/a"),
+        kubectl.patch("pod/p", {}),
+        kubectl.create({}),
+        kubectl.replace_with("pod/p", {}),
+    ):
+        words = shlex.split(line)
+        for at, word in enumerate(words):
+            if word == "kubectl":
+                assert words[at + 1 : at + 3] == ["--kubeconfig=my clusters/a", "--context=admin@a"]

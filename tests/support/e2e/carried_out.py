@@ -149,7 +149,8 @@ def _is_ready(node: Any) -> bool:
 def _is_decided(pod: Any) -> bool:
     if pod["spec"].get("nodeName"):
         return bool(pod["status"].get("phase") == "Running")
-    if pod["spec"].get("schedulerName") != "default-scheduler":
+    # Nothing is said about pods of another scheduler, nor while a claim does not exist.
+    if pod["spec"].get("schedulerName") != "default-scheduler" or pod["spec"].get("resourceClaims"):
         return True
     return _is_refused(pod)
 
