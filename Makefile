@@ -15,6 +15,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# Without what only developers need: for those who run it.
+RUNS := $(VENV)/.runs
 
 # What `make run` starts: make run NODES=10 UP="--config scheduler.yaml --plugin mine.py --port 0"
 NODES ?= 3
@@ -72,11 +74,11 @@ help: ## list the targets
 setup: $(READY) ## make .venv with everything in it
 
 .PHONY: run
-run: $(READY) ## run a whole cluster with a few pods in it, for kubectl; Ctrl-C stops it
+run: $(RUNS) ## run a whole cluster with a few pods in it, for kubectl; Ctrl-C stops it
 	$(BIN)/podium up $(NODES) --apply examples/first-steps.yaml $(UP)
 
 .PHONY: demo
-demo: $(READY) ## place the example pods, then explain one that fits and one that does not
+demo: $(RUNS) ## place the example pods, then explain one that fits and one that does not
 	@# Exit code 1 says "some pods did not fit", which the example means to show.
 	$(BIN)/podium simulate $(INPUT) || [ $$? -eq 1 ]
 	$(BIN)/podium explain $(PLACED_POD) $(INPUT)
@@ -219,12 +221,12 @@ define install
 if command -v uv >/dev/null; then
 	[ -x $(BIN)/python ] || uv venv --python "$$(command -v $(PYTHON))" $(VENV)
 	uv pip install --python $(BIN)/python -c constraints.txt hatchling
-	uv pip install --python $(BIN)/python -c constraints.txt --no-build-isolation -e '.[dev]'
+	uv pip install --python $(BIN)/python -c constraints.txt --no-build-isolation -e "$$WANTED"
 else
 	$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt hatchling
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
-		--no-build-isolation -e '.[dev]'
+		--no-build-isolation -e "$$WANTED"
 fi
 endef
 
@@ -232,5 +234,11 @@ export require_python install
 $(READY): pyproject.toml constraints.txt
 	@echo "setup: making $(VENV)"
 	@eval "$$require_python"
-	@eval "$$install"
+	@export WANTED='.[dev]'; eval "$$install"
+	@touch $@ $(RUNS)
+
+$(RUNS): pyproject.toml constraints.txt
+	@echo "setup: making $(VENV), without what only developers need"
+	@eval "$$require_python"
+	@export WANTED=.; eval "$$install"
 	@touch $@

@@ -158,5 +158,5 @@ def test_kubectl_finds_the_plugin_and_gives_it_its_words(kubectl: Kubectl, tmp_p
 def test_the_console_scripts_are_declared() -> None:
     written = tomllib.loads((EXAMPLES.parent / "pyproject.toml").read_text())
     scripts = written["project"]["scripts"]
-    assert scripts["kubectl-podium"] == "podium.cli:main"
+    assert scripts["kubectl-podium"] == "podium.__main__:main"
     assert scripts["kubectl_complete-podium"] == "podium.cli.kubectl_completion:main"

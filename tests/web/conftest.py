@@ -1,5 +1,6 @@
 """One browser, a small cluster, a large one and a real one, and a report, for tests of the page."""
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,9 +19,21 @@ FEW, MANY = 3, 5_000
 
 @pytest.fixture(scope="module")
 def browser() -> "Iterator[Browser]":
-    """For one module: while it is there, no other test of this process can run an event loop."""
+    """For one module: while it is there, this thread counts as running an event loop."""
     with real_browser() as found:
         yield found
+
+
+@pytest.fixture(autouse=True)
+def _free_event_loop(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Tests of the same module that use no browser may run event loops, whichever comes first."""
+    held = asyncio._get_running_loop()
+    if held is None or "browser" in request.fixturenames:
+        yield
+        return
+    asyncio._set_running_loop(None)
+    yield
+    asyncio._set_running_loop(held)
 
 
 @pytest.fixture(scope="session")

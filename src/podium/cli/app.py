@@ -4,12 +4,14 @@ Commands are named by import path and loaded when called, so that `podium --help
 """
 
 import gc
+import shlex
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from cyclopts import App, CycloptsError, Group
+from cyclopts.exceptions import UnusedCliTokensError
 
 from podium import __version__
 from podium.api.errors import InputError
@@ -155,6 +157,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: Sequence[str] | None) -> int:
     guard_last_resort()
     words = sys.argv[1:] if arguments is None else list(arguments)
+    words = _as_options(words)
     app = build_app(overview=not words or words[0] in ("-h", "--help"))
     try:
         if words[:1] == ["run"]:
@@ -178,12 +181,21 @@ def _run(arguments: Sequence[str] | None) -> int:
     return result if isinstance(result, int) else OK
 
 
+def _as_options(words: list[str]) -> list[str]:
+    """`podium help simulate` is `podium simulate --help`, and `podium version` what it says."""
+    match words:
+        case ["help", *rest]:
+            return [*rest, "--help"]
+        case ["version"]:
+            return ["--version"]
+    return words
+
+
 def _tell_usage_error(problem: CycloptsError) -> None:
-    from cyclopts import CycloptsPanel
-
-    from podium.cli.console import Console, Text
-
-    Console(stderr=True).print(CycloptsPanel(Text(str(problem), "default")))
+    text = " ".join(str(problem).split())
+    if isinstance(problem, UnusedCliTokensError):
+        text = f"unexpected argument: {shlex.join(problem.unused_tokens)}"
+    print_line(f"podium: {text[:1].lower()}{text[1:]}", error=True)
 
 
 def _tell_bug(problem: Exception) -> None:

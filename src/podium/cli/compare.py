@@ -62,6 +62,9 @@ def compare(
     is left in pieces too small, how evenly workloads are spread, what is evicted, which nodes are
     used and what these cost; and which pods go elsewhere.
 
+    One configuration alone is set beside the defaults, unless it is only to be judged by
+    `--fail-if`.
+
     With `--seeds` all of it is done several times with the pods in other orders, the same for each
     configuration. Differences are then told with the probability that chance alone makes them as
     large.
@@ -88,6 +91,8 @@ def compare(
     """
     configs = config or []
     require_configs(configs)
+    if len(configs) == 1 and configs != [DEFAULT] and not fail_if:
+        configs = [DEFAULT, *configs]
     planned = plan_seeds(options.seed, seeds, jobs)
     executor, tables = runs.dask.make_executor(jobs), runs.tables
     conditions = [parse_condition(text) for text in fail_if or ()]

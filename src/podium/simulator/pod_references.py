@@ -2,8 +2,9 @@
 
 Written as kubectl takes it: `web-0`, `shop/web-0`, `pod/web-0`, `deployment/web`, `sts/db`, with
 kubectl's short names for kinds. A workload stands for one of its pods: one that waits, else one
-that runs. A name is tried as it stands first, then as a beginning; what fits several pods is an
-error that lists them. Without a namespace the current one is looked in first, then all others.
+that runs. A name is tried as it stands first, then as a beginning; what fits several pods that are
+not all of one workload is an error that lists them. Without a namespace the current one is looked
+in first, then all others.
 """
 
 from collections.abc import Iterable, Sequence
@@ -61,9 +62,9 @@ def find_pod(
     ]
     if kind != _POD:
         return _of_workload(scenario, pods, kind, name, current_namespace)
-    found = _by_name(pods, name, current_namespace)
+    found = _by_name(pods, name, current_namespace, deployments_of(scenario))
     if found is not None:
-        return FoundPod(found)
+        return found
     where = f" in namespace {within}" if within else ""
     known = [_key(pod) for pod in pods] if written else [pod.metadata.name for pod in pods]
     guess = closest(f"{written}/{name}" if written else name, known)
@@ -88,17 +89,35 @@ def read_reference(reference: str) -> tuple[str, str, str]:
     return _POD, kind, name
 
 
-def _by_name(pods: Sequence[Pod], name: str, current_namespace: str) -> Pod | None:
-    """Raises InputError if it may be several."""
+def _by_name(
+    pods: Sequence[Pod],
+    name: str,
+    current_namespace: str,
+    deployments: dict[tuple[str, str], str],
+) -> FoundPod | None:
+    """Raises InputError if it may be several, unless they are all of one workload."""
     exactly = [pod for pod in pods if pod.metadata.name == name]
     beginning = [pod for pod in pods if pod.metadata.name.startswith(name)] if name else []
     for found, how in ((exactly, "are named"), (beginning, "begin with")):
-        here = [pod for pod in found if pod.metadata.namespace == current_namespace]
-        if len(here or found) == 1:
-            return (here or found)[0]
+        here = [pod for pod in found if pod.metadata.namespace == current_namespace] or found
+        if len(here) == 1:
+            return FoundPod(here[0])
+        owners = {(pod.metadata.namespace, *_owner(pod, deployments)) for pod in here}
+        if len(owners) == 1 and all(pod.metadata.controller is not None for pod in here):
+            ((_, kind, owner),) = owners
+            return _one_of(here, f"{kind.lower()}/{owner}")
         if found:
-            raise _ambiguous(here or found, f"{how} {name}")
+            raise _ambiguous(here, f"{how} {name}")
     return None
+
+
+def _owner(pod: Pod, deployments: dict[tuple[str, str], str]) -> tuple[str, str]:
+    """Kind and name of the workload that a pod is of, a Deployment before its ReplicaSet."""
+    above = owner_of(pod, "Deployment", deployments)
+    controller = pod.metadata.controller
+    if above or controller is None:
+        return "Deployment", above
+    return controller.kind, controller.name
 
 
 def _ambiguous(pods: Sequence[Pod], what: str) -> InputError:
@@ -134,8 +153,13 @@ def _of_workload(
         where = ", ".join(f"-n {namespace}" for namespace in sorted(owned))
         raise InputError(f"there is a {what} in several namespaces", remedy=f"say which: {where}")
     (found,) = owned.values()
-    waiting = [pod for pod in found if not pod.spec.node_name]
-    chosen = (waiting or found)[0]
+    return _one_of(found, what)
+
+
+def _one_of(pods: Sequence[Pod], what: str) -> FoundPod:
+    """A pod that stands for its workload: one that waits, else one that runs."""
+    waiting = [pod for pod in pods if not pod.spec.node_name]
+    chosen = (waiting or pods)[0]
     if not waiting:
         return FoundPod(chosen, f"no pod of {what} is pending; {_key(chosen)} runs")
     others = f", one of {len(waiting)} that are pending" if len(waiting) > 1 else ""

@@ -66,9 +66,12 @@ def _word(on: bool) -> str:
 
 
 def _short_float(number: float) -> str:
+    """As few digits as tell the number from its neighbours, with an exponent from a million on."""
     for digits in range(1, 10):
-        if parse_float32(f"{number:.{digits}g}") == number:
-            return f"{number:.{digits}g}"
+        scientific = f"{number:.{digits - 1}e}"
+        if parse_float32(scientific) == number:
+            exponent = int(scientific.rpartition("e")[2])
+            return scientific if not -4 <= exponent < 6 else f"{number:.{max(digits, 6)}g}"
     return str(number)
 
 

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from podium.api.requests import CPU, EPHEMERAL_STORAGE, MEMORY
 
 MAX_NAMES = 3
+MAX_EXACT = 100_000
+"""Amounts are told exactly in units of which they have fewer."""
 _BYTES = (("Ti", 1 << 40), ("Gi", 1 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10))
 
 
@@ -18,10 +20,16 @@ def amount_text(resource: str, number: int) -> str:
 
 
 def bytes_text(number: int) -> str:
-    for unit, size in _BYTES:
-        if abs(number) >= size:
+    """In the largest unit; in a smaller one where that is exact and the larger one is not, so that
+    4100Mi does not look like 4Gi."""
+    units = [(unit, size) for unit, size in _BYTES if abs(number) >= size]
+    for unit, size in units:
+        if number * 10 % size == 0 and abs(number) < MAX_EXACT * size:
             return f"{number / size:,.1f}".removesuffix(".0") + unit
-    return f"{number:,}"
+    if not units:
+        return f"{number:,}"
+    unit, size = units[0]
+    return f"{number / size:,.1f}".removesuffix(".0") + unit
 
 
 def some(names: Sequence[str], most: int = MAX_NAMES) -> str:

@@ -15,7 +15,7 @@ export function formatCount(value) {
  * @param {number} amount
  */
 export function formatAmount(resource, amount) {
-  if (resource === "cpu") return amount % 1000 === 0 ? formatCount(amount / 1000) : `${formatCount(amount)}m`;
+  if (resource === "cpu") return formatCount(amount / 1000);
   if (resource === "memory" || resource === "ephemeral-storage" || resource.startsWith("hugepages-")) return formatBytes(amount);
   return formatCount(amount);
 }

@@ -130,7 +130,7 @@ function partTable(part, entries, queue) {
     const pod = h("a", { href: podLink(entry.pod) }, entry.pod);
     if (part.name === "waiting") return [pod, entry.node, h("span", {}, entry.plugins.map((/** @type {string} */ plugin) => pluginChip(plugin)), entry.gang && h("a", { href: gangLink(entry.gang) }, entry.gang)), since(entry.since), until(entry.deadline)];
     const because = entry.gatedBy ? `held back by ${entry.gatedBy}` : (entry.message ?? "").split(". ")[0];
-    return [pod, formatCount(entry.priority), formatCount(entry.attempts), since(entry.since), until(entry.backoffUntil ?? entry.retriedAt), h("span", { class: "soft" }, because)];
+    return [pod, formatCount(entry.priority), formatCount(entry.attempts), since(entry.firstTried ?? entry.since), until(entry.backoffUntil ?? entry.retriedAt), h("span", { class: "soft" }, because)];
   });
   return h(
     "section",
