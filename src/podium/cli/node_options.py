@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 from cyclopts import Parameter
 
@@ -15,7 +15,14 @@ from podium.simulated_cluster.nodes.templates import default_template, nodes_fro
 from podium.simulated_cluster.pods.stage_files import default_stages, read_stages
 from podium.simulated_cluster.pods.stages import Stage
 
-Count = Annotated[int, Parameter(name="COUNT", help="How many nodes to simulate.")]
+Count = Annotated[
+    int | None,
+    Parameter(
+        name="COUNT",
+        show_default=False,
+        help="How many nodes to simulate. [default: 3, or one for each template]",
+    ),
+]
 Template = Annotated[
     list[Path] | None,
     Parameter(
@@ -61,10 +68,11 @@ Stages = Annotated[
     Parameter(metavar="FILE", help="Stages that pods go through, in place of the usual ones."),
 ]
 Speed = Annotated[float, Parameter(help="How many times faster everything goes.")]
+_NODES: Final = 3
 
 
 def read_nodes(
-    count: int,
+    count: int | None,
     templates: list[Path] | None,
     cpu: str,
     memory: str,
@@ -85,6 +93,8 @@ def read_nodes(
     ]
     names = [name.strip() for name in zones.split(",") if name.strip()]
     usual = [] if found else [default_template(cpu=cpu, memory=memory, pods=pods)]
+    if count is None:
+        count = len(found) or _NODES
     nodes = nodes_from(found or usual, count, names)
     return equip_nodes(nodes, gpus or (), gpu_dialect or DEFAULT_DIALECT)
 

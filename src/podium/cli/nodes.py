@@ -34,7 +34,7 @@ from podium.simulated_cluster.controller_registry import ALL, chosen
 
 
 def nodes(
-    count: Count = 3,
+    count: Count = None,
     /,
     *,
     template: Template = None,

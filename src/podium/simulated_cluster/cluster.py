@@ -28,6 +28,7 @@ from podium.simulated_cluster.gpus.registration import add_registration
 from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.nodes.allocatable import AllocatableFollower
 from podium.simulated_cluster.nodes.heartbeats import INTERVAL_S, Heartbeats
+from podium.simulated_cluster.nodes.kubelet_labels import KubeletLabels
 from podium.simulated_cluster.pods.kubelets import Kubelets
 from podium.simulated_cluster.pods.stage_files import default_stages
 from podium.simulated_cluster.pods.stages import Stage
@@ -110,6 +111,7 @@ class SimulatedCluster:
             Heartbeats(self.informers, self._heartbeat_s),
             Kubelets(self.informers, self._options.stages, gpu_agents),
             AllocatableFollower(self.informers),
+            KubeletLabels(self.informers),
         )
         loops = [
             make_control_loop(Planned(each, self.executor, self._clock), self._clock)

@@ -1,5 +1,6 @@
 """Nodes from templates, and their heartbeats."""
 
+import json
 from typing import Any
 
 import pytest
@@ -18,7 +19,12 @@ from podium.simulated_cluster.actions import Plan
 from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.nodes.allocatable import AllocatableFollower, allocatable_after
 from podium.simulated_cluster.nodes.heartbeats import Heartbeats, decide
-from podium.simulated_cluster.nodes.templates import default_template, nodes_from, read_templates
+from podium.simulated_cluster.nodes.templates import (
+    NodeTemplate,
+    default_template,
+    nodes_from,
+    read_templates,
+)
 from podium.workloads.nodes import Lease, Node, NodeStatus
 
 GPU = b"""
@@ -48,7 +54,7 @@ def test_nodes_are_numbered_and_have_what_every_node_has() -> None:
     assert labels[1]["failure-domain.beta.kubernetes.io/zone"] == "b"
     assert labels[1]["beta.kubernetes.io/os"] == labels[1]["kubernetes.io/os"] == "linux"
     addresses = [each["status"]["addresses"][0]["address"] for each in made]
-    assert addresses == ["10.0.0.1", "10.0.0.2", "10.0.0.3"]
+    assert addresses == ["10.128.0.1", "10.128.0.2", "10.128.0.3"]
     assert made[0]["status"]["allocatable"]["cpu"] == "8"
     assert nodes_from([default_template()], 3, ["a", "b"]) == made
 
@@ -70,6 +76,34 @@ def test_a_manifest_is_a_template_without_what_is_one_nodes_own() -> None:
         "pods": "10",
         "ephemeral-storage": "x",
     }
+
+
+def named(*names: str) -> list[NodeTemplate]:
+    status = {"capacity": {"cpu": "1"}}
+    nodes = [
+        {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "status": status}
+        for name in names
+    ]
+    written = json.dumps({"apiVersion": "v1", "kind": "List", "items": nodes})
+    return read_templates(written.encode(), "nodes.json")
+
+
+def test_a_template_of_one_node_gives_its_very_name() -> None:
+    def names(count: int, *templates: str) -> list[str]:
+        return [each["metadata"]["name"] for each in nodes_from(named(*templates), count)]
+
+    assert names(1, "node-01") == ["node-01"]
+    assert names(2, "node-01") == ["node-01-0", "node-01-1"]
+    assert names(2, "node-01", "node-02") == ["node-01", "node-02"]
+    assert names(3, "node-01", "node-02") == ["node-01-0", "node-02", "node-01-1"]
+    assert names(2, "same", "same") == ["same-0", "same-1"]
+
+
+def test_labels_of_a_template_have_their_old_and_their_new_name() -> None:
+    (template,) = named("a")
+    template.manifest["metadata"]["labels"] = {"failure-domain.beta.kubernetes.io/zone": "z"}
+    (made,) = nodes_from([template], 1)
+    assert made["metadata"]["labels"]["topology.kubernetes.io/zone"] == "z"
 
 
 @pytest.mark.parametrize(

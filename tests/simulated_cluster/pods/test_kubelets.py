@@ -253,3 +253,16 @@ def test_pods_have_different_addresses() -> None:
         addresses.add(patches(plan)[0].body["status"]["podIP"])
     assert len(addresses) == 300
     assert all(address.startswith("10.64.") for address in addresses)
+
+
+def test_a_new_pod_gets_none_of_the_addresses_of_an_earlier_run() -> None:
+    informers = Informers()
+    kubelets = Kubelets(informers, USUAL)
+    kubelets.watch(lambda _: None)
+    informers.nodes.put(node())
+    informers.pods.put(pod("old", status={"podIP": "10.64.0.1"}))
+    informers.pods.put(pod("older", status={"podIP": "2001:db8::1"}))
+    informers.pods.put(pod("new", "Pending"))
+    kubelets.plan(("ns", "new"), moment(0))
+    plan = kubelets.plan(("ns", "new"), moment(5))
+    assert patches(plan)[0].body["status"]["podIP"] == "10.64.0.2"

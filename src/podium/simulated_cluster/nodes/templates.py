@@ -2,10 +2,14 @@
 
 A template is what `kubectl get node -o yaml` prints, or less: what is missing is filled in, and
 what belongs to one particular node (uid, addresses, conditions) is left out. In texts, `{index}`
-stands for the node's number and `{name}` for its name.
+stands for the node's number and `{name}` for its name. A name without `{index}` is that of the node
+if only one is made of it; of several, each gets its number behind it.
+
+Addresses are from 10.128.0.0/10: pods have 10.64.0.0/10, services 10.0.0.0/24.
 """
 
 import uuid
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -17,15 +21,14 @@ from podium.api.errors import InputError, ObjectError
 from podium.api.json_values import JsonObject, JsonValue
 from podium.api.kinds import convert_object
 from podium.api.node import Node
-from podium.api.old_node_labels import missing_old_labels
 from podium.api.quantity import QuantityError, nano
 from podium.simulated_cluster.names import SIMULATED
+from podium.simulated_cluster.nodes.kubelet_labels import HOSTNAME, missing_labels
 
 ZONE: Final = "topology.kubernetes.io/zone"
-_HOSTNAME: Final = "kubernetes.io/hostname"
 _OWN_METADATA: Final = ("name", "labels", "annotations")
 _OWN_STATUS: Final = ("capacity", "allocatable", "images", "nodeInfo", "declaredFeatures")
-_FIRST_ADDRESS: Final = 10 << 24
+_FIRST_ADDRESS: Final = 10 << 24 | 128 << 16
 _MOST: Final = 1 << 22
 _MACHINES: Final = uuid.UUID("9d2f6c0e-6d2b-5d0a-8f52-0d1b0b1f7a11")
 
@@ -121,28 +124,31 @@ def nodes_from(
     if not 0 <= count <= _MOST:
         raise InputError(f"there cannot be {count} nodes", remedy=f"0 to {_MOST} can be simulated")
     made = []
-    numbers = dict.fromkeys((template.name for template in templates), 0)
-    for place in range(count):
-        template = templates[place % len(templates)]
-        index = numbers[template.name]
-        numbers[template.name] += 1
-        made.append(_node(template, index, place, zones[place % len(zones)] if zones else ""))
+    in_turn = [templates[place % len(templates)] for place in range(count)]
+    totals = Counter(template.name for template in in_turn)
+    numbers: Counter[str] = Counter()
+    for place, template in enumerate(in_turn):
+        base = template.name
+        index = numbers[base]
+        numbers[base] += 1
+        if "{index}" in base:
+            name = base.replace("{index}", str(index))
+        else:
+            name = base if totals[base] == 1 else f"{base}-{index}"
+        zone = zones[place % len(zones)] if zones else ""
+        made.append(_node(template, name, index, place, zone))
     return made
 
 
-def _node(template: NodeTemplate, index: int, place: int, zone: str) -> JsonObject:
-    base = template.name
-    name = base.replace("{index}", str(index)) if "{index}" in base else f"{base}-{index}"
+def _node(template: NodeTemplate, name: str, index: int, place: int, zone: str) -> JsonObject:
     node: JsonObject = _filled(template.manifest, {"{index}": str(index), "{name}": name})
     metadata, status = node["metadata"], node["status"]
     metadata["name"] = name
     labels = metadata.setdefault("labels", {})
-    labels |= {_HOSTNAME: name, SIMULATED: "true"}
-    labels.setdefault("kubernetes.io/os", "linux")
-    labels.setdefault("kubernetes.io/arch", "amd64")
+    labels |= {HOSTNAME: name, SIMULATED: "true"}
     if zone:
         labels[ZONE] = zone
-    labels |= missing_old_labels(labels)
+    labels |= missing_labels(name, labels)
     number = _FIRST_ADDRESS + place + 1
     address = ".".join(str(number >> shift & 255) for shift in (24, 16, 8, 0))
     status["addresses"] = [

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from podium.api.ip_addresses import parse_ip
 from podium.client.resources import PODS
 from podium.simulated_cluster.actions import NOTHING, Action, Plan, delete, status_patch
 from podium.simulated_cluster.control import Wake
@@ -112,6 +113,8 @@ class Kubelets:
 
     def watch(self, wake: Wake) -> None:
         def pod_changed(old: Pod | None, new: Pod | None) -> None:
+            if new is not None and old is None:
+                self._note_address(new.status.pod_ip)
             if new is not None and new.spec.node_name:
                 if old is not None and old.spec.containers != new.spec.containers:
                     self._needs.pop(new.metadata.uid, None)
@@ -179,6 +182,14 @@ class Kubelets:
         if found is None:
             found = self._needs[pod.metadata.uid] = needs_of(pod)
         return found
+
+    def _note_address(self, written: str) -> None:
+        """Go on behind the addresses that pods of an earlier run have."""
+        if not written:
+            return
+        number = int(parse_ip(written)) - _FIRST_ADDRESS
+        if 0 < number < _ADDRESSES:
+            self._addresses = max(self._addresses, number)
 
     def _address(self) -> str:
         """An address for a pod, from 10.64.0.0/10."""
