@@ -12,6 +12,7 @@ from podium.cli.feature_gate_flags import read_gates
 from podium.cli.line_logging import start_logging
 from podium.cli.options import Gates
 from podium.cli.printing import print_line
+from podium.cli.runtime_config_flag import RuntimeConfigFlag, read_runtime_config
 from podium.files.bounded_files import read_input
 
 _SHORTEST_TOKEN = 16
@@ -37,6 +38,7 @@ def apiserver(
         Parameter(help="File with the bearer token to expect; without it one is made."),
     ] = None,
     feature_gates: Gates = None,
+    runtime_config: RuntimeConfigFlag = None,
     plain: Annotated[
         bool,
         Parameter(
@@ -76,13 +78,15 @@ def apiserver(
     from podium.engine.garbage import seldom_collected
 
     start_logging(logging.WARNING)
+    gates = read_gates(feature_gates)
     options = ServerOptions(
         host=host,
         port=port,
         data=data,
         plain=plain,
         token=_token(token_file) if token_file else "",
-        gates=read_gates(feature_gates),
+        gates=gates,
+        runtime_config=read_runtime_config(runtime_config, gates),
     )
     server = ApiServer(options)
     target = kubeconfig_out or (data / "kubeconfig" if data else Path("podium.kubeconfig"))

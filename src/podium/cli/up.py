@@ -42,6 +42,7 @@ from podium.cli.options import (
 )
 from podium.cli.printing import print_line, print_lines
 from podium.cli.recorded_options import SCHEDULER_EXTENSION
+from podium.cli.runtime_config_flag import RuntimeConfigFlag, read_runtime_config
 from podium.cli.tables import Screen
 from podium.cli.tables import count as counted
 from podium.live.decision_notices import DecisionNotices
@@ -65,7 +66,7 @@ _ZONES: Final = "a,b,c"
 
 
 def up(
-    count: Count = 3,
+    count: Count = None,
     /,
     *,
     apply: Annotated[
@@ -84,6 +85,7 @@ def up(
     plugin_timeout: PluginTimeout = "5s",
     reload: Reload = False,
     feature_gates: Gates = None,
+    runtime_config: RuntimeConfigFlag = None,
     strict: Strict = False,
     template: Template = None,
     cpu: Cpu = "",
@@ -225,6 +227,7 @@ def up(
     start_logging(logging.WARNING)
     silence_web_server()
     gates = read_gates(feature_gates, strict=strict)
+    served = read_runtime_config(runtime_config, gates)
     if zones is None:
         zones = "" if template else _ZONES
     screen = Screen()
@@ -276,6 +279,7 @@ def up(
             taint_new_nodes=True,
             serves_metrics=True,
             gates=gates,
+            runtime_config=served,
         )
     )
     authority = server.certificates.authority if server.certificates else None

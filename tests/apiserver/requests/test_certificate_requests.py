@@ -1,8 +1,13 @@
 """Requests for certificates: who asks is noted, and nobody approves or signs without the right."""
 
+import base64
 from typing import Any
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 from support.apiserver.api_calls import MERGE, Api
 from support.apiserver.smallest_objects import CERTIFICATE_REQUEST
 
@@ -83,3 +88,31 @@ def test_mistakes_are_told(change: dict[str, Any], problem: str) -> None:
 
     assert answer.status == 422
     assert problem in answer.message
+
+
+def written_for(*groups: str) -> str:
+    """A request for a certificate of jane, a member of these groups."""
+    parts = [x509.NameAttribute(NameOID.COMMON_NAME, "jane")]
+    parts += [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in groups]
+    builder = x509.CertificateSigningRequestBuilder().subject_name(x509.Name(parts))
+    signed = builder.sign(ec.generate_private_key(ec.SECP256R1()), hashes.SHA256())
+    return base64.b64encode(signed.public_bytes(serialization.Encoding.PEM)).decode()
+
+
+def test_nobody_becomes_a_master_by_a_certificate() -> None:
+    api, signer = Api(), "kubernetes.io/kube-apiserver-client"
+
+    refused = api.ask(
+        "POST", REQUESTS, request(request=written_for("a", "system:masters"), signerName=signer)
+    )
+
+    assert (refused.status, refused.body["reason"]) == (403, "Forbidden")
+    assert refused.message == (
+        'certificatesigningrequests.certificates.k8s.io "c" is forbidden: use of'
+        " kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed"
+    )
+    other = request(request=written_for("system:masters"))
+    assert api.ask("POST", REQUESTS, other).status == 201
+    other = request(request=written_for("developers"), signerName=signer)
+    other["metadata"]["name"] = "d"
+    assert api.ask("POST", REQUESTS, other).status == 201

@@ -1,5 +1,8 @@
 """Lists: pages that belong together, revisions, and what is too old or too new."""
 
+import base64
+import json
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -97,6 +100,34 @@ def test_a_forgotten_revision_is_gone_and_a_token_says_how_to_go_on() -> None:
     assert (lost.status, lost.body["reason"]) == (410, "Expired")
     assert (stale.status, stale.body["reason"]) == (410, "Expired")
     assert names(onward) == ["p2", "p3", "p4", "p9"]
+
+
+def token(revision: object, start: str = "p1") -> str:
+    text = json.dumps({"v": "meta.k8s.io/v1", "rv": revision, "start": f"default/{start}\0"})
+    return base64.urlsafe_b64encode(text.encode()).rstrip(b"=").decode()
+
+
+def test_a_token_of_the_future_is_not_answered_with_the_present() -> None:
+    answer = filled().ask("GET", f"{PODS}?limit=2&continue={token(99999999)}")
+
+    assert (answer.status, answer.body["reason"]) == (504, "Timeout")
+    assert answer.body["details"]["causes"][0]["reason"] == "ResourceVersionTooLarge"
+
+
+def test_a_token_without_a_revision_goes_on_with_what_is_there_now() -> None:
+    api = filled()
+    for revision in (-1, -77):
+        page = api.get(f"{PODS}?limit=2&continue={token(revision)}")
+        assert names(page) == ["p2", "p3"]
+        assert page["metadata"]["resourceVersion"] == str(api.store.revision)
+
+
+@pytest.mark.parametrize("revision", [0, 2**63, -(2**63) - 1, 1.5, True, "5", None])
+def test_a_token_whose_revision_is_none_is_refused(revision: object) -> None:
+    answer = filled().ask("GET", f"{PODS}?limit=2&continue={token(revision)}")
+
+    assert (answer.status, answer.body["reason"]) == (400, "BadRequest")
+    assert answer.message.startswith("invalid continue token: ")
 
 
 def test_the_future_is_not_waited_for() -> None:

@@ -15,6 +15,7 @@ from podium.apiserver.http.messages import Request, Response, headers_of, parame
 from podium.apiserver.http.refusals import refusal
 from podium.apiserver.http.resource_handlers import WatchAnswer
 from podium.apiserver.requests.watching import Watch
+from podium.apiserver.resources.runtime_config import EVERYTHING, RuntimeConfig
 from podium.apiserver.serving.assembly import build_service
 from podium.apiserver.status_errors import StatusError
 from podium.apiserver.store.store import Store
@@ -57,11 +58,23 @@ class Answer:
 class Api:
     """A server with nothing in it but what every cluster has."""
 
-    def __init__(self, store: Store | None = None, gates: FeatureGates = DEFAULT_GATES) -> None:
+    def __init__(
+        self,
+        store: Store | None = None,
+        gates: FeatureGates = DEFAULT_GATES,
+        runtime_config: RuntimeConfig = EVERYTHING,
+        authority: bytes = b"",
+    ) -> None:
         self.clock = FakeClock(START)
         self.store = store or Store()
         self.service = build_service(
-            self.store, Tokens(TOKEN), clock=self.clock, randomness=Random(7), gates=gates
+            self.store,
+            Tokens(TOKEN),
+            clock=self.clock,
+            randomness=Random(7),
+            gates=gates,
+            runtime_config=runtime_config,
+            authority=authority,
         )
         self.registry = self.service.registry
 

@@ -2,6 +2,7 @@
 
 from podium.api.json_values import JsonObject
 from podium.apiserver.admission import (
+    certificate_requests,
     devices,
     ingresses,
     limits,
@@ -96,6 +97,8 @@ def review_create(resource: Resource, obj: JsonObject, lookup: Lookup) -> None:
         priorities.refuse_second_default(resource, obj, lookup)
     elif (resource.group, resource.kind) == ("scheduling.k8s.io", "PodGroup"):
         pod_groups.refuse_without_template(resource, obj, lookup)
+    elif resource.kind == "CertificateSigningRequest":
+        certificate_requests.refuse_masters(resource, obj)
     elif (resource.group, resource.kind) == ("", "Pod"):
         limits.refuse_beyond(resource, obj, lookup)
         if obj["spec"].get("overhead"):

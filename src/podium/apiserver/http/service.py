@@ -85,7 +85,7 @@ class Service:
             return self.others.handle(request, admitted.parts)
         if self._metrics is not None and target.group == METRICS_GROUP:
             return self._metrics.handle(request, target)
-        resource = self.registry.table.find(target.group, target.version, target.plural)
+        resource = self.registry.table.find_served(target.group, target.version, target.plural)
         if resource is None or _is_misplaced(resource, target):
             if not self._discovery.has_version(target.group, target.version):
                 return page_not_found()

@@ -89,6 +89,7 @@ def _where(registry: Registry, options: ListOptions) -> _Where:
         revision, after = _read_token(options.continue_token)
         if revision < 0:  # a token that says: go on with what is there now
             return _Where(current, after, False)
+        check_not_ahead(registry, revision)
         return _Where(revision, after, True)
     try:
         wanted = query.revision(given)
@@ -153,8 +154,12 @@ def _read_token(token: str) -> tuple[int, str]:
     if not isinstance(value, dict) or value.get("v") != _TOKEN_VERSION:
         found = value.get("v", "") if isinstance(value, dict) else ""
         raise _bad_token(f'server does not recognize this encoded version "{found}"')
-    revision, start = value.get("rv"), value.get("start")
-    if not isinstance(revision, int) or revision == 0:
+    revision, start = value.get("rv", 0), value.get("start")
+    if type(revision) is not int or not -(2**63) <= revision < 2**63:
+        raise _bad_token(
+            "json: cannot unmarshal number into Go struct field continueToken.rv of type int64"
+        )
+    if revision == 0:
         raise _bad_token(f"incorrect encoded start resourceVersion (version {_TOKEN_VERSION})")
     if not isinstance(start, str) or not start:
         raise _bad_token(f"encoded start key empty (version {_TOKEN_VERSION})")

@@ -2,6 +2,7 @@
 
 Built-in resources are there from the start; definitions of custom resources add and remove theirs.
 `changes` counts up with every such change, so that discovery documents can be kept until then.
+Resources that are switched off are known to the server and to nobody else.
 """
 
 from collections.abc import Iterable, Iterator
@@ -9,12 +10,18 @@ from collections.abc import Iterable, Iterator
 from podium.apiserver.resources.builtin import BUILTIN
 from podium.apiserver.resources.maturity import maturity
 from podium.apiserver.resources.resource import Resource
+from podium.apiserver.resources.runtime_config import EVERYTHING, RuntimeConfig
 
 
 class ResourceTable:
     """Looks up resources as paths and objects name them."""
 
-    def __init__(self, resources: Iterable[Resource] = BUILTIN) -> None:
+    def __init__(
+        self,
+        resources: Iterable[Resource] = BUILTIN,
+        runtime_config: RuntimeConfig = EVERYTHING,
+    ) -> None:
+        self._runtime_config = runtime_config
         self._by_path: dict[tuple[str, str, str], Resource] = {}
         self._by_kind: dict[tuple[str, str, str], Resource] = {}
         self.changes = 0
@@ -37,6 +44,14 @@ class ResourceTable:
     def find(self, group: str, version: str, plural: str) -> Resource | None:
         return self._by_path.get((group, version, plural))
 
+    def find_served(self, group: str, version: str, plural: str) -> Resource | None:
+        """The resource for clients."""
+        found = self.find(group, version, plural)
+        return found if found is not None and self._serves(found) else None
+
+    def _serves(self, resource: Resource) -> bool:
+        return resource.is_custom or self._runtime_config.serves(resource)
+
     def find_kind(self, group: str, version: str, kind: str) -> Resource | None:
         return self._by_kind.get((group, version, kind))
 
@@ -45,7 +60,8 @@ class ResourceTable:
         return self._by_path[(group, version, plural)]
 
     def __iter__(self) -> Iterator[Resource]:
-        return iter(self._by_path.values())
+        """Those that are served."""
+        return filter(self._serves, self._by_path.values())
 
     def group_versions(self) -> dict[str, list[str]]:
         """The versions of each group, the most mature first: v2, v1, v1beta1, others by name."""

@@ -20,9 +20,11 @@ from podium.apiserver.requests.registry import Registry
 from podium.apiserver.resource_metrics.handler import GROUP as METRICS_GROUP
 from podium.apiserver.resource_metrics.handler import VERSION as METRICS_VERSION
 from podium.apiserver.resources.builtin import served_resources
+from podium.apiserver.resources.runtime_config import EVERYTHING, RuntimeConfig
 from podium.apiserver.resources.table import ResourceTable
 from podium.apiserver.serving.bootstrap import bootstrap
 from podium.apiserver.serving.own_service import Advertised, ensure_own_service
+from podium.apiserver.serving.published_authority import publish_authority
 from podium.apiserver.store.store import Store
 from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
 
@@ -38,20 +40,24 @@ def build_service(
     account_key: ec.EllipticCurvePrivateKey | None = None,
     advertised: Advertised | None = None,
     serves_metrics: bool = False,
+    runtime_config: RuntimeConfig = EVERYTHING,
+    authority: bytes = b"",
 ) -> Service:
     """A service over a store, with what every cluster has from its first moment.
 
     `clock` gives seconds since 1970, `gates` say what is served, `account_key` signs the tokens of
     service accounts; without it they are good for this service only. `advertised` is where the
     server can be reached, as the endpoints of its own service tell. `serves_metrics` is for
-    clusters whose nodes are simulated.
+    clusters whose nodes are simulated. `runtime_config` switches group-versions off, `authority` is
+    the certificate authority of the server, PEM, if it has one.
     """
-    table = ResourceTable(served_resources(gates))
+    table = ResourceTable(served_resources(gates), runtime_config)
     registry = Registry(store, table, clock=clock, randomness=randomness, settings=settings)
     key = account_key or ec.generate_private_key(ec.SECP256R1())
     tokens.accounts = AccountTokens(key, registry.lookup, clock)
     bootstrap(registry, gates)
     ensure_own_service(registry, advertised)
+    publish_authority(registry, authority)
     api_services = ApiServices(registry)
     openapi = OpenApi(table, registry.definitions.schema_of)
     service = Service(registry, tokens, openapi, api_services)

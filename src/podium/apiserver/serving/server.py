@@ -20,6 +20,7 @@ from podium.apiserver.admission import AdmissionSettings
 from podium.apiserver.http.app import Application
 from podium.apiserver.http.commits import Commits
 from podium.apiserver.http.plain_access import refuse_browsers
+from podium.apiserver.resources.runtime_config import EVERYTHING, RuntimeConfig
 from podium.apiserver.serving.account_key import ensure_account_key
 from podium.apiserver.serving.advertised_address import find_advertised_address
 from podium.apiserver.serving.assembly import build_service
@@ -57,6 +58,8 @@ class ServerOptions:
     limits: Limits = field(default_factory=Limits)
     gates: FeatureGates = DEFAULT_GATES
     """What is served of features that not every server has."""
+    runtime_config: RuntimeConfig = EVERYTHING
+    """Group-versions that are switched off."""
 
 
 @dataclass
@@ -107,6 +110,8 @@ class ApiServer:
             account_key=self._account_key,
             advertised=self._advertised(),
             serves_metrics=self.options.serves_metrics,
+            runtime_config=self.options.runtime_config,
+            authority=self.certificates.authority if self.certificates else b"",
         )
         self.registry = self._service.registry
 
