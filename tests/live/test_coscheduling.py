@@ -173,3 +173,29 @@ def test_without_the_definition_other_pods_are_scheduled_and_the_log_says_what_i
         "podgroups (scheduling.x-k8s.io/v1alpha1) are not served and left out; Coscheduling reads"
         " them: install their CustomResourceDefinition, which is noticed without a restart"
     )
+
+
+OLDER = "scheduling.sigs.k8s.io"
+OLDER_POD_GROUPS = ResourceType(OLDER, "v1alpha1", "podgroups", "PodGroup")
+
+
+def older_definition() -> dict[str, Any]:
+    made = pod_group_definition()
+    made["metadata"]["name"] = f"podgroups.{OLDER}"
+    made["spec"]["group"] = OLDER
+    return made
+
+
+def test_the_older_definition_is_noticed_when_it_comes_later() -> None:
+    async def scenario(cluster: Cluster, _: Assembly) -> None:
+        waiting = member("g-0", "g")
+        waiting["metadata"]["labels"] = {f"pod-group.{OLDER}": "g"}
+        await cluster.create(PODS, waiting)
+        await sleep_virtually(60)
+        assert not await is_bound(cluster, "g-0")
+        await cluster.create(DEFINITIONS, older_definition())
+        made = {**group("g", 1), "apiVersion": f"{OLDER}/v1alpha1"}
+        await cluster.create(OLDER_POD_GROUPS, made)
+        assert await cluster.until(all_running(cluster, "g", 1)) < 30
+
+    with_gangs(scenario)

@@ -51,6 +51,8 @@ _BURST_S: Final = 0.005
 _TICK_S: Final = 1.0
 _PAUSE_AFTER_CRASH_S: Final = 1.0
 _LOOK_S: Final = 0.5
+_LOOK_FOR_KINDS_S: Final = 10.0
+"""How often to look whether optional kinds are served by now."""
 
 
 class LiveScheduler:
@@ -154,9 +156,10 @@ class LiveScheduler:
     async def follow(self) -> None:
         """Watch until cancelled; `synced` is set once everything has been seen.
 
-        Kinds that the server does not serve are left out, with a word in the log.
+        Kinds that the server does not serve are left out, with a word in the log unless they are
+        optional, and watched as soon as it does.
         """
-        asked_for = await self._kinds_asked_for()
+        asked_for, missing = await self._kinds_asked_for()
         kinds = kinds_before_pods(self._engine.gates, asked_for)
         async with asyncio.TaskGroup() as group:
             reflectors = [self._start(group, kind, Selection()) for kind in kinds]
@@ -165,6 +168,7 @@ class LiveScheduler:
             pods = self._start(group, PODS, UNFINISHED)
             await self._until_synced(PODS[0], pods)
             self.synced.set()
+            await self._watch_when_served(group, missing)
 
     def _start(
         self, group: asyncio.TaskGroup, watched: Watched, selection: Selection
@@ -195,13 +199,27 @@ class LiveScheduler:
                     _LOG.warning("%s are not served and left out%s", _named(resource), readers)
                     return
 
-    async def _kinds_asked_for(self) -> list[WatchedKind]:
-        """What plugins read beside the rest, without what is optional and not served."""
-        return [
-            kind
-            for kind in self._engine.state.watched_kinds
-            if not kind.optional or await self._is_served(resource_of(kind))
-        ]
+    async def _kinds_asked_for(self) -> tuple[list[WatchedKind], list[WatchedKind]]:
+        """What plugins read beside the rest, and apart from it what is optional and not served."""
+        asked_for: list[WatchedKind] = []
+        missing: list[WatchedKind] = []
+        for kind in self._engine.state.watched_kinds:
+            is_there = not kind.optional or await self._is_served(resource_of(kind))
+            (asked_for if is_there else missing).append(kind)
+        return asked_for, missing
+
+    async def _watch_when_served(
+        self, group: asyncio.TaskGroup, missing: list[WatchedKind]
+    ) -> None:
+        """Begin to watch optional kinds when the server begins to serve them."""
+        while missing:
+            await self._clock.sleep(_LOOK_FOR_KINDS_S)
+            for kind in tuple(missing):
+                resource = resource_of(kind)
+                if await self._is_served(resource, in_doubt=False):
+                    _LOG.info("%s are served by now and watched", _named(resource))
+                    self._start(group, (resource, kind.struct), Selection())
+                    missing.remove(kind)
 
     def _readers_of(self, resource: ResourceType) -> str:
         """Which plugins miss a kind, and what there is to do about it."""
@@ -219,15 +237,15 @@ class LiveScheduler:
             " which is noticed without a restart"
         )
 
-    async def _is_served(self, resource: ResourceType) -> bool:
-        """Whether the server knows a kind; in doubt it does."""
+    async def _is_served(self, resource: ResourceType, *, in_doubt: bool = True) -> bool:
+        """Whether the server knows a kind; `in_doubt` is the answer if it does not say."""
         path = f"/apis/{resource.api_version}" if resource.group else f"/api/{resource.version}"
         try:
             found = await self._client.request("GET", path)
         except NotFound:
             return False
         except Exception:
-            return True
+            return in_doubt
         return f'"{resource.plural}"'.encode() in found
 
     # --- scheduling ---------------------------------------------------------------------------
