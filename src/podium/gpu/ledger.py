@@ -9,6 +9,10 @@ A reservation is `writing` until whoever made it says that its write has ended, 
 be; until then only he can end it. From then on it ends when the pod's object shows that it is bound
 or done, that it was refused later, or when its grace period is over. All of it can be rebuilt from
 objects alone. Pure: objects and the time go in.
+
+Whoever may change a pod can write a decision on it. Once a pod has a node that is what its agent
+goes by, and it counts. On a pod without one it counts if it was made here or, by a ledger that has
+just begun, found: `stop_adopting` says when that is over.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -68,6 +72,7 @@ class Ledger:
         self.reservations: dict[str, Reservation] = {}
         self.use = NamespaceUse()
         self._grace_period_s = grace_period_s
+        self._adopts_until = float("inf")
         self._rows: dict[str, int] = {}
         self._free_rows: list[int] = []
         self._config_maps: dict[tuple[str, str], Mapping[str, str]] = {}
@@ -144,7 +149,9 @@ class Ledger:
         """The newest version counts, in whatever order they come. `seen` is what a watch told; what
         came as an answer to a request is not."""
         uid = pod.metadata.uid
-        if self._pods.put(pod, now, seen=seen, wanted=uid in self.reservations):
+        is_reserved = uid in self.reservations
+        adopted = is_reserved or now <= self._adopts_until
+        if self._pods.put(pod, now, seen=seen, wanted=is_reserved, adopted=adopted):
             self._count(uid, now)
 
     def bind_pod(self, uid: str, node_name: str, now: float) -> None:
@@ -157,6 +164,12 @@ class Ledger:
         """A reservation that is being written stays: the write may not have come to its end."""
         self._pods.delete(uid)
         self._count(uid, now)
+
+    def stop_adopting(self, now: float) -> None:
+        """All pods are known that another one decided about before this one began. What it wrote
+        in its last moment is still taken for true for a grace period; after that no decision on a
+        pod without a node counts that was not made here."""
+        self._adopts_until = now + self._grace_period_s
 
     # --- reservations -------------------------------------------------------------------------
 
@@ -180,7 +193,7 @@ class Ledger:
             return allocation
         reservation = Reservation(pod, node_name, self.table.nodes[row], allocation, now)
         self.reservations[uid] = reservation
-        self._count(uid, now)
+        self._decide(uid, now)
         return reservation
 
     def settle(self, uid: str, now: float) -> None:
@@ -188,7 +201,7 @@ class Ledger:
         reservation = self.reservations.get(uid)
         if reservation is not None:
             self.reservations[uid] = replace(reservation, writing=False)
-            self._count(uid, now)
+            self._decide(uid, now)
 
     def release(self, uid: str, now: float) -> None:
         """The pod does not get what was reserved for it."""
@@ -232,7 +245,7 @@ class Ledger:
             decided_at = self.dialect.waiting_since(known.pod) if decision is None else None
             if decision is not None:
                 decided_at = decision.decided_at
-            if now - (decided_at or 0.0) > grace_period(known.pod, self._grace_period_s):
+            if abs(now - (decided_at or 0.0)) > grace_period(known.pod, self._grace_period_s):
                 found.append(known.pod)
         return found
 
@@ -295,6 +308,8 @@ class Ledger:
             if node_name:
                 cards = self.cards(node_name)
                 known.held = held_cards(self.dialect, known.pod, cards, now, self._grace_period_s)
+                if not self._counts(known, now):
+                    known.held = NOTHING_HELD
             if known.held.uses and node_name in self._rows:
                 wanted[node_name] = known.held.uses
         self._end_if_over(uid, known, now)
@@ -315,6 +330,19 @@ class Ledger:
             self._charges[uid] = wanted
         else:
             self._charges.pop(uid, None)
+
+    def _decide(self, uid: str, now: float) -> None:
+        """Count a pod that was decided about here just now."""
+        known = self._pods.get(uid)
+        if known is not None:
+            known.decided_at = now
+        self._count(uid, now)
+
+    def _counts(self, known: KnownPod, now: float) -> bool:
+        """Whether what stands on a pod is to be believed."""
+        if known.pod.spec.node_name or self._adopts_until == float("inf"):
+            return True
+        return known.decided_at is not None and now - known.decided_at <= self._grace_period_s
 
     def _count_use(self, uid: str, charges: Mapping[str, Uses]) -> None:
         """Let quotas count a pod on the node that it has, or else where it holds cards."""

@@ -82,6 +82,7 @@ class ClusterWatch:
                 group.create_task(reflector.run())
             for reflector in self.reflectors:
                 await reflector.synced.wait()
+            self._view.ledger.stop_adopting(self._view.now())
             self._view.is_synced = True
             self.synced.set()
 

@@ -3,6 +3,9 @@
 A decision reserves cards from the moment it is written. Pods whose binding failed, whose agent
 refused them, or that nobody schedules any more would hold them for ever, were it not for this rule.
 It is the same for all dialects.
+
+What stands on a pod may have been written by whoever may change the pod. So a grace period of its
+own can only be shorter than that of the service, and a time in the future is no way around it.
 """
 
 from enum import Enum
@@ -44,13 +47,13 @@ def find_staleness(
     refused_at = _refused_at(pod)
     if refused_at is not None and int(decision.decided_at) <= int(refused_at):
         return Staleness.UNSCHEDULABLE
-    if now - decision.decided_at > grace_period(pod, grace_period_s):
+    if abs(now - decision.decided_at) > grace_period(pod, grace_period_s):
         return Staleness.EXPIRED
     return None
 
 
 def grace_period(pod: Pod, default_s: float = GRACE_PERIOD_S) -> float:
-    """The pod's own grace period, if its annotation names one of a second or more."""
+    """The service's, or the pod's own if its annotation names a shorter one of a second or more."""
     text = pod.metadata.annotation(GRACE_PERIOD_ANNOTATION)
     if not text:
         return default_s
@@ -58,7 +61,7 @@ def grace_period(pod: Pod, default_s: float = GRACE_PERIOD_S) -> float:
         seconds = Duration.parse(text).seconds
     except DurationError:
         return default_s
-    return seconds if seconds >= _MIN_GRACE_PERIOD_S else default_s
+    return min(seconds, default_s) if seconds >= _MIN_GRACE_PERIOD_S else default_s
 
 
 def _refused_at(pod: Pod) -> float | None:
