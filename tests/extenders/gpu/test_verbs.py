@@ -43,10 +43,11 @@ def test_the_fullest_node_that_fits_is_the_best_and_cpu_pods_go_elsewhere(verb: 
         extender = await cluster.start()
         await place(cluster, extender, "a", "full")
         names = ["empty", "full", "plain"]
-        body = {"Pod": await cluster.add_pod("b", share(10, 1)), "NodeNames": names[:2]}
+        body = {"Pod": await cluster.add_pod("b", share(10, 1)), "NodeNames": names}
         assert await extender.ask(verb, body) == [
             {"Host": "empty", "Score": 0},
             {"Host": "full", "Score": 10},
+            {"Host": "plain", "Score": 0},
         ]
         body = {"Pod": await cluster.add_pod("c", {"cpu": 1}), "NodeNames": names}
         scores = {each["Host"]: each["Score"] for each in await extender.ask(verb, body)}

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from podium.api.errors import PodiumError
 from podium.api.pod import Pod
 from podium.extenders.extender import ExtenderError
 from podium.extenders.gpu.quotas import NamespaceQuotas
@@ -11,6 +12,11 @@ from podium.gpu.dialects.dialect import Dialect
 from podium.gpu.ledger import Ledger
 from podium.gpu.reasons import Reason
 from podium.gpu.requests import PodRequest
+
+
+class PodChanged(PodiumError):
+    """The pod is not the one that was decided about any more, or is not the one that a request
+    says it is: gone, replaced, bound, or of another name."""
 
 
 class ClusterView:
@@ -43,6 +49,14 @@ class ClusterView:
     def request_of(self, pod: Pod) -> PodRequest | None:
         """Raises InvalidRequest, also for pods whose metadata make no sense."""
         return self.dialect.pod_request(pod)
+
+    def require_own_uid(self, namespace: str, name: str, uid: str) -> None:
+        """Raises PodChanged if the UID is known to be another pod's: what that one holds is not to
+        be taken for free, nor to be forgotten."""
+        known, reservation = self.ledger.pod(uid), self.ledger.reservations.get(uid)
+        pod = known or (reservation.pod if reservation is not None else None)
+        if pod is not None and pod.metadata.key != (namespace, name):
+            raise PodChanged(f"UID {uid} is that of pod {pod.namespace}/{pod.name}")
 
     def is_busy(self, uid: str) -> bool:
         return uid in self._busy

@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from podium.api.pod import Pod
 from podium.client import Clock, KubeClient, RequestFailed
-from podium.extenders.gpu.cluster_view import ClusterView
-from podium.extenders.gpu.decision_writing import DecisionWriter, PodChanged
+from podium.extenders.gpu.cluster_view import ClusterView, PodChanged
+from podium.extenders.gpu.decision_writing import DecisionWriter
 from podium.extenders.gpu.node_locking import NodeLocked, NodeLocks, TakenLock
 from podium.gpu.choosing import check_row
 from podium.gpu.ledger import Reservation
@@ -100,6 +100,16 @@ class Decider:
             self._doubt(Doubt(reservation, lock))
             raise
         self._end(reservation)
+
+    async def read_settled(self, pod: Pod) -> Pod:
+        """The newest version of a pod, once nothing of an earlier decision about it is in doubt.
+        Raises RequestFailed, and PodChanged if it is gone."""
+        uid = pod.metadata.uid
+        doubt = self.doubts.get(uid)
+        if doubt is None:
+            return self.view.ledger.pod(uid) or pod
+        await self.clear_up(doubt)
+        return await self.writer.read(*pod.metadata.key, uid)
 
     async def clear_up(self, doubt: Doubt) -> None:
         """Find out what became of a decision, and take it back if nothing did. Raises

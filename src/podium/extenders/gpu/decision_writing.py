@@ -11,12 +11,11 @@ from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
-from podium.api.errors import PodiumError
 from podium.api.pod import Pod
 from podium.client import Clock, KubeClient, Unreachable
 from podium.client.api_errors import Conflict, NotFound, ServerTrouble, TooManyRequests
 from podium.client.resources import NODES, PODS
-from podium.extenders.gpu.cluster_view import ClusterView
+from podium.extenders.gpu.cluster_view import ClusterView, PodChanged
 from podium.gpu.dialects.dialect import PodWrite
 from podium.gpu.dialects.writes import has_write, merge_patch_of, merge_writes, written_pod
 from podium.gpu.ledger import Reservation
@@ -32,10 +31,6 @@ T = TypeVar("T")
 _decode_pod: Final = msgspec.json.Decoder(Pod).decode
 
 
-class PodChanged(PodiumError):
-    """The pod is not the one that was decided about any more: gone, replaced, or bound."""
-
-
 class WrittenPod(NamedTuple):
     """A pod as the server has it after a decision was written, and what was written."""
 
@@ -49,19 +44,35 @@ class DecisionWriter:
         self._view = view
         self._clock = clock
 
+    async def identify(self, namespace: str, name: str, uid: str) -> Pod:
+        """The pod that a request speaks of. Raises PodChanged if its namespace, name and UID are
+        not of one pod, whatever the server still has to be asked for, and RequestFailed. What a
+        caller says of a pod changes nothing of what is known."""
+        if not uid:
+            raise PodChanged(f"the request names no UID of pod {namespace}/{name}")
+        self._view.require_own_uid(namespace, name, uid)
+        return self._view.ledger.pod(uid) or await self.read(namespace, name, uid)
+
     async def read(self, namespace: str, name: str, uid: str) -> Pod:
         """The pod as it is now. Raises PodChanged if it is gone, and RequestFailed."""
         try:
             answer = await self._client.get(PODS, name, namespace)
         except NotFound:
-            self._view.ledger.delete_pod(uid, self._view.now())
+            self._forget(namespace, name, uid)
             raise PodChanged(f"pod {namespace}/{name} is gone") from None
         pod = _decode_pod(answer)
-        if uid and pod.metadata.uid != uid:
-            self._view.ledger.delete_pod(uid, self._view.now())
+        if pod.metadata.uid != uid:
+            self._forget(namespace, name, uid)
             raise PodChanged(f"pod {namespace}/{name} is another one now")
         self._view.ledger.put_pod(pod, self._view.now(), seen=False)
         return pod
+
+    def _forget(self, namespace: str, name: str, uid: str) -> None:
+        """A name without its pod proves that the pod is gone only if the pod had that name: a
+        caller may have sent the UID of another one."""
+        known = self._view.ledger.pod(uid)
+        if known is not None and known.metadata.key == (namespace, name):
+            self._view.ledger.delete_pod(uid, self._view.now())
 
     async def write(self, reservation: Reservation) -> WrittenPod:
         """Let the pod carry the decision. Raises PodChanged and RequestFailed; after the latter
@@ -150,7 +161,10 @@ class DecisionWriter:
             await self.patch(pod, write)
 
     async def bind_plainly(self, pod: Pod, node_name: str) -> None:
-        """The Binding of a pod that asks for no card, which is tried once. Raises RequestFailed."""
+        """The Binding of a pod that asks for no card, which is tried once. Raises RequestFailed,
+        also for a node that is not there: the server would take the binding all the same."""
+        if node_name not in self._view.ledger.nodes:
+            await self._client.get(NODES, node_name)
         await self._create_binding(pod, node_name, of_this_version=False)
 
     def _decision(self, pod: Pod, reservation: Reservation) -> PodWrite:

@@ -1,17 +1,26 @@
 """The verbs of the GPU extender: filter without side effects, prioritize, bind, preempt."""
 
+import asyncio
 from collections.abc import Mapping
+from typing import Final
 
 from podium.api.pod import Pod
 from podium.extenders.extender import Extender, ExtenderError, Nodes, Victims
+from podium.extenders.gpu.cluster_view import PodChanged
 from podium.extenders.gpu.deciding import FAILURES, Decider
-from podium.extenders.gpu.decision_writing import PodChanged
-from podium.extenders.gpu.feasibility import Refusal, find_refusals, refuse_all
+from podium.extenders.gpu.feasibility import (
+    Refusal,
+    find_refusals,
+    refuse_all,
+    require_distinct,
+)
 from podium.extenders.gpu.preemption import PreemptionSettings, choose_victims
 from podium.gpu.dialects.dialect import InvalidRequest
 from podium.gpu.node_scores import node_values, scores
 from podium.gpu.reasons import Reason
 
+_NODES_AT_ONCE: Final = 8
+"""Of those whose victims are chosen: then others have a turn."""
 CPU_NODE_SCORE = 1
 """Of nodes without cards for pods that ask for none; nodes with cards have 0."""
 
@@ -26,12 +35,13 @@ class GPUExtender(Extender):
         return self._view.is_synced
 
     async def filter(self, pod: Pod, nodes: Nodes) -> dict[str, str]:
-        now = self._view.start_call()
+        now = self._start_call(pod)
+        require_distinct(nodes)
         try:
             request = self._view.request_of(pod)
             if request is None:
                 return {}
-            refused = find_refusals(self._view, pod, request, nodes, now)
+            refused = await find_refusals(self._view, pod, request, nodes, now)
         except InvalidRequest as problem:
             refused = refuse_all(nodes, str(problem))
         for refusal in refused.values():
@@ -39,7 +49,8 @@ class GPUExtender(Extender):
         return {name: refusal.text for name, refusal in refused.items()}
 
     async def prioritize(self, pod: Pod, nodes: Nodes) -> dict[str, int]:
-        self._view.start_call()
+        self._start_call(pod)
+        require_distinct(nodes)
         ledger = self._view.ledger
         try:
             request = self._view.request_of(pod)
@@ -47,28 +58,23 @@ class GPUExtender(Extender):
             raise ExtenderError(str(problem)) from None
         if request is None:
             return {name: 0 if ledger.cards(name).cards else CPU_NODE_SCORE for name in nodes.names}
-        rows = ledger.rows_of(nodes.names)
-        known = rows >= 0
+        # Among nodes with cards alone: one without has nothing free, and so would be the fullest.
+        names = [name for name in nodes.names if ledger.cards(name).cards]
         with ledger.without(pod.metadata.uid):
-            values = node_values(ledger.table, rows[known], request)
-        names = [name for name, is_known in zip(nodes.names, known, strict=True) if is_known]
+            values = node_values(ledger.table, ledger.rows_of(names), request)
         return dict(zip(names, scores(values).tolist(), strict=True))
 
     async def bind(self, pod_name: str, pod_namespace: str, pod_uid: str, node: str) -> None:
         self._view.start_call()
-        with self._view.writing_about(f"{pod_namespace}/{pod_name}", pod_uid):
-            try:
-                await self._bind(pod_name, pod_namespace, pod_uid, node)
-            except (InvalidRequest, *FAILURES) as problem:
-                raise ExtenderError(f"pod {pod_namespace}/{pod_name}: {problem}") from None
+        try:
+            pod = await self._decider.writer.identify(pod_namespace, pod_name, pod_uid)
+            with self._view.writing_about(f"{pod_namespace}/{pod_name}", pod_uid):
+                await self._bind(pod, node)
+        except (InvalidRequest, *FAILURES) as problem:
+            raise ExtenderError(f"pod {pod_namespace}/{pod_name}: {problem}") from None
 
-    async def _bind(self, name: str, namespace: str, uid: str, node: str) -> None:
-        doubt = self._decider.doubts.get(uid)
-        if doubt is not None:
-            await self._decider.clear_up(doubt)
-        pod = self._view.ledger.pod(uid)
-        if pod is None or doubt is not None or pod.metadata.key != (namespace, name):
-            pod = await self._decider.writer.read(namespace, name, uid)
+    async def _bind(self, pod: Pod, node: str) -> None:
+        pod = await self._decider.read_settled(pod)
         if pod.spec.node_name == node:
             return  # an earlier call did it, and its answer was lost
         if pod.spec.node_name:
@@ -87,7 +93,7 @@ class GPUExtender(Extender):
         await self._decider.bind(reservation, lock)
 
     async def preempt(self, pod: Pod, victims: Mapping[str, Victims]) -> dict[str, Victims]:
-        self._view.start_call()
+        self._start_call(pod)
         try:
             request = self._view.request_of(pod)
         except InvalidRequest:
@@ -96,7 +102,9 @@ class GPUExtender(Extender):
             return dict(victims)
         holders = self._view.ledger.holders()
         kept = {}
-        for name, offered in victims.items():
+        for at, (name, offered) in enumerate(victims.items(), start=1):
+            if at % _NODES_AT_ONCE == 0:
+                await asyncio.sleep(0)
             chosen = choose_victims(
                 self._view.ledger,
                 pod,
@@ -110,3 +118,13 @@ class GPUExtender(Extender):
                 more = len(set(chosen) - set(offered.uids))
                 kept[name] = Victims(chosen, offered.violations + more)
         return kept
+
+    def _start_call(self, pod: Pod) -> float:
+        """The time of a call about a pod that nobody but the caller may know: an autoscaler asks
+        about pods that it made up. Raises ExtenderError for one with the UID of another."""
+        now = self._view.start_call()
+        try:
+            self._view.require_own_uid(pod.namespace, pod.name, pod.metadata.uid)
+        except PodChanged as problem:
+            raise ExtenderError(f"pod {pod.namespace}/{pod.name}: {problem}") from None
+        return now

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Final
 
 from podium.client import Clock, RequestFailed
+from podium.extenders.gpu.cluster_view import PodChanged
 from podium.extenders.gpu.deciding import Decider
-from podium.extenders.gpu.decision_writing import PodChanged
 from podium.files.bounded_files import read_file
 
 _LOG: Final = logging.getLogger("podium.extenders")

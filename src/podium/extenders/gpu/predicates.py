@@ -7,9 +7,9 @@ earlier attempt is replaced: a pod whose binding failed is not stuck with it.
 
 from podium.api.pod import Pod
 from podium.extenders.extender import Extender, ExtenderError, Nodes
+from podium.extenders.gpu.cluster_view import PodChanged
 from podium.extenders.gpu.deciding import FAILURES, Decider
-from podium.extenders.gpu.decision_writing import PodChanged
-from podium.extenders.gpu.feasibility import find_refusals, refuse_all
+from podium.extenders.gpu.feasibility import find_refusals, refuse_all, require_distinct
 from podium.gpu.dialects.dialect import InvalidRequest
 from podium.gpu.node_scores import node_values
 from podium.gpu.reasons import Reason
@@ -36,32 +36,35 @@ class Predicates(Extender):
     async def filter(self, pod: Pod, nodes: Nodes) -> dict[str, str]:
         """All nodes but the one that was chosen. What they are told are gpu-admission's texts."""
         now = self._view.start_call()
+        require_distinct(nodes)
         try:
-            request = self._view.request_of(pod)
+            if self._view.request_of(pod) is None:
+                return {}
+            return await self._decide(pod, nodes, now)
         except InvalidRequest as problem:
             return {name: each.text for name, each in refuse_all(nodes, str(problem)).items()}
-        if request is None:
-            return {}
+        except FAILURES as problem:
+            raise ExtenderError(f"pod {pod.namespace}/{pod.name}: {problem}") from None
+
+    async def _decide(self, pod: Pod, nodes: Nodes, now: float) -> dict[str, str]:
+        """What was sent says which pod is meant. What is decided about is the pod as the server has
+        it: the other may be older than what this extender wrote itself, or be made up."""
         uid = pod.metadata.uid
+        known = await self._decider.writer.identify(pod.namespace, pod.name, uid)
         with self._view.writing_about(f"{pod.namespace}/{pod.name}", uid):
-            doubt = self._decider.doubts.get(uid)
-            try:
-                if doubt is not None:
-                    await self._decider.clear_up(doubt)
-                    now = self._view.now()
-                # What was sent may be older than what this extender itself wrote.
-                known = self._view.ledger.pod(uid) or pod
-                if known.spec.node_name:
-                    raise PodChanged(f"it is bound to node {known.spec.node_name} already")
-                return await self._choose(known, request, nodes, now)
-            except FAILURES as problem:
-                raise ExtenderError(f"pod {pod.namespace}/{pod.name}: {problem}") from None
+            known = await self._decider.read_settled(known)
+            if known.spec.node_name:
+                raise PodChanged(f"it is bound to node {known.spec.node_name} already")
+            request = self._view.request_of(known)
+            if request is None:
+                raise PodChanged("it asks for no card")
+            return await self._choose(known, request, nodes, now)
 
     async def _choose(
         self, pod: Pod, request: PodRequest, nodes: Nodes, now: float
     ) -> dict[str, str]:
         uid = pod.metadata.uid
-        refused = find_refusals(self._view, pod, request, nodes, now)
+        refused = await find_refusals(self._view, pod, request, nodes, now)
         failed: dict[str, str] = {}
         order = []
         for name in self._order(pod, request, nodes):

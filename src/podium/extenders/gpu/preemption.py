@@ -2,7 +2,9 @@
 
 The scheduler offers victims that it found without knowing cards. Those that must not go are struck
 out; if the rest does not make room, pods of lower priority are added until it does, the least
-important first; a node on which that is not enough is left out.
+important first; a node on which that is not enough is left out. How often that is tried depends on
+how much there is to look at each time, containers of the pod times cards of the node: a node with
+very many small pods is left out for a very large one.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,10 +18,12 @@ from podium.api.node_pods import is_daemon
 from podium.api.pod import Pod
 from podium.gpu.choosing import check_row
 from podium.gpu.ledger import Holder, Ledger
-from podium.gpu.requests import PodRequest
+from podium.gpu.requests import PodRequest, starting_order
 from podium.workloads.priorities import SYSTEM_PRIORITIES
 
 DEFAULT_THRESHOLD: Final = 50
+_MAX_STEPS: Final = 1 << 15
+"""With 8 cards 4,096 tries for a pod of one container, and 32 for one of 128."""
 _CRITICAL: Final = min(SYSTEM_PRIORITIES.values())
 _FINISHED: Final = frozenset({"Succeeded", "Failed"})
 
@@ -54,14 +58,21 @@ def choose_victims(
         return None
     by_uid = {holder.pod.metadata.uid: holder for holder in holders}
     leaving = [uid for uid, holder in by_uid.items() if holder.pod.metadata.is_terminating]
-    chosen = [uid for uid in offered if not _is_protected(_find(ledger, by_uid, uid), pod)]
+    chosen = [
+        uid for uid in offered if not _is_protected(_find(ledger, by_uid, uid), pod, node_name)
+    ]
     if _fits(ledger, row, pod, request, (*leaving, *chosen)):
         # upstream: a node without victims is an error of the whole preemption.
         return tuple(chosen) or None
+    steps = len(starting_order(request)) * len(ledger.cards(node_name).cards)
+    tries_left = _MAX_STEPS // max(1, steps)
     for holder in _addable(by_uid.values(), pod, node_name, settings.strategy):
         uid = holder.pod.metadata.uid
         if uid in chosen:
             continue
+        if not tries_left:
+            return None
+        tries_left -= 1
         chosen.append(uid)
         if _fits(ledger, row, pod, request, (*leaving, *chosen)):
             return tuple(chosen)
@@ -88,7 +99,7 @@ def _addable(
         if holder.pod.spec.node_name == node_name
         and not holder.is_reserved
         and _priority(holder.pod) < _priority(pod)
-        and not _is_protected(holder.pod, pod)
+        and not _is_protected(holder.pod, pod, node_name)
     ]
     newest_first = strategy is PreemptionStrategy.FIFO
     found.sort(
@@ -97,13 +108,14 @@ def _addable(
     return sorted(found, key=lambda holder: _priority(holder.pod))
 
 
-def _is_protected(victim: Pod | None, pod: Pod) -> bool:
-    """Whether a pod must not be evicted for this one; one that nobody here knows holds no card."""
+def _is_protected(victim: Pod | None, pod: Pod, node_name: str) -> bool:
+    """Whether a pod must not be evicted from the node for this one; one that nobody here knows
+    holds no card."""
     if victim is None:
         return False
     if victim.metadata.is_terminating or victim.status.phase in _FINISHED:
         return True
-    if not victim.spec.node_name or _priority(victim) >= _CRITICAL:
+    if victim.spec.node_name != node_name or _priority(victim) >= _CRITICAL:
         return True
     if is_daemon(victim):
         return True

@@ -26,6 +26,7 @@ from podium.gpu.dialects.dialect import (
 from podium.gpu.dialects.reading import (
     BadText,
     capacity_of,
+    check_asking,
     containers_of,
     equal_cards,
     init_containers_of,
@@ -93,6 +94,7 @@ class GPUManager(Dialect):
         requests = tuple(map(self._container_request, containers_of(pod)))
         if not any(requests):
             return None
+        check_asking(*requests)
         return PodRequest(
             containers=requests,
             selector=self._selector(pod),

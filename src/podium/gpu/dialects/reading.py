@@ -25,11 +25,14 @@ from podium.gpu.cards import (
 )
 from podium.gpu.dialects.dialect import InvalidRequest
 from podium.gpu.reasons import Reason
+from podium.gpu.requests import ContainerRequest
 
 MAX_TEXT: Final = 256 * 1024
 """Bytes of all annotations of an object together, as Kubernetes limits them."""
 MAX_LIST: Final = 1024
 """Entries of a list that a user wrote into an annotation."""
+MAX_CONTAINERS: Final = 128
+"""Of one pod that ask for cards: each of them is looked at beside all cards of a node."""
 _MAX_SHOWN: Final = 80
 _NANOSECONDS: Final = 1_000_000_000
 
@@ -121,6 +124,16 @@ def limit_of(container: Container, resource: str, *, or_request: bool = False) -
             f"container {container.name}: {resource} {quantity} is not between 0 and {MAX_MEMORY}"
         )
     return amount
+
+
+def check_asking(*requests: ContainerRequest | None) -> None:
+    """InvalidRequest if more containers of a pod ask for cards than are looked at."""
+    asking = sum(1 for request in requests if request is not None)
+    if asking > MAX_CONTAINERS:
+        raise InvalidRequest(
+            f"{asking} containers ask for cards, and {MAX_CONTAINERS} of a pod are served at most;"
+            " spread them over several pods"
+        )
 
 
 def is_sidecar(container: Container) -> bool:

@@ -36,6 +36,7 @@ from podium.gpu.dialects.hami.registration import (
 )
 from podium.gpu.dialects.node_lock import LockFormat, NodeLockRule
 from podium.gpu.dialects.reading import (
+    check_asking,
     containers_of,
     has_sidecars,
     init_containers_of,
@@ -90,6 +91,7 @@ class HAMi(Dialect):
         )
         if not any((*containers, *init_containers)):
             return None
+        check_asking(*containers, *init_containers)
         return PodRequest(
             containers=containers,
             init_containers=init_containers,

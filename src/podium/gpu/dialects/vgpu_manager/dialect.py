@@ -22,6 +22,7 @@ from podium.gpu.dialects.dialect import (
     WrittenDecision,
 )
 from podium.gpu.dialects.reading import (
+    check_asking,
     containers_of,
     has_sidecars,
     init_containers_of,
@@ -95,6 +96,7 @@ class VGPUManager(Dialect):
         init_containers = tuple(map(_container_request, init_containers_of(pod)))
         if not any((*containers, *init_containers)):
             return None
+        check_asking(*containers, *init_containers)
         return PodRequest(
             containers=containers,
             init_containers=init_containers,
