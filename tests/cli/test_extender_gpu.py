@@ -105,6 +105,50 @@ def test_what_is_wrong_is_told(
     assert told in capsys.readouterr().err
 
 
+def test_of_a_flag_that_is_given_twice_the_last_counts() -> None:
+    words = "extender gpu --v=1 --v 4 --address :1 --address=127.0.0.1:2 --nodeCacheCapable=true"
+    found = build_app().parse_args(
+        [*words.split(), "--nodeCacheCapable", "--dialect", "hami", "--dialect=gpushare"],
+        exit_on_error=False,
+        print_error=False,
+    )
+    given = found[1].arguments
+    assert (given["v"], given["address"], given["dialect"]) == (4, "127.0.0.1:2", "gpushare")
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0:0", ":0", "[::]:0", "gpu.example.com:3456"])
+@pytest.mark.parametrize("files", [(), ("--tls-cert", "tls.crt", "--tls-key", "tls.key")])
+def test_an_address_that_others_reach_needs_certificates_of_clients(
+    address: str, files: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["extender", "gpu", "--address", address, *files]) == 2
+    told = capsys.readouterr().err
+    assert f"--address {address} is reached by others, who could have any pod bound" in told
+    assert "--client-ca" in told
+    assert "--allow-unauthenticated" in told
+
+
+def test_certificates_that_are_missing_are_told_with_how_to_make_them(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    files = ("--tls-cert", "tls.crt", "--tls-key", "tls.key", "--client-ca", "ca.crt")
+    words = ["extender", "gpu", "--address", "0.0.0.0:0", "--master", "http://127.0.0.1:1"]
+    assert main([*words, *files]) == 2
+    told = capsys.readouterr().err
+    assert "tls.crt: there is no such file" in told
+    assert "podium extender certificates" in told
+
+
+def test_certificates_are_made_once(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    directory = str(tmp_path / "made")
+    assert main(["extender", "certificates", directory]) == 0
+    assert "ca.crt, tls.crt, tls.key for the extender" in capsys.readouterr().out
+    assert main(["extender", "certificates", directory]) == 2
+    assert "is there already" in capsys.readouterr().err
+    assert main(["extender", "certificates", directory, "--names", ","]) == 2
+
+
 def test_the_configuration_file_of_the_first_generation_is_read() -> None:
     written = {
         "QuotaConfigMapName": "q",

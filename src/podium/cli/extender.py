@@ -8,6 +8,7 @@ from cyclopts import App, Parameter
 
 from podium.api.errors import InputError
 from podium.cli.exit_codes import OK
+from podium.cli.extender_certificates import certificates
 from podium.cli.extender_gpu import gpu
 from podium.cli.line_logging import start_logging
 from podium.cli.printing import print_line
@@ -16,7 +17,9 @@ from podium.extenders.serving import Listening, serve
 from podium.user_code.extenders import build_extender, load_extender
 
 extender = App(name="extender")
-extender.command(gpu)
+# A flag of Go's that is given twice has its last value.
+extender.command(gpu, default_parameter=Parameter(allow_repeating=True))
+extender.command(certificates)
 
 _OPEN_TO_ALL = (
     "podium: {name} answers whoever reaches {host}, in plain text: --tls-cert and --tls-key"

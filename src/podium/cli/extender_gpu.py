@@ -100,6 +100,23 @@ def gpu(
             show_default=False, help="Only take clients with a certificate of this CA (PEM)."
         ),
     ] = None,
+    allow_unauthenticated: Annotated[
+        bool,
+        Parameter(
+            negative=(),
+            help="Listen beyond loopback without --client-ca: whoever reaches it can have any pod"
+            " bound.",
+        ),
+    ] = False,
+    allowed_hosts: Annotated[
+        str,
+        Parameter(
+            metavar="NAMES",
+            show_default=False,
+            help="Names that clients without a certificate reach it by, with commas between them,"
+            " beside localhost and addresses.",
+        ),
+    ] = "",
     max_request_mib: Annotated[
         int, Parameter(validator=Number(gte=1), help="Largest request that is read.")
     ] = 16,
@@ -135,7 +152,8 @@ def gpu(
 
     ```
     podium extender gpu --kubeconfig ~/.kube/config
-    podium extender gpu --dialect gpu-scheduler --address 0.0.0.0:3456
+    podium extender gpu --dialect gpu-scheduler --address 0.0.0.0:3456 \\
+        --tls-cert tls.crt --tls-key tls.key --client-ca ca.crt
     podium extender gpu --dialect hami --quota-file gpu_quota.json --preempt-threshold 0
     curl -s http://127.0.0.1:3456/scheduler/inspect
     ```
@@ -153,8 +171,15 @@ def gpu(
         certificate=tls_cert,
         key=tls_key,
         client_ca=client_ca,
+        allowed_hosts=tuple(name.strip().lower() for name in allowed_hosts.split(",") if name),
         body_limit=max_request_mib << 20,
     )
+    if not listening.is_on_loopback and client_ca is None and not allow_unauthenticated:
+        raise InputError(
+            f"--address {address} is reached by others, who could have any pod bound",
+            remedy="--tls-cert, --tls-key and --client-ca let in who has a certificate"
+            " (podium extender certificates makes them); --allow-unauthenticated lets in everybody",
+        )
     options = GPUExtenderOptions(
         dialect=find_dialect(dialect),
         prefix=path_prefix,
@@ -169,9 +194,9 @@ def gpu(
     settings = _settings(kubeconfig, context, master)
 
     def announce(url: str) -> None:
-        if listening.is_open_to_all:
+        if not listening.is_on_loopback and client_ca is None:
             print_line(
-                f"podium: the GPU extender answers whoever reaches {host}, in plain text: "
+                f"podium: WARNING: the GPU extender has pods bound for whoever reaches {host}: "
                 "--tls-cert and --tls-key encrypt, --client-ca says who may ask",
                 error=True,
             )

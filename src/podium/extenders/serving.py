@@ -13,26 +13,30 @@ from pathlib import Path
 from typing import Final
 
 from podium.api.errors import InputError
-from podium.api.ip_addresses import parse_ip
+from podium.extenders.access import Access, AccessGuard
 from podium.extenders.extender import Extender
 from podium.extenders.service import DEFAULT_BODY_LIMIT, ExtenderService
 from podium.serving import Limits, WebServer, listen, run_until_signal, server_context
+from podium.serving.foreign_pages import is_loopback
 
 _LIMITS: Final = Limits(max_connections=256, idle_timeout_s=120.0)
-"""Bodies are large and nobody is asked who he is, so that connections are few. A scheduler keeps
+"""Bodies are large and whoever connects may ask, so that connections are few. A scheduler keeps
 idle ones for 90 s; the side that closes second loses no request."""
+_HOW_TO_CERTIFY: Final = "podium extender certificates makes a CA and what it signs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listening:
     """Where to listen, with which certificates, and below which path besides the root; port 0 lets
-    the system choose."""
+    the system choose. `allowed_hosts` are names by which it may be reached, beside addresses and
+    loopback names; None for any that is not at a loopback address."""
 
     host: str = "127.0.0.1"
     port: int = 8888
     certificate: Path | None = None
     key: Path | None = None
     client_ca: Path | None = None
+    allowed_hosts: tuple[str, ...] | None = None
     body_limit: int = DEFAULT_BODY_LIMIT
     prefix: str = ""
     patience_s: int = 30
@@ -46,7 +50,19 @@ class Listening:
     @property
     def is_open_to_all(self) -> bool:
         """Whether whoever reaches this machine can ask, and can read along."""
-        return self.certificate is None and not _is_loopback(self.host)
+        return self.certificate is None and not self.is_on_loopback
+
+    @property
+    def is_on_loopback(self) -> bool:
+        return is_loopback(self.host)
+
+    @property
+    def access(self) -> Access:
+        return Access(
+            asks_for_certificate=self.client_ca is not None,
+            is_on_loopback=self.is_on_loopback,
+            allowed_hosts=self.allowed_hosts,
+        )
 
 
 def serve(extender: Extender, listening: Listening, announce: Callable[[str], None]) -> None:
@@ -90,7 +106,7 @@ def _server(service: ExtenderService, listening: Listening) -> tuple[WebServer, 
     context = _context(listening)
     listener = listen(listening.host, listening.port)
     server = WebServer(
-        service,
+        AccessGuard(service, listening.access),
         limits=listening.limits,
         grace_s=listening.patience_s,
         context=(lambda: context) if context else None,
@@ -117,17 +133,11 @@ def check_listening(listening: Listening) -> None:
     """Raises InputError for what cannot be listened with."""
     for path in (listening.certificate, listening.key, listening.client_ca):
         if path is not None and not path.is_file():
-            raise InputError("there is no such file", source=str(path))
+            problem = "there is no such file"
+            raise InputError(problem, source=str(path), remedy=_HOW_TO_CERTIFY)
     if not 0 <= listening.port <= 65535:
         raise InputError(f"{listening.port} is no port: they go from 0 to 65535")
     if (listening.certificate is None) is not (listening.key is None):
         raise InputError("a certificate and its key belong together: give both or none")
     if listening.client_ca is not None and listening.certificate is None:
         raise InputError("client certificates need TLS: give a certificate and a key as well")
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return parse_ip(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -51,17 +51,17 @@ def sign_server_certificate(
     validity: Validity,
 ) -> x509.Certificate:
     """A certificate for a server that answers to `names`."""
-    issuer = authority.certificate
-    identifier = x509.AuthorityKeyIdentifier.from_issuer_public_key(authority.key.public_key())
-    return (
-        _builder(_name(common_name), issuer.subject, key, validity)
-        .add_extension(identifier, critical=False)
-        .add_extension(x509.SubjectAlternativeName(names), critical=False)
-        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-        .add_extension(_key_usage(key, authority=False), critical=True)
-        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-        .sign(authority.key, hashes.SHA256())
-    )
+    builder = _end_entity(authority, common_name, key, validity, ExtendedKeyUsageOID.SERVER_AUTH)
+    builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=False)
+    return builder.sign(authority.key, hashes.SHA256())
+
+
+def sign_client_certificate(
+    authority: Authority, common_name: str, key: PrivateKey, validity: Validity
+) -> x509.Certificate:
+    """A certificate for a client of that name."""
+    builder = _end_entity(authority, common_name, key, validity, ExtendedKeyUsageOID.CLIENT_AUTH)
+    return builder.sign(authority.key, hashes.SHA256())
 
 
 def certificate_pem(certificate: x509.Certificate) -> bytes:
@@ -80,6 +80,23 @@ def key_pem(key: PrivateKey) -> bytes:
 
 def _name(common_name: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common_name)])
+
+
+def _end_entity(
+    authority: Authority,
+    common_name: str,
+    key: PrivateKey,
+    validity: Validity,
+    usage: x509.ObjectIdentifier,
+) -> x509.CertificateBuilder:
+    identifier = x509.AuthorityKeyIdentifier.from_issuer_public_key(authority.key.public_key())
+    return (
+        _builder(_name(common_name), authority.certificate.subject, key, validity)
+        .add_extension(identifier, critical=False)
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(_key_usage(key, authority=False), critical=True)
+        .add_extension(x509.ExtendedKeyUsage([usage]), critical=False)
+    )
 
 
 def _builder(

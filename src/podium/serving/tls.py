@@ -9,8 +9,9 @@ from podium.api.errors import InputError
 def server_context(
     certificate: Path, key: Path, client_authority: Path | None = None
 ) -> ssl.SSLContext:
-    """With an authority only clients that have a certificate of it get through. Raises
-    InputError."""
+    """With an authority clients may show a certificate, and one that is not of it ends the
+    connection. What those get who show none is the application's business: it finds the chain in
+    the `tls` extension of a request's scope. Raises InputError."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     try:
@@ -18,7 +19,7 @@ def server_context(
         context.load_cert_chain(certificate, key)
         if client_authority is not None:
             context.load_verify_locations(client_authority)
-            context.verify_mode = ssl.CERT_REQUIRED
+            context.verify_mode = ssl.CERT_OPTIONAL
     except (OSError, ValueError) as problem:  # an SSLError is an OSError
         raise InputError(f"the certificates cannot be used: {problem}") from None
     return context

@@ -6,42 +6,32 @@ the loopback, and can send forms anywhere. So requests must name the loopback as
 not come from a page of another origin, and must say that their body is none of a form's.
 """
 
-from typing import Final
-from urllib.parse import urlsplit
-
-from podium.api.ip_addresses import parse_ip
-from podium.api.text_cache import cache_short_texts
 from podium.apiserver.http.messages import Request
 from podium.apiserver.status_errors import StatusError, forbidden_path, unsupported_media_type
-
-_FORM_TYPES: Final = ("application/x-www-form-urlencoded", "multipart/form-data", "text/plain")
-"""What a page may send to other origins without asking."""
+from podium.serving.foreign_pages import (
+    FORM_TYPES,
+    find_foreign_origin,
+    is_loopback,
+    read_host_name,
+    read_media_type,
+)
 
 
 def refuse_browsers(request: Request) -> None:
     """Raises StatusError for what only a page of somebody else would send."""
     host = request.header(b"host")
-    if not _is_loopback(host):
+    if not is_loopback(read_host_name(host)):
         raise _refused(f"the host {host!r} is not this machine's loopback")
-    for origin in request.header_values(b"origin"):
-        if urlsplit(origin).netloc != host:
-            raise _refused(f"a page of {origin!r} may not ask")
+    origin = find_foreign_origin(request.header_values(b"origin"), host)
+    if origin is not None:
+        raise _refused(f"a page of {origin!r} may not ask")
     if _has_body(request):
-        found = request.header(b"content-type").partition(";")[0].strip().lower()
-        if not found or found in _FORM_TYPES:
+        found = read_media_type(request.header(b"content-type"))
+        if not found or found in FORM_TYPES:
             raise unsupported_media_type(
                 "a server without TLS takes bodies with a Content-Type such as application/json"
                 " only"
             )
-
-
-@cache_short_texts(64)
-def _is_loopback(host: str) -> bool:
-    try:
-        name = urlsplit(f"//{host}").hostname or ""
-        return name == "localhost" or parse_ip(name).is_loopback
-    except ValueError:
-        return False
 
 
 def _has_body(request: Request) -> bool:
