@@ -20,7 +20,7 @@ import yaml
 from support.cli.command_line import EXAMPLES, podium
 from support.waiting import PATIENCE_S
 
-from podium.processes.image_listing import matches
+from podium.processes.image_listing import compile_pattern, matches
 
 pytestmark = pytest.mark.slow
 
@@ -109,6 +109,27 @@ def test_a_runtime_is_asked_by_crictl(tmp_path: Path) -> None:
         assert ask(url, "redis") == (200, "")
     with serving(*given, "unix:///y.sock", PATH=path) as url:
         assert ask(url, IMAGE)[0] == 500
+
+
+def test_references_are_bounded_in_length_and_number(tmp_path: Path) -> None:
+    (tmp_path / "images.json").write_text(json.dumps(LISTED))
+    given = ("--images", "file", "--file", str(tmp_path / "images.json"), "--port", "0")
+    with serving(*given) as url:
+        assert ask(url, "*" * 1024) == (200, "sha256:aa\n")
+        assert ask(url, "*" * 1025) == (
+            400,
+            "the reference has 1025 characters; 1024 are the most\n",
+        )
+        assert ask(url, "nginx&reference=redis") == (
+            400,
+            "2 references are asked about: one at a time\n",
+        )
+
+
+def test_few_patterns_are_kept() -> None:
+    for at in range(1000):
+        assert not matches(f"*{at}" * 200, "docker.io/library/nginx:1.25")
+    assert compile_pattern.cache_info().currsize <= 64
 
 
 def test_a_scheduler_finds_the_node_that_has_the_image(

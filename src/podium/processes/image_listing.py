@@ -2,12 +2,17 @@
 
 A reference is matched as docker matches it: `nginx` stands for every tag of nginx, `nginx:1.25` for
 one, `*` for anything but a slash; `docker.io/library/` in front may be left out.
+
+Whoever reaches the service chooses the reference. It is no longer than an image's can be, and few
+patterns are kept in their compiled form: `fnmatch` would keep 32,768 of any length.
 """
 
 import asyncio
 import json
+import re
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
+from fnmatch import translate
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -18,6 +23,8 @@ from podium.files.bounded_files import read_file
 DOCKER_SOCKET: Final = "/var/run/docker.sock"
 CRI_ENDPOINT: Final = "unix:///run/containerd/containerd.sock"
 MAX_ANSWER_BYTES: Final = 32 << 20
+MAX_REFERENCE: Final = 1024
+"""Characters. A repository has 255 at most, a tag 128, a digest with SHA-512 135."""
 _TIMEOUT_S: Final = 10.0
 _DEFAULT_PREFIXES: Final = ("docker.io/library/", "docker.io/")
 
@@ -134,7 +141,15 @@ def matches(reference: str, name: str) -> bool:
 def _matches_path(pattern: str, name: str) -> bool:
     """As Go's path.Match: a star stands for no slash."""
     patterns, parts = pattern.split("/"), name.split("/")
-    return len(patterns) == len(parts) and all(map(fnmatchcase, parts, patterns))
+    if len(patterns) != len(parts):
+        return False
+    pairs = zip(patterns, parts, strict=True)
+    return all(compile_pattern(each).match(part) is not None for each, part in pairs)
+
+
+@lru_cache(maxsize=64)
+def compile_pattern(pattern: str) -> re.Pattern[str]:
+    return re.compile(translate(pattern))
 
 
 def _familiar(name: str) -> str:

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable
 from typing import Final
 
-from podium.processes.image_listing import ImageListing, ListingFailed
+from podium.processes.image_listing import MAX_REFERENCE, ImageListing, ListingFailed
 from podium.serving import (
     BadQuery,
     Limits,
@@ -55,6 +55,11 @@ class ImageService:
             return 400, f"{problem}\n"
         if not given or not given[0]:
             return 400, "say which image: ?reference=IMAGE\n"
+        if len(given) > 1:
+            return 400, f"{len(given)} references are asked about: one at a time\n"
+        if len(given[0]) > MAX_REFERENCE:
+            text = f"the reference has {len(given[0])} characters; {MAX_REFERENCE} are the most"
+            return 400, f"{text}\n"
         try:
             found = await self._images.find(given[0])
         except ListingFailed as problem:
