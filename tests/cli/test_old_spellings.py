@@ -90,6 +90,44 @@ def test_an_empty_policy_file_is_called_empty(
     assert "the file is empty" in done.out
 
 
+@pytest.mark.parametrize("text", ["", "\n \n"])
+def test_an_empty_configuration_is_called_empty_by_a_scheduler(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty.yaml").write_text(text)
+    flags = (f"--config={tmp_path / 'empty.yaml'}", "--secure-port=0", "--write-config-to=OUT")
+    done = podium(capsys, "run", *flags)
+    assert done.code == 1
+    assert "Object 'Kind' is missing in '" in done.err
+    assert "the file is empty, as `type: FileOrCreate` makes one" in done.err
+
+
+UNASKED = "has no verb, so that nobody ever asks it"
+
+
+@pytest.mark.usefixtures("write")
+def test_an_extender_without_any_verb_is_told_of(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked, unasked = ({"urlPrefix": f"http://127.0.0.1:{port}"} for port in (1, 2))
+    extenders = [{**asked, "filterVerb": "filter"}, unasked]
+    kind = {"kind": "KubeSchedulerConfiguration", "apiVersion": "kubescheduler.config.k8s.io/v1"}
+    connection = {"clientConnection": {"kubeconfig": "scheduler.conf"}}
+    (tmp_path / "new.json").write_text(json.dumps({**kind, **connection, "extenders": extenders}))
+    old = {"kind": "Policy", "apiVersion": "v1", "extenders": extenders}
+    (tmp_path / "old.json").write_text(json.dumps(old))
+    for file in ("new.json", "old.json"):
+        done = podium(capsys, "config", "check", file)
+        assert done.code == 0
+        assert f"extenders[1]: {UNASKED}" in done.out
+        assert "extenders[0]" not in done.out
+    # An election that cannot be begun ends it once everything was looked at.
+    ends = ("--kubeconfig=scheduler.conf", "--secure-port=0", "--leader-elect-retry-period=0")
+    done = podium(capsys, "run", "--policy-config-file=old.json", *ends)
+    assert f"old.json: extenders[1]: {UNASKED}" in done.err
+    assert done.code == 1
+
+
 @pytest.mark.usefixtures("write")
 def test_config_check_has_a_finding_for_each(capsys: pytest.CaptureFixture[str]) -> None:
     done = podium(capsys, "config", "check", "scheduler.yaml", "policy.json")

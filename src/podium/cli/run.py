@@ -28,6 +28,7 @@ from podium.config.flags.parser import ALL_FLAGS, FlagError, ParsedFlags, parse_
 from podium.config.flags.release_text import KUBERNETES_VERSION
 from podium.config.flags.usage import help_text, usage_text
 from podium.config.flags.version_gates import SettledGates, settled_gates
+from podium.config.registration import EMPTY
 from podium.processes.kube_log import KubeLog
 
 if TYPE_CHECKING:
@@ -84,6 +85,8 @@ def run(*arguments: Annotated[str, Parameter(allow_leading_hyphen=True)]) -> int
         return _start(parsed, options, settled, log)
     except (StartRefused, ConfigurationError) as problem:
         text = problem.message if isinstance(problem, ConfigurationError) else str(problem)
+        if isinstance(problem, ConfigurationError) and problem.remedy == EMPTY:
+            log.note(f"{options.config}: {EMPTY}")  # the error itself is kube-scheduler's
         log.error("command failed", err=text)
         return NO
 

@@ -20,6 +20,7 @@ from podium.config.load import Prepare, load_written
 from podium.config.merge import PluginListError
 from podium.config.mistakes import KnownPlugins, Mistake, mistakes_of
 from podium.config.types import Configuration
+from podium.config.unasked_extenders import find_unasked
 from podium.config.unworkable_points import find_unworkable
 from podium.config.written import WrittenFile, read_written
 
@@ -102,6 +103,7 @@ def examine(
     findings = (
         *equipment.configuration.findings,
         *find_unworkable(lists, plugins.builds_on, written),
+        *find_unasked(configuration.extenders, written),
     )
     return Examination(equipment.configuration, lists, notes=equipment.notes, findings=findings)
 

@@ -30,6 +30,7 @@ from podium.config.flags.tls_checks import check_own_certificate, check_tls
 from podium.config.flags.version_gates import SettledGates, alpha_warning
 from podium.config.points import ExtensionPoint
 from podium.config.types import Configuration, Plugins
+from podium.config.unasked_extenders import find_unasked
 from podium.config.unworkable_points import find_unworkable
 from podium.framework.registry import Registry
 from podium.plugins import in_tree_registry
@@ -87,6 +88,8 @@ def prepare_scheduler(options: Options, settled: SettledGates, log: KubeLog) -> 
     if not options.write_config_to:
         for found in find_unworkable(expanded, registry.builds_on):
             log.warn(found.warning(options.config))
+        for found in find_unasked(configuration.extenders):
+            log.warn(found.warning(options.config or options.legacy.policy_config_file))
     for lists in expanded.values():
         message = "the scheduler starts to work with those plugins"
         log.info(message, v=2, Plugins=_as_go(lists))
