@@ -45,7 +45,7 @@ class ExtenderProcess:
             self.address = f"127.0.0.1:{free.getsockname()[1]}"
         self.url = f"http://{self.address}"
         command = (sys.executable, "-m", "podium", "extender", "gpu", "--address", self.address)
-        self._command = (*command, "--master", master, *arguments)
+        self._command = (*command, *(("--master", master) if master else ()), *arguments)
         self._log = log
         self.running: subprocess.Popen[str] | None = None
 
@@ -79,7 +79,8 @@ class ExtenderProcess:
     def _ask(self, verb: str, body: Any) -> Any:
         """None if there is no answer. While nobody listens, as between a kill and a start, whose
         length is the machine's, this waits as a scheduler that backs off does."""
-        request = HttpRequest(f"{self.url}/scheduler/{verb}", json.dumps(body).encode())
+        url, headers = f"{self.url}/scheduler/{verb}", {"Content-Type": "application/json"}
+        request = HttpRequest(url, json.dumps(body).encode(), headers)
         deadline = Deadline()
         while True:
             try:
@@ -96,6 +97,18 @@ class ExtenderProcess:
                     return None
             look_again()
 
+    def try_to_bind(self, pod: Any, node: str, headers: dict[str, str]) -> int:
+        """The status of the answer to a binding with these headers."""
+        request = HttpRequest(
+            f"{self.url}/scheduler/bind", json.dumps(_binding(pod, node)).encode(), headers
+        )
+        try:
+            with urlopen(request, timeout=PATIENCE_S) as answer:
+                return int(answer.status)
+        except HTTPError as refused:
+            refused.close()
+            return refused.code
+
     # What a rough day asks of an extender.
 
     async def filter(self, pod: Any, *names: str) -> Any:
@@ -103,10 +116,13 @@ class ExtenderProcess:
         return await asyncio.to_thread(self._ask, "filter", body)
 
     async def bind(self, pod: Any, node: str) -> Any:
-        metadata = pod["metadata"]
-        of_pod = {"PodName": metadata["name"], "PodNamespace": "default"}
-        body = {**of_pod, "PodUID": metadata["uid"], "Node": node}
-        return await asyncio.to_thread(self._ask, "bind", body)
+        return await asyncio.to_thread(self._ask, "bind", _binding(pod, node))
+
+
+def _binding(pod: Any, node: str) -> dict[str, str]:
+    metadata = pod["metadata"]
+    of_pod = {"PodName": metadata["name"], "PodNamespace": "default"}
+    return {**of_pod, "PodUID": metadata["uid"], "Node": node}
 
 
 class RoughDayOfAProcess(RoughDay):
@@ -224,6 +240,39 @@ class RealCluster(GPUCluster):
 
     def now(self) -> float:
         return time.time()
+
+
+@pytest.mark.slow
+def test_what_a_page_in_a_browser_sends_binds_nothing(tmp_path: Path) -> None:
+    """The same binding is carried out for a scheduler."""
+
+    async def main(kubeconfig: Path, process: ExtenderProcess) -> None:
+        transport = transport_for(find_settings(str(kubeconfig)), user_agent="test")
+        cluster = RealCluster(KubeClient(transport))
+        await cluster.add_node("node-0", equal_cards(1, 12))
+        cores = {"tencent.com/vcuda-core": 10, "tencent.com/vcuda-memory": 1}
+        pod = await cluster.add_pod("victim", cores)
+        try:
+            await asyncio.to_thread(process.start)
+            for headers in (
+                {"Content-Type": "text/plain", "Origin": "http://evil.example"},
+                {"Content-Type": "text/plain"},
+                {"Content-Type": "application/json", "Host": "evil.example"},
+                {"Content-Type": "application/json", "Origin": "http://evil.example"},
+            ):
+                code = await asyncio.to_thread(process.try_to_bind, pod, "node-0", headers)
+                assert code in (403, 415, 421), headers
+                assert not (await cluster.pod("victim"))["spec"].get("nodeName")
+            assert await process.bind(pod, "node-0") == {"Error": ""}
+            assert (await cluster.pod("victim"))["spec"]["nodeName"] == "node-0"
+        finally:
+            await asyncio.to_thread(process.kill)
+        await transport.close()
+
+    with serving(tmp_path) as server:
+        kubeconfig = str(server.kubeconfig)
+        process = ExtenderProcess("", tmp_path / "log", "--kubeconfig", kubeconfig)
+        asyncio.run(main(server.kubeconfig, process))
 
 
 @pytest.mark.slow
