@@ -1,11 +1,16 @@
 """`podium rebalance`: what it prints, and its exit codes."""
 
+import json
 import sys
+from pathlib import Path
 
 import pytest
 from support.cli.command_line import ROOT, podium
 
+from podium.cli.rebalance_view import show_rebalance
+from podium.cli.tables import Screen
 from podium.what_if import FitPending, FreeNodes, load_cluster
+from podium.what_if.rebalance_answer import GoalState, MoveStep, RebalanceAnswer
 
 SHOP = str(ROOT / "examples/what-if/shop.yaml")
 RENDER = str(ROOT / "examples/what-if/render.yaml")
@@ -33,6 +38,66 @@ def test_a_goal_out_of_reach_is_a_no_that_says_how_near_it_came(
     assert "empty nodes: 0 → 3, wanted 5; 3 moves" in done.out
     assert "more than 3 no moves can reach" in done.out
     assert "PodDisruptionBudget db lets no more pods go" in done.out
+
+
+def tainted_pool(folder: Path) -> str:
+    """Three nodes that nobody here tolerates."""
+    nodes = [
+        {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": f"gpu-{number}"},
+            "spec": {"taints": [{"key": "gpu", "effect": "NoSchedule"}]},
+            "status": {"allocatable": {"cpu": "4", "memory": "16Gi", "pods": 110}},
+        }
+        for number in range(3)
+    ]
+    path = folder / "gpu.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": nodes}))
+    return str(path)
+
+
+def test_nodes_that_no_pod_may_use_are_neither_free_nor_empty(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    pool = tainted_pool(tmp_path)
+    left_out = "left out, since no pod here may use them: gpu-0, gpu-1, gpu-2"
+
+    freed = podium(capsys, "rebalance", "-f", SHOP, "-f", pool, "--free-nodes", "3")
+    evened = podium(capsys, "rebalance", "-f", SHOP, "-f", pool, "--lower-skew", "cpu")
+    alone = podium(capsys, "rebalance", "-f", SHOP, "--lower-skew", "cpu")
+
+    assert "empty nodes: 0 → 3, wanted 3; 3 moves" in freed.out
+    assert left_out in freed.out
+    assert left_out in evened.out
+    assert alone.out.splitlines()[-6] in evened.out.splitlines()
+    assert "100%" not in evened.out
+
+
+def test_nodes_that_are_empty_already_are_said_to_count(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    pool = Path(tainted_pool(tmp_path))
+    pool.write_text(pool.read_text().replace("NoSchedule", "PreferNoSchedule"))
+
+    done = podium(capsys, "rebalance", "-f", SHOP, "-f", str(pool), "--free-nodes", "3")
+
+    assert done.code == 0
+    assert "empty nodes: 3 → 3, wanted 3; nothing to move" in done.out
+    assert "these are empty already, and count" in done.out
+
+
+def test_bounds_that_say_nothing_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    """What the solver does not know, it takes for possible without a single move."""
+    state = GoalState("pods that wait", 28, 12, 0, is_maximised=False, bound=0)
+    steps = [MoveStep("default/web-0", "n0", "n1")]
+    answer = RebalanceAnswer("fit pending pods", state, (), steps, None, [], ["no"], 30, False)
+
+    show_rebalance(answer, Screen(), show_all=False)
+
+    out = capsys.readouterr().out
+    assert "pods that wait: 28 → 12, wanted 0; 1 move\n" in out
+    assert "less than 0" not in out
 
 
 @pytest.mark.parametrize(
@@ -72,5 +137,5 @@ def test_a_model_gives_the_moves_as_records() -> None:
 
     assert found.summary["reached"]
     assert found.summary["moves"] == len(found.moves) == 2
-    assert sum(1 for each in found.commands if " delete pod " in each) == 2
+    assert sum(1 for each in found.commands if "/eviction" in each) == 2
     assert load_cluster(SHOP).rebalance(FreeNodes(9)).summary["reached"] is False

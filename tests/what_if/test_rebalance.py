@@ -90,11 +90,71 @@ def test_pods_are_moved_out_of_the_way_of_one_that_waits() -> None:
     assert found.is_reached
     (step,) = found.steps
     assert step.placed == (("default/big", step.source),)
+    name = step.pod.removeprefix("default/")
+    eviction = (
+        '{"apiVersion":"policy/v1","kind":"Eviction",'
+        f'"metadata":{{"name":"{name}","namespace":"default"}}}}'
+    )
+    path = f"/api/v1/namespaces/default/pods/{name}/eviction"
+    fields = f"spec.nodeName={step.target},status.phase!=Succeeded,status.phase!=Failed"
     assert step.commands == [
         f"kubectl cordon {step.source}",
-        f"kubectl -n default delete pod {step.pod.removeprefix('default/')}",
+        f"echo '{eviction}' | kubectl create --raw {path} -f -",
+        f"kubectl -n default wait --for=delete pod/{name} --timeout=10m",
+        f"until test \"$(kubectl -n default get pods -l app=web '--field-selector={fields}'"
+        ' -o name | wc -l)" -ge 2; do sleep 1; done',
         f"kubectl uncordon {step.source}",
+        "kubectl -n default wait --for=condition=Ready pod -l app=web"
+        f" --field-selector=spec.nodeName={step.target} --timeout=10m",
+        "kubectl -n default wait --for=condition=PodScheduled pod/big --timeout=10m",
     ]
+
+
+def test_a_pod_that_keeps_its_name_is_not_waited_for_to_be_gone() -> None:
+    labels = {"app": "db", "statefulset.kubernetes.io/pod-name": "db-0"}
+    database = owned("db-0", "db", "StatefulSet", cpu="1", node="n0", labels=labels)
+
+    bare = pod("bare", node="n1")
+    found = rebalance(cluster_of([node("n0"), node("n1")], [database, bare]), FreeNodes(1))
+
+    (step,) = found.steps
+    assert step.pod == "default/db-0"
+    assert any("-l app=db " in each for each in step.commands)
+    assert not any("--for=delete" in each for each in step.commands)
+
+
+def test_nodes_that_no_pod_may_use_do_not_count_in_a_skew() -> None:
+    nodes = [node("n0"), node("n1"), node("n2")]
+    closed = make_node(
+        "gpu",
+        allocatable={"cpu": "4", "memory": "8Gi", "pods": 10},
+        taints=[("x", "", "NoSchedule")],
+    )
+    running = [web(number, "n0") for number in range(3)]
+
+    found = rebalance(cluster_of([*nodes, closed], running), LimitSkew("cpu"))
+
+    assert (found.state.before, found.state.after) == (0.75, 0.0)
+    assert found.unusable == ("gpu",)
+
+
+def test_a_pool_that_a_pod_selects_and_tolerates_counts() -> None:
+    tolerating = owned(
+        "gpu-0",
+        "gpu",
+        node="n0",
+        tolerations=[{"key": "x", "operator": "Exists"}],
+    )
+    closed = make_node(
+        "gpu",
+        allocatable={"cpu": "4", "memory": "8Gi", "pods": 10},
+        taints=[("x", "", "NoSchedule")],
+    )
+
+    found = rebalance(cluster_of([node("n0"), closed], [tolerating]), FreeNodes(1))
+
+    assert found.state.before == 1
+    assert found.unusable == ()
 
 
 def test_a_skew_is_brought_below_its_limit() -> None:
@@ -242,8 +302,8 @@ def replay(cluster: Cluster, found: RebalanceAnswer) -> tuple[Simulation, list[t
         if words[1] in ("cordon", "uncordon"):
             for name in words[2:]:
                 changed.apply(Cordon(name, closed=words[1] == "cordon"))
-        else:
-            _, _, namespace, *_, name = words
+        elif words[0] == "echo":
+            _, _, _, _, namespace, _, name, _ = words[words.index("--raw") + 1].split("/")
             key = f"{namespace}/{name}"
             assert changed.evict(key) == ""
             went.append((key, run.engine.state.pods[key].spec.node_name))

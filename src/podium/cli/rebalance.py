@@ -33,7 +33,8 @@ def rebalance(
         Parameter(
             name=["--free-nodes"],
             metavar="N",
-            help="Have so many nodes without pods but their own; those that are empty count.",
+            help="Have so many nodes without pods but their own; those that are empty count, those "
+            "that no pod may use do not.",
         ),
     ] = None,
     fit_pending: Annotated[
@@ -90,7 +91,7 @@ def rebalance(
 ) -> int:
     """Propose the fewest moves that reach a goal, with the commands that make them.
 
-    A pod is moved by deleting it: its controller makes another one, and the scheduler decides where
+    A pod is moved by evicting it: its controller makes another one, and the scheduler decides where
     that goes. So every step is carried out by the scheduler on a copy of the cluster first, one
     eviction after the other, with your configuration. Where it would choose otherwise, or several
     nodes are as good to it, the others are cordoned for the moment of the move. Nodes that are to

@@ -1,24 +1,26 @@
 """How moves that reach a goal look, on a terminal and as a document."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from podium.cli.console import Text
+from podium.cli.printing import print_lines
 from podium.cli.tables import Screen, count
 from podium.what_if.rebalance_answer import GoalState, MoveStep, RebalanceAnswer
+from podium.what_if.rebalance_goals import FreeNodes
 
 MAX_KEPT = 15
+MAX_NAMES = 5
 
 
 def show_rebalance(answer: RebalanceAnswer, screen: Screen, *, show_all: bool) -> None:
     state = answer.state
     if answer.steps:
         _show_steps(answer, screen)
-        screen.heading(
-            "Commands", "in this order; wait until the new pod runs before the next step"
-        )
-        for command in answer.commands:
-            screen.print(command)
+        screen.heading("Commands", "in this order; each waits for what the next one builds on")
+        screen.console.file.flush()
+        # As they are, however long: a shell does not take lines that a table has broken.
+        print_lines(answer.commands)
     if answer.kept and (show_all or not answer.is_reached):
         screen.heading("Not moved", count(len(answer.kept), "pod"))
         table = screen.table("POD", "NODE", "WHY", whole=("POD",))
@@ -66,9 +68,13 @@ def _moves(answer: RebalanceAnswer) -> str:
 
 def _remarks(answer: RebalanceAnswer) -> list[str]:
     state, told = answer.state, []
-    if not answer.is_reached and state.wanted is not None:
+    if not answer.is_reached and not state.allows_wanted:
         direction = "more" if state.is_maximised else "less"
         told.append(f"{direction} than {_figure(state, state.bound)} no moves can reach")
+    if state.name == FreeNodes.name and answer.is_reached and not answer.steps:
+        told.append("these are empty already, and count")
+    if answer.unusable:
+        told.append(f"left out, since no pod here may use them: {_name_nodes(answer.unusable)}")
     if answer.given_up and not answer.is_reached:
         told.append(
             f"{count(len(answer.given_up), 'plan')} given up, as the scheduler does otherwise: "
@@ -79,6 +85,12 @@ def _remarks(answer: RebalanceAnswer) -> list[str]:
     if answer.timed_out:
         told.append(f"the solver stopped at its time limit of {answer.time_limit_s:g} s")
     return told
+
+
+def _name_nodes(names: Sequence[str]) -> str:
+    first = ", ".join(names[:MAX_NAMES])
+    left = len(names) - MAX_NAMES
+    return first if left <= 0 else f"{first} and {count(left, 'more node')}"
 
 
 def _figure(state: GoalState, value: float) -> str:
@@ -101,6 +113,7 @@ def rebalance_document(answer: RebalanceAnswer, notes: Iterable[str]) -> dict[st
             "bound": state.bound,
         },
         "cordoned": list(answer.closed),
+        "leftOut": list(answer.unusable),
         "steps": [
             {
                 "pod": step.pod,

@@ -19,9 +19,10 @@ from podium.simulator.scenario import Scenario
 from podium.user_code.plugins import Equipped
 from podium.what_if.disruption_accounts import recount_budgets
 from podium.what_if.rebalance_answer import GoalState, MoveStep, RebalanceAnswer
-from podium.what_if.rebalance_goals import Goal, LimitSkew, require_known
+from podium.what_if.rebalance_goals import FitPending, Goal, LimitSkew, require_known
 from podium.what_if.rebalance_plan import MovePlan, MovePlanner
 from podium.what_if.rebalance_steps import NewSimulation, StepsDiffer, StepSearch
+from podium.what_if.usable_nodes import usable_nodes
 
 MAX_PLANS: Final = 10
 """So many plans are tried before the goal is given up."""
@@ -78,7 +79,12 @@ class _Search:
         self._goal = question.goal
         self._steps = StepSearch(begin, scenario)
         first = begin()
-        require_known([self._goal], first.engine)
+        usable = usable_nodes(first.engine)
+        require_known([self._goal], first.engine, usable)
+        cluster = first.engine.cluster
+        names = [cluster.nodes.names[row] for row in cluster.node_order().tolist()]
+        left_out = sorted(name for name in names if name not in usable)
+        self._unusable = () if isinstance(self._goal, FitPending) else tuple(left_out)
         self._before = self._goal.measure(first.engine)
         self._planner = MovePlanner(
             first,
@@ -114,11 +120,13 @@ class _Search:
             state,
             best.closed,
             best.steps,
-            self._planner.fewest,
+            # That less than no move will not do says nothing.
+            self._planner.fewest if self._planner.fewest or not best.steps else None,
             self._planner.kept,
             self._given_up,
             self._question.time_limit_s,
             self._planner.timed_out,
+            self._unusable,
         )
 
     def _carry_out(self, plan: MovePlan) -> _Outcome | None:

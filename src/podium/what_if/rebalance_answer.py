@@ -1,8 +1,19 @@
 """What a rebalancing comes to: plain values that tables, JSON and tests read."""
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from podium.what_if.rebalance_commands import (
+    UNKNOWN,
+    Successor,
+    close_command,
+    evict_command,
+    open_command,
+    wait_until_gone,
+    wait_until_placed,
+    wait_until_ready,
+    wait_until_scheduled,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,22 +26,22 @@ class MoveStep:
     target: str
     closed: tuple[str, ...] = ()
     placed: tuple[tuple[str, str], ...] = ()
+    successor: Successor = UNKNOWN
 
     @property
     def commands(self) -> list[str]:
-        namespace, _, name = self.pod.partition("/")
-        delete = f"kubectl -n {shlex.quote(namespace)} delete pod {shlex.quote(name)}"
-        if not self.closed:
-            return [delete]
-        return [close_command(self.closed), delete, open_command(self.closed)]
-
-
-def close_command(nodes: Sequence[str]) -> str:
-    return f"kubectl cordon {shlex.join(nodes)}"
-
-
-def open_command(nodes: Sequence[str]) -> str:
-    return f"kubectl uncordon {shlex.join(nodes)}"
+        """Each waits for what the next one builds on."""
+        namespace = self.pod.partition("/")[0]
+        told = [close_command(self.closed)] if self.closed else []
+        told.append(evict_command(self.pod))
+        if not self.successor.keeps_name:
+            # One of the same name can be there again before the question is put.
+            told.append(wait_until_gone(self.pod))
+        told.append(wait_until_placed(namespace, self.target, self.successor))
+        if self.closed:
+            told.append(open_command(self.closed))
+        told.append(wait_until_ready(namespace, self.target, self.successor))
+        return [*told, *(wait_until_scheduled(pod) for pod, _ in self.placed)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +64,15 @@ class GoalState:
             return self.after >= self.wanted - 1e-9
         return self.after <= self.wanted + 1e-9
 
+    @property
+    def allows_wanted(self) -> bool:
+        """Whether what is wanted is not proven to be out of reach."""
+        if self.wanted is None:
+            return True
+        if self.is_maximised:
+            return self.bound >= self.wanted - 1e-9
+        return self.bound <= self.wanted + 1e-9
+
 
 @dataclass(frozen=True, slots=True)
 class KeptPod:
@@ -63,8 +83,9 @@ class KeptPod:
 
 @dataclass(frozen=True, slots=True)
 class RebalanceAnswer:
-    """`fewest` is what no plan can do with less, None where that is not known. `closed` are nodes
-    that are closed first and stay so."""
+    """`fewest` is what no plan can do with less, None where that is not known or says nothing.
+    `closed` are nodes that are closed first and stay so, `unusable` those that no pod of the
+    cluster may use and that the goal therefore leaves out."""
 
     goal: str
     state: GoalState
@@ -76,6 +97,7 @@ class RebalanceAnswer:
     """Plans that the scheduler would have carried out otherwise, and where."""
     time_limit_s: float
     timed_out: bool
+    unusable: tuple[str, ...] = ()
 
     @property
     def is_reached(self) -> bool:

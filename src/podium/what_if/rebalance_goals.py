@@ -4,7 +4,7 @@ A goal knows two things: the figure that it is about, read from a cluster as it 
 the objective by which a solver brings that figure to what is wanted.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
@@ -14,7 +14,7 @@ from podium.api.requests import PODS
 from podium.engine.scheduler import Engine
 from podium.optimum.integer_program import Expression, Objective, add_up
 from podium.optimum.placement_program import PlacementProgram
-from podium.what_if.drained_pods import belongs_to_node
+from podium.what_if.usable_nodes import has_pods, usable_nodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +45,18 @@ class Goal(Protocol):
 
     def measure(self, engine: Engine) -> float: ...
 
-    def plan(self, program: PlacementProgram, engine: Engine) -> PlannedGoal:
-        """`engine` has the cluster without the pods of the program."""
+    def plan(
+        self, program: PlacementProgram, engine: Engine, usable: Collection[str]
+    ) -> PlannedGoal:
+        """`engine` has the cluster without the pods of the program; `usable` are the nodes that
+        pods of the whole cluster may use."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class FreeNodes:
-    """So many nodes without pods but their own; those that are empty already count."""
+    """So many nodes without pods but their own; those that are empty already count, unless no pod
+    of the cluster may use them."""
 
     nodes: int
     name: ClassVar[str] = "empty nodes"
@@ -67,15 +71,17 @@ class FreeNodes:
         return float(self.nodes)
 
     def measure(self, engine: Engine) -> float:
-        cluster = engine.cluster
-        rows = cluster.node_order().tolist()
-        return float(sum(not _has_pods(engine, row) for row in rows))
+        nodes = engine.cluster.nodes
+        rows = [nodes.row(name) for name in usable_nodes(engine)]
+        return float(sum(not has_pods(engine, row) for row in rows))
 
-    def plan(self, program: PlacementProgram, engine: Engine) -> PlannedGoal:
+    def plan(
+        self, program: PlacementProgram, engine: Engine, usable: Collection[str]
+    ) -> PlannedGoal:
         nodes = engine.cluster.nodes
         emptied = {}
         for at, name in enumerate(program.problem.nodes):
-            if not _has_pods(engine, nodes.row(name)):
+            if name in usable and not has_pods(engine, nodes.row(name)):
                 emptied[at] = program.program.add_variable(1)
                 here = program.on_node(at)
                 most = program.program.highest(here)
@@ -99,7 +105,12 @@ class FitPending:
     def measure(self, engine: Engine) -> float:
         return float(sum(_is_waiting(engine, pod) for pod in engine.state.pods.values()))
 
-    def plan(self, program: PlacementProgram, engine: Engine) -> PlannedGoal:  # noqa: ARG002
+    def plan(
+        self,
+        program: PlacementProgram,
+        engine: Engine,  # noqa: ARG002
+        usable: Collection[str],  # noqa: ARG002
+    ) -> PlannedGoal:
         kinds = program.problem.kinds
         waiting = [at for at, kind in enumerate(kinds) if kind.is_waiting]
         placed = program.placed(waiting)
@@ -131,16 +142,18 @@ class LimitSkew:
     def measure(self, engine: Engine) -> float:
         shares = [
             sum(self._requested(engine, row) for row in rows) / sum(sizes)
-            for rows, sizes in self._domains(engine)
+            for rows, sizes in self.domains(engine, usable_nodes(engine))
         ]
         return max(shares) - min(shares) if shares else 0.0
 
-    def plan(self, program: PlacementProgram, engine: Engine) -> PlannedGoal:
+    def plan(
+        self, program: PlacementProgram, engine: Engine, usable: Collection[str]
+    ) -> PlannedGoal:
         position = {name: at for at, name in enumerate(program.problem.nodes)}
         names, solver = engine.cluster.nodes.names, program.program
         highest = solver.add_variable(100.0, whole=False)
         lowest = solver.add_variable(100.0, lower=-100.0, whole=False)
-        for rows, sizes in self._domains(engine):
+        for rows, sizes in self.domains(engine, usable):
             whole = sum(sizes)
             here = program.requested([position[names[row]] for row in rows], self.resource)
             share = {at: amount / whole for at, amount in here.items() if amount}
@@ -154,7 +167,7 @@ class LimitSkew:
         solver.add_row({**skew, excess: -1.0}, at_most=self.limit)
         return PlannedGoal(Objective("beyond the limit", {excess: 1.0}, is_maximised=False), {})
 
-    def _domains(self, engine: Engine) -> list[tuple[list[int], list[int]]]:
+    def domains(self, engine: Engine, usable: Collection[str]) -> list[tuple[list[int], list[int]]]:
         """Rows of nodes that take pods, with what they have of the resource."""
         nodes = engine.cluster.nodes
         found: dict[str, tuple[list[int], list[int]]] = {}
@@ -162,7 +175,8 @@ class LimitSkew:
             node, size = nodes.node(row), self._allocatable(engine, row)
             labels = node.metadata.labels or {}
             domain = labels.get(self.key) if self.key else node.metadata.name
-            if domain is not None and size > 0 and not node.spec.unschedulable:
+            takes_pods = node.metadata.name in usable and not node.spec.unschedulable
+            if domain is not None and size > 0 and takes_pods:
                 rows, sizes = found.setdefault(domain, ([], []))
                 rows.append(row)
                 sizes.append(size)
@@ -197,10 +211,10 @@ def parse_skew(text: str) -> tuple[str, float]:
     return resource.strip(), share
 
 
-def require_known(goals: Sequence[Goal], engine: Engine) -> None:
+def require_known(goals: Sequence[Goal], engine: Engine, usable: Collection[str]) -> None:
     """Raises InputError for a resource that no node has."""
     for goal in goals:
-        if isinstance(goal, LimitSkew) and not goal._domains(engine):
+        if isinstance(goal, LimitSkew) and not goal.domains(engine, usable):
             by = f", or none has the label {goal.key}" if goal.key else ""
             raise InputError(f"no node that takes pods has {goal.resource}{by}")
 
@@ -210,7 +224,3 @@ def _is_waiting(engine: Engine, pod: Pod) -> bool:
     if pod.spec.node_name or pod.spec.scheduler_name not in engine.profiles:
         return False
     return engine.pre_enqueue(engine.cluster.infos.of(pod)) is None
-
-
-def _has_pods(engine: Engine, row: int) -> bool:
-    return any(not belongs_to_node(info.pod) for info in engine.cluster.usage.pods(row))

@@ -22,6 +22,7 @@ from podium.what_if.drained_pods import DrainRules, belongs_to_node
 from podium.what_if.placement_reading import StatedProblem, state_problem
 from podium.what_if.rebalance_answer import KeptPod
 from podium.what_if.rebalance_goals import Goal, PlannedGoal
+from podium.what_if.usable_nodes import usable_nodes
 
 
 class PlannedMove(NamedTuple):
@@ -53,6 +54,7 @@ class MovePlanner:
     ) -> None:
         """The simulation has been run; all that may move is taken out of it."""
         engine = simulation.engine
+        self.usable = usable_nodes(engine)
         self._limit_s = time_limit_s
         self.kept: list[KeptPod] = []
         held: dict[str, list[Pod]] = {}
@@ -111,7 +113,7 @@ class MovePlanner:
         self, goal: Goal, simulation: Simulation, max_moves: int | None, *, is_order_free: bool
     ) -> "_GoalProgram":
         program = PlacementProgram(self._stated.problem, is_order_free=is_order_free)
-        planned = goal.plan(program, simulation.engine)
+        planned = goal.plan(program, simulation.engine, self.usable)
         moves = program.moves()
         if max_moves is not None and moves:
             program.program.add_row(moves, at_most=max_moves)

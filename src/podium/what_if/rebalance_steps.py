@@ -6,6 +6,7 @@ moment of the move. Contract: a step is kept only if the successor went where th
 nobody else lost a node; whoever carries the same steps out on the same cluster sees the same.
 """
 
+import dataclasses
 from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
@@ -19,6 +20,7 @@ from podium.simulator.scenario import Scenario
 from podium.what_if.changed_cluster import ChangedCluster
 from podium.what_if.changes import Cordon
 from podium.what_if.rebalance_answer import MoveStep
+from podium.what_if.rebalance_commands import expect_successor
 from podium.what_if.rebalance_plan import MovePlan, PlannedMove
 
 NewSimulation = Callable[[], Simulation]
@@ -59,15 +61,11 @@ class CarriedOutSteps:
                 raise StepsDiffer(f"{key} loses {old} when {step.pod} moves")
             if old != new:
                 placed.append((key, new))
-        return replace_placed(step, placed)
+        return dataclasses.replace(step, placed=tuple(placed))
 
     def places(self) -> dict[str, str]:
         pods = self.simulation.engine.state.pods
         return {key: pod.spec.node_name for key, pod in pods.items()}
-
-
-def replace_placed(step: MoveStep, placed: Sequence[tuple[str, str]]) -> MoveStep:
-    return MoveStep(step.pod, step.source, step.target, step.closed, tuple(placed))
 
 
 class StepSearch:
@@ -139,6 +137,7 @@ class _Guide:
                     move.source,
                     wanted,
                     tuple(sorted(name for name in closed if name not in already)),
+                    successor=expect_successor(self._engine, self._pod(), wanted),
                 )
             closed += more
 

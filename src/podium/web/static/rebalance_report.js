@@ -70,7 +70,7 @@ function stepList(view, found) {
   const first = found.cordoned.length ? found.commands.slice(0, 1) : [];
   return h("section", { id: "steps" },
     h("h2", {}, "Steps"),
-    h("p", { class: "soft" }, "In this order; wait until the new pod runs before the next step."),
+    h("p", { class: "soft" }, "In this order; each waits for what the next one builds on."),
     leftOutLine(view, "steps", found.steps.length, "step"),
     first.length > 0 && h("div", { class: "panel" }, h("b", {}, "First"), ` close the nodes that are to stay so: ${found.cordoned.join(", ")}`, first.map(commandLine)),
     h("ol", { class: "moves" }, found.steps.map((/** @type {Doc} */ step) => h("li", {},
@@ -84,6 +84,7 @@ function remarks(found) {
   return [
     !found.reached && found.givenUp.length > 0 && `${plural(found.givenUp.length, "plan")} given up, as the scheduler does otherwise: ${found.givenUp[0]}`,
     found.moves > 0 && found.cordoned.length > 0 && `left cordoned: ${found.cordoned.join(", ")}`,
+    found.leftOut.length > 0 && `left out, since no pod here may use them: ${found.leftOut.join(", ")}`,
     found.timedOut && `the solver stopped at its time limit of ${found.timeLimitSeconds} s`,
   ].filter((each) => typeof each === "string");
 }

@@ -1,0 +1,49 @@
+"""Which nodes the pods of a cluster may use at all, by taints and by what pods say of nodes.
+
+A pool that is tainted for pods which are not there yet is empty, but nothing can be moved to it and
+nothing has been cleared from it. Counted as an empty node it would make every skew as large as it
+can be, and every wish for free nodes fulfilled.
+"""
+
+import numpy as np
+
+from podium.api.tolerations import HARD_EFFECTS
+from podium.cluster.growth import Mask
+from podium.cluster.node_matching import required_mask
+from podium.cluster.pod_info import PodInfo
+from podium.cluster.taint_matching import untolerated_mask
+from podium.engine.scheduler import Engine
+from podium.what_if.drained_pods import belongs_to_node
+
+
+def usable_nodes(engine: Engine) -> frozenset[str]:
+    """Names of nodes that have a pod, or could have one, that does not belong to its node; all
+    nodes where there is no such pod. Cordoned nodes are among them."""
+    cluster = engine.cluster
+    names = cluster.nodes.names
+    rows = np.array(cluster.node_order(), dtype=np.intp)
+    found: Mask = np.array([has_pods(engine, row) for row in rows.tolist()], dtype=np.bool_)
+    shapes: dict[int, PodInfo] = {}
+    for pod in engine.state.pods.values():
+        if not belongs_to_node(pod):
+            info = cluster.infos.of(pod)
+            shapes.setdefault(id(info.shape), info)
+    if not shapes:
+        return frozenset(names[row] for row in rows.tolist())
+    for info in shapes.values():
+        if found.all():
+            break
+        allowed: Mask = np.ones(len(rows), dtype=np.bool_)
+        tainted = untolerated_mask(cluster.nodes, info.pod.spec.tolerations, HARD_EFFECTS, rows)
+        if tainted is not None:
+            allowed &= ~tainted
+        selected = required_mask(cluster.nodes, info.shape.node_affinity, rows)
+        if selected is not None:
+            allowed &= selected
+        found |= allowed
+    return frozenset(names[row] for row in rows[found].tolist())
+
+
+def has_pods(engine: Engine, row: int) -> bool:
+    """Whether a node has pods but its own."""
+    return any(not belongs_to_node(info.pod) for info in engine.cluster.usage.pods(row))
