@@ -13,6 +13,7 @@ from podium.api.pod import Pod
 from podium.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from podium.api.workloads import Namespace, PriorityClass
 from podium.simulator.admission import Admission, assign_uid, uid_for
+from podium.simulator.cluster_rules import LimitRange, RuntimeClass
 from podium.testing import make_node, make_pod
 
 
@@ -245,3 +246,73 @@ def test_a_request_for_devices_that_does_not_count_wants_one() -> None:
     request = (claim.spec.devices.requests or ())[0].exactly
     assert request is not None
     assert (request.allocation_mode, request.count) == ("ExactCount", 1)
+
+
+# --- limit ranges and runtime classes ---------------------------------------------------------
+
+
+def limit_range(*limits: dict[str, Any]) -> LimitRange:
+    raw = {"metadata": {"name": "small", "namespace": "default"}, "spec": {"limits": limits}}
+    return msgspec.convert(raw, LimitRange)
+
+
+def runtime_class(**fields: Any) -> RuntimeClass:
+    return msgspec.convert({"metadata": {"name": "kata"}, **fields}, RuntimeClass)
+
+
+def test_a_limit_range_fills_in_what_containers_leave_out() -> None:
+    limits = limit_range({"type": "Container", "max": {"cpu": 2}, "defaultRequest": {"cpu": "1"}})
+
+    assert requests_of(admit(make_pod("a", containers=container()), limits)) == {"cpu": "1"}
+    own = make_pod("b", containers=container(requests={"cpu": "500m"}))
+    assert requests_of(admit(own, limits)) == {"cpu": "500m"}
+
+
+def test_a_limit_range_of_another_namespace_says_nothing() -> None:
+    limits = limit_range({"type": "Container", "defaultRequest": {"cpu": "1"}})
+    elsewhere = make_pod("a", namespace="other", containers=container())
+
+    assert requests_of(admit(elsewhere, limits)) is None
+
+
+def test_a_pod_beyond_a_limit_range_is_refused() -> None:
+    limits = limit_range({"type": "Container", "max": {"cpu": "1"}})
+    pod = make_pod("a", containers=container(limits={"cpu": "2"}))
+
+    with pytest.raises(ObjectError, match="LimitRange small refuses it: maximum cpu usage per"):
+        admit(pod, limits)
+
+
+def test_a_claim_beyond_a_limit_range_is_refused() -> None:
+    limits = limit_range({"type": "PersistentVolumeClaim", "max": {"storage": "1Gi"}})
+    raw = {
+        "metadata": {"name": "data", "namespace": "default"},
+        "spec": {"resources": {"requests": {"storage": "2Gi"}}},
+    }
+
+    with pytest.raises(ObjectError, match="maximum storage usage per PersistentVolumeClaim is 1Gi"):
+        Admission([limits]).admit(msgspec.convert(raw, PersistentVolumeClaim))
+
+
+def test_a_runtime_class_gives_overhead_and_nodes() -> None:
+    kata = runtime_class(
+        overhead={"podFixed": {"cpu": "250m"}},
+        scheduling={
+            "nodeSelector": {"runtime": "kata"},
+            "tolerations": [{"key": "kata", "operator": "Exists"}],
+        },
+    )
+
+    spec = admit(make_pod("a", runtimeClassName="kata"), kata).spec
+
+    assert spec.overhead == {"cpu": "250m"}
+    assert spec.node_selector == {"runtime": "kata"}
+    assert [each.key for each in spec.tolerations or ()] == ["kata"]
+
+
+def test_a_pod_that_contradicts_its_runtime_class_is_refused() -> None:
+    kata = runtime_class(scheduling={"nodeSelector": {"runtime": "kata"}})
+    pod = make_pod("a", runtimeClassName="kata", nodeSelector={"runtime": "runc"})
+
+    with pytest.raises(ObjectError, match=r"conflict: runtimeClass\.scheduling\.nodeSelector"):
+        admit(pod, kata)

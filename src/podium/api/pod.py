@@ -232,7 +232,6 @@ class PodSpec(KubeStruct, frozen=True):
             "os",
             "readinessGates",
             "restartPolicy",
-            "runtimeClassName",
             "serviceAccount",
             "serviceAccountName",
             "setHostnameAsFQDN",
@@ -247,6 +246,7 @@ class PodSpec(KubeStruct, frozen=True):
     scheduler_name: str = "default-scheduler"
     priority: int | None = None
     priority_class_name: str = ""
+    runtime_class_name: str = ""
     preemption_policy: str | None = None
     node_selector: dict[str, str] | None = None
     affinity: Affinity | None = None

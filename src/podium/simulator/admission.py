@@ -2,8 +2,9 @@
 
 A manifest leaves out what the server fills in, and some of it decides placements: a limit without
 a request becomes the request, a class name becomes a priority, `matchLabelKeys` become part of the
-selector. Only such fields are filled in; tolerations for not-ready and unreachable nodes are not,
-because they matter to eviction and not to where a pod goes.
+selector, limit ranges and runtime classes have their say. Only such fields are filled in;
+tolerations for not-ready and unreachable nodes are not, because they matter to eviction and not to
+where a pod goes.
 
 Contract: an object that a server has stored (it has a resourceVersion) went through this already
 and keeps what it has.
@@ -24,6 +25,7 @@ from podium.api.pod import Container, Pod, PodSpec
 from podium.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from podium.api.workloads import Namespace, PriorityClass
 from podium.simulator.cluster_dump import HOW_TO_DUMP
+from podium.simulator.cluster_rules import ClusterRules
 from podium.simulator.pod_resources import default_container, default_spec
 from podium.workloads.node_status import default_allocatable
 from podium.workloads.priorities import (
@@ -75,6 +77,7 @@ class Admission:
             for name, value in SYSTEM_PRIORITIES.items()
         }
         self._priorities.update((entry.metadata.name, entry) for entry in priorities)
+        self.rules = ClusterRules(found)
         self._default_priority = default_priority_class(priorities)
         self._default_storage = default_storage_class(
             obj.metadata for obj in found if isinstance(obj, StorageClass)
@@ -105,9 +108,10 @@ class Admission:
         spec = pod.spec if settled else self._set_priority(pod.spec)
         if not spec.scheduler_name:
             spec = replace(spec, scheduler_name=PodSpec().scheduler_name)
-        if not is_stored(pod):
-            spec = default_spec(_default_resources(spec), pod.metadata.labels or {})
-        return pod if spec is pod.spec else replace(pod, spec=spec)
+        if is_stored(pod):
+            return pod if spec is pod.spec else replace(pod, spec=spec)
+        spec = default_spec(_default_resources(spec), pod.metadata.labels or {})
+        return self.rules.apply_to(replace(pod, spec=spec))
 
     def _set_priority(self, spec: PodSpec) -> PodSpec:
         """Priority and preemption policy as the class says; a written number stays."""
@@ -144,6 +148,7 @@ class Admission:
         written = CLASS_ANNOTATION in (claim.metadata.annotations or {})
         if spec.storage_class_name is None and not written and self._default_storage:
             spec = replace(spec, storage_class_name=self._default_storage)
+        self.rules.check_claim(claim)
         return replace(claim, spec=spec)
 
 

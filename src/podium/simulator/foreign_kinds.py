@@ -19,7 +19,6 @@ _UNREAD: dict[str, frozenset[str]] = {
             "ConfigMap",
             "Endpoints",
             "Event",
-            "LimitRange",
             "PodTemplate",
             "ResourceQuota",
             "Secret",

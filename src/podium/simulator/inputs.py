@@ -27,6 +27,7 @@ from podium.api.kinds import KINDS, KubeObject, convert_object
 from podium.api.shapes import described, shape_of
 from podium.api.strict_decoding import decode_strictly
 from podium.framework.watched_kind import WatchedKind
+from podium.simulator.cluster_rules import RULE_KINDS
 from podium.simulator.foreign_kinds import refuse_mistake
 from podium.simulator.input_files import display_path, find_files, read_unpacked
 from podium.simulator.old_spellings import may_be_old, old_labels_of, respell_object
@@ -43,7 +44,11 @@ from podium.workloads.kinds import WORKLOAD_KINDS, Workload
 
 _HELM_HOOK = "helm.sh/hook"
 _HELM_TESTS = frozenset({"test", "test-success", "test-failure"})
-_READ: dict[tuple[str, str], type[KubeObject] | type[Workload]] = {**KINDS, **WORKLOAD_KINDS}
+_READ: dict[tuple[str, str], type[KubeObject] | type[Workload]] = {
+    **KINDS,
+    **RULE_KINDS,
+    **WORKLOAD_KINDS,
+}
 
 
 class Validation(StrEnum):

@@ -5,6 +5,7 @@ from typing import Final
 
 from podium.api.json_values import JsonObject
 from podium.apiserver.defaulting.containers import round_amounts
+from podium.workloads.limit_ranges import derive_container_limits
 
 _RBAC: Final = "rbac.authorization.k8s.io"
 _NAME_LABEL: Final = "kubernetes.io/metadata.name"
@@ -71,20 +72,10 @@ def set_secret_defaults(secret: JsonObject) -> None:
 def set_limit_range_defaults(limit_range: JsonObject) -> None:
     for item in (limit_range.get("spec") or {}).get("limits") or ():
         if item.get("type") == "Container":
-            _derive_container_limits(item)
+            derive_container_limits(item)
         for name in ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio"):
             if item.get(name):
                 round_amounts(item[name])
-
-
-def _derive_container_limits(item: JsonObject) -> None:
-    limits = {**(item.get("max") or {}), **(item.get("default") or {})}
-    given = item.get("defaultRequest") or {}
-    requests = {**(item.get("min") or {}), **limits, **given}
-    if limits:
-        item["default"] = limits
-    if requests:
-        item["defaultRequest"] = requests
 
 
 def set_resource_quota_defaults(quota: JsonObject) -> None:
