@@ -1,6 +1,7 @@
 """Examples that articles explain in words: what they say happens, happens."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +139,55 @@ def test_a_node_under_pressure_takes_no_pod_without_requests(
     assert found == {"best-effort": None, "burstable": "n1"}
 
 
+PRESSURES = ("MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable")
+
+
+def troubled(name: str, condition: str, status: str = "True") -> dict[str, Any]:
+    made = node(name)
+    ready = {"type": "Ready", "status": "True"}
+    made["status"]["conditions"] = [ready, {"type": condition, "status": status}]
+    if condition == "Ready":
+        made["status"]["conditions"] = [{"type": condition, "status": status}]
+    return made
+
+
+@pytest.mark.parametrize(
+    ("condition", "status"),
+    [*((each, "True") for each in PRESSURES), ("Ready", "False"), ("Ready", "Unknown")],
+)
+def test_a_node_whose_conditions_speak_against_it_takes_no_pod(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], condition: str, status: str
+) -> None:
+    files = writer(tmp_path)(troubled("n1", condition, status), pod("p"))
+    done = podium(capsys, "simulate", files)
+    assert done.code == 1
+    assert f"1 node tainted because of the condition {condition}" in done.out
+
+
+def test_a_node_that_is_well_takes_pods(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = placed(capsys, tmp_path, troubled("n1", "MemoryPressure", "False"), pod("p"))
+    assert found == {"p": "n1"}
+
+
+def test_under_a_policy_that_checks_memory_only_pods_without_requests_are_kept_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    best_effort = pod("best-effort")
+    del best_effort["spec"]["containers"][0]["resources"]
+    predicates = ["GeneralPredicates", "CheckNodeMemoryPressure", "CheckNodeDiskPressure"]
+    flags = by_policy(tmp_path, "LeastRequestedPriority", predicates=predicates)
+
+    pressed = troubled("n1", "MemoryPressure")
+    found = placed(capsys, tmp_path, pressed, best_effort, pod("burstable"), flags=flags)
+    assert found == {"best-effort": None, "burstable": "n1"}
+
+    full = troubled("n1", "DiskPressure")
+    assert placed(capsys, tmp_path, full, pod("burstable"), flags=flags) == {"burstable": None}
+
+    converted = podium(capsys, "config", "convert", flags[1])
+    assert "CheckNodeMemoryPressure kept only pods out that ask for nothing" in converted.out
+
+
 def test_opaque_integer_resources_are_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -157,11 +207,13 @@ def test_opaque_integer_resources_are_counted(
     assert found == {"two": "n1", "one-more": None}
 
 
-def by_policy(tmp_path: Path, *priorities: str) -> tuple[str, str]:
+def by_policy(
+    tmp_path: Path, *priorities: str, predicates: Sequence[str] = ("GeneralPredicates",)
+) -> tuple[str, str]:
     policy = {
         "kind": "Policy",
         "apiVersion": "v1",
-        "predicates": [{"name": "GeneralPredicates"}],
+        "predicates": [{"name": name} for name in predicates],
         "priorities": [{"name": name, "weight": 1} for name in priorities],
     }
     (tmp_path / "policy.json").write_text(json.dumps(policy))
@@ -196,6 +248,89 @@ def test_pods_of_a_service_are_spread_by_the_priorities_for_that(
     flags = by_policy(tmp_path, priority)
     found = placed(capsys, tmp_path, service, *nodes, *pods, flags=flags)
     assert sorted(found.values()) == ["n0", "n1", "n2"]
+
+
+@pytest.mark.parametrize(
+    ("priority", "counts_controllers"),
+    [("ServiceSpreadingPriority", False), ("SelectorSpreadPriority", True)],
+)
+def test_only_one_of_them_counts_the_pods_of_a_controller(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], priority: str, counts_controllers: bool
+) -> None:
+    """No service selects these pods; a sibling of their controller is on n0."""
+    labels = {"app": "web"}
+    replicas = {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {"name": "web", "uid": "uid-web"},
+        "spec": {
+            "replicas": 2,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": pod("web")["spec"]},
+        },
+    }
+    owner = {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "name": "web",
+        "uid": "uid-web",
+        "controller": True,
+    }
+    pods = [pod("web-0", cpu="10m", nodeName="n0"), pod("web-1", cpu="10m")]
+    for each in pods:
+        each["metadata"] |= {"labels": labels, "ownerReferences": [owner]}
+    files = writer(tmp_path)(replicas, labelled("n0"), labelled("n1"), *pods)
+    flags = by_policy(tmp_path, priority)
+    done = podium(capsys, "explain", "web-1", files, *flags, "-o", "json")
+    (attempt,) = done.decoded()["attempts"]
+    scores = {each["total"] for each in attempt["nodes"]}
+    assert len(scores) == (2 if counts_controllers else 1)
+
+
+def test_a_policy_is_explained_in_the_groups_of_its_time(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tainted = node("n1")
+    tainted["spec"] = {"taints": [{"key": "k", "effect": "NoSchedule"}]}
+    files = writer(tmp_path)(tainted, pod("p"))
+    predicates = ["GeneralPredicates", "NoVolumeZoneConflict", "MatchInterPodAffinity"]
+    flags = by_policy(tmp_path, predicates=predicates)
+
+    done = podium(capsys, "explain", "p", files, *flags)
+    assert "Predicates  as a Policy groups them" in done.out
+    (host,) = [line for line in done.out.splitlines() if line.startswith("Host Filtering Rules")]
+    assert host.split()[-1] == "1"
+    assert "TaintToleration" in host
+
+    document = podium(capsys, "explain", "p", files, *flags, "-o", "json").decoded()
+    groups = document["attempts"][0]["filters"]["groups"]
+    assert groups["TaintToleration"] == "Host Filtering Rules"
+    assert groups["VolumeZone"] == "Volume Filtering Rules"
+    assert groups["NodeResourcesFit"] == groups["InterPodAffinity"] == "Pod Filtering Rules"
+
+    document = podium(capsys, "explain", "p", files, "-o", "json").decoded()
+    assert "groups" not in document["attempts"][0]["filters"]
+
+
+def test_the_toleration_of_critical_add_ons_is_explained(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    toleration = {"key": "CriticalAddonsOnly", "operator": "Exists"}
+    plain = pod("plain", tolerations=[toleration])
+    critical = pod("dns", tolerations=[toleration], priorityClassName="system-cluster-critical")
+    files = writer(tmp_path)(node("n1"), plain, critical)
+
+    told = (
+        "tolerates CriticalAddonsOnly, which marked critical add-ons before there were priorities"
+    )
+    done = podium(capsys, "explain", "plain", files, "-o", "json")
+    (note,) = [each for each in done.decoded()["notes"] if "Critical" in each]
+    assert note.startswith(told)
+    assert note.endswith("what makes a pod critical is priorityClassName system-cluster-critical")
+    done = podium(capsys, "explain", "dns", files, "-o", "json")
+    (note,) = [each for each in done.decoded()["notes"] if "Critical" in each]
+    assert note.endswith("the pod is critical by its priority (system-cluster-critical)")
+    assert "CriticalAddonsOnly" in podium(capsys, "explain", "plain", files).out
 
 
 # --- scores by what storage there is --------------------------------------------------------------
@@ -248,3 +383,16 @@ def test_the_printed_shape_fills_volumes_and_the_default_prefers_room(
     printed = ("--config", str(COPIES["002-1"]), *gate)
     assert placed(capsys, tmp_path, *stored(), flags=printed) == {"db": "exact"}
     assert placed(capsys, tmp_path, *stored(), flags=gate) == {"db": "roomy"}
+
+
+def test_the_gate_of_before_prefers_the_smallest_volume_that_fits(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    objects = stored()
+    objects[1]["spec"]["resources"]["requests"]["storage"] = "8Gi"
+    old = ("--feature-gates", "VolumeCapacityPriority=true")
+    assert placed(capsys, tmp_path, *objects, flags=old) == {"db": "exact"}
+    new = ("--feature-gates", "StorageCapacityScoring=true")
+    assert placed(capsys, tmp_path, *objects, flags=new) == {"db": "roomy"}
+    both = (*old, *new)
+    assert placed(capsys, tmp_path, *objects, flags=both) == {"db": "roomy"}

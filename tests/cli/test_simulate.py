@@ -253,6 +253,43 @@ def test_warnings_are_notes(capsys: pytest.CaptureFixture[str], write: Any) -> N
     assert "nodeSelecter: unknown field; did you mean nodeSelector?" in out
 
 
+def test_limit_ranges_and_runtime_classes_decide_where_pods_go(
+    capsys: pytest.CaptureFixture[str], write: Any
+) -> None:
+    limits = {
+        "apiVersion": "v1",
+        "kind": "LimitRange",
+        "metadata": {"name": "small", "namespace": "default"},
+        "spec": {"limits": [{"type": "Container", "defaultRequest": {"cpu": "3"}}]},
+    }
+    kata = {
+        "apiVersion": "node.k8s.io/v1",
+        "kind": "RuntimeClass",
+        "metadata": {"name": "kata"},
+        "handler": "kata",
+        "overhead": {"podFixed": {"cpu": "2"}},
+    }
+    bare = [pod(name) for name in ("a", "b")]
+    for each in bare:
+        del each["spec"]["containers"][0]["resources"]
+    heavy = pod("c", runtimeClassName="kata")
+
+    code, out, _ = run(capsys, "-f", write(NODE, limits, kata, *bare, heavy), "-o", "json")
+
+    assert code == 1
+    found = json.loads(out)
+    placed = {each["name"]: each["node"] for each in found["pods"]}
+    assert placed == {"a": "n1", "b": None, "c": None}
+    assert not any("LimitRange" in note or "RuntimeClass" in note for note in found["notes"])
+    code, out, _ = run(capsys, "-f", write(NODE, heavy))
+    assert code == 0
+    assert "RuntimeClass kata is not in the input" in out
+    refusing = {**limits, "spec": {"limits": [{"type": "Pod", "max": {"cpu": "500m"}}]}}
+    code, _, err = run(capsys, "-f", write(NODE, refusing, pod("d")))
+    assert code == 2
+    assert "LimitRange small refuses it: maximum cpu usage per Pod is 500m" in err
+
+
 def test_kinds_that_are_passed_over_are_noted(
     capsys: pytest.CaptureFixture[str], write: Any
 ) -> None:

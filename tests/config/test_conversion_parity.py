@@ -200,7 +200,7 @@ POLICIES: dict[str, dict[str, Any]] = {
         "priorities": [
             {"name": "LeastRequestedPriority", "weight": 1},
             {"name": "BalancedResourceAllocation", "weight": 1},
-            {"name": "ServiceSpreadingPriority", "weight": 1},
+            {"name": "SelectorSpreadPriority", "weight": 1},
             {"name": "EqualPriority", "weight": 1},
         ],
     },
@@ -249,6 +249,13 @@ def test_a_converted_policy_decides_as_the_policy(
     assert conversion.lost == []
     for case in islice(on_one_profile(), count):
         assert outcomes(case, new) == outcomes(case, old), case.name
+
+
+def test_spreading_by_services_alone_is_lost_in_a_conversion() -> None:
+    priorities = [{"name": "ServiceSpreadingPriority", "weight": 1}]
+    conversion, _ = converted({"apiVersion": "v1", "kind": "Policy", "priorities": priorities})
+    (lost,) = conversion.lost
+    assert lost.startswith("ServiceSpreadingPriority counted the pods of services only")
 
 
 @COUNTS

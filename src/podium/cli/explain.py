@@ -20,6 +20,8 @@ from podium.cli.recorded_view import show_record
 from podium.cli.simulate import exit_code
 from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
 from podium.cli.tables import Screen
+from podium.config.policy_names import FILTER_GROUPS
+from podium.explain.critical_addons import describe_critical_toleration
 from podium.simulator import ExplainedPod, Scenario
 from podium.simulator.pod_references import PodsRefusedError
 
@@ -96,16 +98,20 @@ def explain(
         scenario = only(scenario, found)
     report = prepared.run(watch=[key], until=key, scenario=scenario)
     explained = ExplainedPod.of(report, key, runs_on=runs_on, alone=alone)
+    groups = FILTER_GROUPS if prepared.equipped.configuration.from_policy else {}
+    about_pod = describe_critical_toleration(explained.result.pod)
     if output in ("json", "yaml"):
-        document = explanation_document(explained, only_node=node)
+        document = explanation_document(explained, only_node=node, groups=groups)
         warnings = input_warnings_document(report, key=key)
-        fields = {**warnings, **document, "notes": list(report.notes)}
+        fields = {**warnings, **document, "notes": [*about_pod, *report.notes]}
         print_document("Explanation", fields, output)
     else:
         screen = Screen()
         show_input_warnings(report, screen, key=key)
-        show_explanation(explained, screen, wide=output == "wide", top=max(top, 1), node=node)
-        screen.notes((*prepared.notes, *report.compared_results))
+        show_explanation(
+            explained, screen, wide=output == "wide", top=max(top, 1), node=node, groups=groups
+        )
+        screen.notes((*about_pod, *prepared.notes, *report.compared_results))
     crashed = exit_code(report)
     return crashed if crashed not in (OK, NO) else (OK if explained.result.placed else NO)
 

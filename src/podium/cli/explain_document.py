@@ -1,5 +1,7 @@
 """A pod's decision as plain data, for `-o json` and `-o yaml`: every node, every plugin."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from podium.cli.extender_view import consulted_document
@@ -11,7 +13,12 @@ from podium.framework.status import Status
 from podium.simulator import ExplainedPod
 
 
-def explanation_document(explained: ExplainedPod, *, only_node: str | None) -> dict[str, Any]:
+def explanation_document(
+    explained: ExplainedPod,
+    *,
+    only_node: str | None,
+    groups: Mapping[str, str] = MappingProxyType({}),
+) -> dict[str, Any]:
     result = explained.result
     return {
         "namespace": result.pod.metadata.namespace,
@@ -25,14 +32,18 @@ def explanation_document(explained: ExplainedPod, *, only_node: str | None) -> d
         "runsOn": explained.runs_on or None,
         "schedulerName": result.pod.spec.scheduler_name,
         "priority": result.pod.spec.priority or 0,
-        "attempts": [_attempt(explanation, only_node) for explanation in explained.attempts],
+        "attempts": [
+            _attempt(explanation, only_node, groups) for explanation in explained.attempts
+        ],
     }
 
 
-def _attempt(explanation: Explanation, only_node: str | None) -> dict[str, Any]:
+def _attempt(
+    explanation: Explanation, only_node: str | None, groups: Mapping[str, str]
+) -> dict[str, Any]:
     decision = explanation.decision
     nodes = _nodes(explanation)
-    document = {
+    document: dict[str, Any] = {
         "attempt": decision.attempt,
         "node": decision.bound,
         "message": decision.message,
@@ -51,6 +62,11 @@ def _attempt(explanation: Explanation, only_node: str | None) -> dict[str, Any]:
         "preScoreSkipped": sorted(decision.pre_score_skipped),
         "nodes": [node for node in nodes if only_node in (None, node["name"])],
     }
+    if groups:
+        examined = explanation.examination
+        document["filters"]["groups"] = {
+            name: groups[name] for name in (*examined.plugins, *examined.skipped) if name in groups
+        }
     if decision.consulted:
         document["extenders"] = consulted_document(decision)
     return document

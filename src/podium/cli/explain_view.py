@@ -6,6 +6,9 @@ more room than ten.
 """
 
 import re
+from collections import Counter
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from podium.cli.console import RichText, Text, stack_lines
 from podium.cli.extender_view import show_consulted
@@ -21,8 +24,15 @@ _WORD_BREAK = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def show_explanation(
-    explained: ExplainedPod, screen: Screen, *, wide: bool, top: int, node: str | None
+    explained: ExplainedPod,
+    screen: Screen,
+    *,
+    wide: bool,
+    top: int,
+    node: str | None,
+    groups: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
+    """`groups` are those in which a Policy's time explained filters, by plugin."""
     _show_causes(explained, screen)
     _show_head(explained, screen)
     last, widest = explained.last, explained.widest
@@ -37,6 +47,8 @@ def show_explanation(
         _show_lead(last, screen)
         _show_devices(last, screen, top=top)
     _show_rejections(widest, screen)
+    if groups:
+        _show_groups(widest, screen, groups)
     if wide:
         _show_verdicts(widest, screen, top=top)
     show_consulted(widest.decision, screen)
@@ -254,6 +266,23 @@ def _show_rejections(explanation: Explanation, screen: Screen) -> None:
             helps,
             some(group.nodes),
         )
+    screen.print(table)
+
+
+def _show_groups(explanation: Explanation, screen: Screen, groups: Mapping[str, str]) -> None:
+    """Filters as texts about Policies group them, with how many nodes each group refuses."""
+    examined = explanation.examination
+    refused: Counter[str] = Counter()
+    for rejected in explanation.rejections():
+        refused[groups.get(rejected.status.plugin, "")] += len(rejected.nodes)
+    screen.heading("Predicates", "as a Policy groups them")
+    table = screen.table("GROUP", "FILTERS", "NODES REFUSED", right=("NODES REFUSED",))
+    for group in dict.fromkeys(groups.values()):
+        filters = [
+            name for name in (*examined.plugins, *examined.skipped) if groups.get(name) == group
+        ]
+        if filters:
+            table.add_row(group, ", ".join(filters), f"{refused[group]:,}")
     screen.print(table)
 
 

@@ -10,7 +10,7 @@ from podium.api.errors import InputError, closest, did_you_mean
 from podium.cli.printing import print_lines
 from podium.config.feature_gates import KNOWN_GATES, FeatureGateError, FeatureGates
 from podium.config.flags.go_numbers import FALSE, TRUE
-from podium.config.removed_gates import REMOVED_GATES, without_removed
+from podium.config.removed_gates import REMOVED_GATES, old_names_in_force, without_removed
 
 FLAG = "--feature-gates"
 _COMPONENT = "kube:"
@@ -24,11 +24,13 @@ def read_gates(given: Iterable[str] | None, *, strict: bool = False) -> FeatureG
         if setting:
             name, on = _read(setting)
             overrides[name] = on
+    old_names = frozenset[str]()
     if not strict:
+        old_names = old_names_in_force(overrides)
         overrides, warnings = without_removed(overrides)
         print_lines((f"podium: warning: {FLAG}: {text}" for text in warnings), error=True)
     try:
-        return FeatureGates().with_overrides(overrides)
+        return FeatureGates(old_names=old_names).with_overrides(overrides)
     except FeatureGateError as problem:
         unknown = next((name for name in overrides if name in str(problem)), "")
         known = [name for name in KNOWN_GATES if name != unknown]

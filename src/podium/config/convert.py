@@ -32,9 +32,11 @@ from podium.config.plugin_args import (
     NodeAffinityArgs,
     NodeResourcesFitArgs,
     PluginArgs,
+    PodTopologySpreadArgs,
     RawArgs,
     RequestedToCapacityRatioParam,
     ScoringStrategy,
+    ServiceSpreadArgs,
 )
 from podium.config.types import (
     API_VERSION,
@@ -64,6 +66,14 @@ _GONE: Final = {
     "NodeLabel": "node affinity took its place",
     "ServiceAffinity": "inter-pod affinity took its place",
 }
+_MEMORY_PRESSURE: Final = (
+    "predicates: CheckNodeMemoryPressure kept only pods out that ask for nothing; the taint"
+    " node.kubernetes.io/memory-pressure keeps all out that do not tolerate it"
+)
+_SERVICES_ONLY: Final = (
+    "ServiceSpreadingPriority counted the pods of services only; PodTopologySpread's system"
+    " defaults count those of controllers too"
+)
 
 
 @dataclass(slots=True)
@@ -85,6 +95,8 @@ def to_v1(configuration: Configuration) -> Conversion:
     else:
         result.changed.append(f"apiVersion: {configuration.api_version} becomes {API_VERSION}")
     result.lost.extend(configuration.notes)
+    if configuration.spares_pods_with_requests:
+        result.lost.append(_MEMORY_PRESSURE)
     profiles = tuple(
         _profile(profile, f"profiles[{i}]", result)
         for i, profile in enumerate(configuration.profiles)
@@ -97,6 +109,7 @@ def to_v1(configuration: Configuration) -> Conversion:
         configuration,
         api_version=API_VERSION,
         from_policy=False,
+        spares_pods_with_requests=False,
         leader_election=election,
         profiles=profiles,
         notes=(),
@@ -107,6 +120,13 @@ def to_v1(configuration: Configuration) -> Conversion:
 def _profile(profile: ProfileConfiguration, at: str, result: Conversion) -> ProfileConfiguration:
     plugins, args = _as_strategy(profile, at, result)
     plugins, args = _as_added_affinity(plugins, args, at, result)
+    spread = args.get("PodTopologySpread")
+    if isinstance(spread, ServiceSpreadArgs):
+        result.lost.append(_SERVICES_ONLY)
+        plain = PodTopologySpreadArgs(
+            default_constraints=spread.default_constraints, defaulting_type=spread.defaulting_type
+        )
+        args = {**args, "PodTopologySpread": plain}
     if profile.always_check_all_predicates:
         profile = replace(profile, always_check_all_predicates=False)
     named = sorted(plugins.enabled_names())

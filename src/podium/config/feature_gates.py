@@ -80,7 +80,7 @@ class FeatureGates(Mapping[str, bool]):
     False
     """
 
-    __slots__ = ("_emulated", "_enabled", "_oldest_peer")
+    __slots__ = ("_emulated", "_enabled", "_old_names", "_oldest_peer")
 
     def __init__(
         self,
@@ -88,9 +88,12 @@ class FeatureGates(Mapping[str, bool]):
         *,
         emulated: Release = CURRENT_RELEASE,
         oldest_peer: Release | None = None,
+        old_names: frozenset[str] = frozenset(),
     ) -> None:
-        """`oldest_peer` is the minimum compatibility version; messages name it."""
+        """`oldest_peer` is the minimum compatibility version; messages name it. `old_names` are
+        gates of the past by which gates of today were switched on (`removed_gates.py`)."""
         self._emulated = emulated
+        self._old_names = old_names
         self._oldest_peer = oldest_peer or emulated.before
         defaults = {name: gate.default for name, gate in gates_at(emulated).items()}
         self._enabled: Mapping[str, bool] = self._overridden(defaults, overrides or {})
@@ -100,9 +103,15 @@ class FeatureGates(Mapping[str, bool]):
         """The release whose defaults these are."""
         return self._emulated
 
+    def is_on_by_old_name(self, name: str) -> bool:
+        """Whether a gate of the past was given, whose defaults may have been others."""
+        return name in self._old_names
+
     def with_overrides(self, overrides: Mapping[str, bool]) -> "FeatureGates":
         """These gates with some set differently; a group gate sets what is not named itself."""
-        changed = FeatureGates(emulated=self._emulated, oldest_peer=self._oldest_peer)
+        changed = FeatureGates(
+            emulated=self._emulated, oldest_peer=self._oldest_peer, old_names=self._old_names
+        )
         changed._enabled = self._overridden(self._enabled, overrides)
         return changed
 
@@ -116,7 +125,12 @@ class FeatureGates(Mapping[str, bool]):
         return len(self._enabled)
 
     def __hash__(self) -> int:
-        return hash(frozenset(self._enabled.items()))
+        return hash((frozenset(self._enabled.items()), self._old_names))
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, FeatureGates) and self._old_names != other._old_names:
+            return False
+        return super().__eq__(other)
 
     def __repr__(self) -> str:
         known = gates_at(self._emulated)
@@ -125,7 +139,12 @@ class FeatureGates(Mapping[str, bool]):
 
     def __reduce__(self) -> tuple[object, ...]:
         """What another process gets."""
-        return _restore, (dict(self._enabled), self._emulated, self._oldest_peer)
+        return _restore, (
+            dict(self._enabled),
+            self._emulated,
+            self._oldest_peer,
+            self._old_names,
+        )
 
     def _overridden(
         self, enabled: Mapping[str, bool], overrides: Mapping[str, bool]
@@ -165,8 +184,10 @@ class FeatureGates(Mapping[str, bool]):
         return ""
 
 
-def _restore(enabled: dict[str, bool], emulated: Release, oldest_peer: Release) -> FeatureGates:
-    gates = FeatureGates(emulated=emulated, oldest_peer=oldest_peer)
+def _restore(
+    enabled: dict[str, bool], emulated: Release, oldest_peer: Release, old_names: frozenset[str]
+) -> FeatureGates:
+    gates = FeatureGates(emulated=emulated, oldest_peer=oldest_peer, old_names=old_names)
     gates._enabled = MappingProxyType(enabled)
     return gates
 

@@ -15,6 +15,8 @@ import msgspec
 from podium.api.go_duration import Duration
 from podium.api.pod import NodeAffinity, TopologySpreadConstraint
 from podium.config.decode import Int32, Int64
+from podium.config.feature_gates import FeatureGates
+from podium.config.removed_gates import OLD_CAPACITY_GATE
 
 LEAST_ALLOCATED: Final = "LeastAllocated"
 MOST_ALLOCATED: Final = "MostAllocated"
@@ -76,6 +78,8 @@ class UtilizationShapePoint(msgspec.Struct, frozen=True, rename="camel"):
 
 DEFAULT_RESOURCES: Final = (ResourceSpec("cpu", 1), ResourceSpec("memory", 1))
 STORAGE_CAPACITY_SHAPE: Final = (UtilizationShapePoint(0, 10), UtilizationShapePoint(100, 0))
+OLD_STORAGE_CAPACITY_SHAPE: Final = (UtilizationShapePoint(0, 0), UtilizationShapePoint(100, 10))
+"""Up to 1.32, by the gate VolumeCapacityPriority: the smallest volume that fits wins."""
 
 
 class NodeResourcesBalancedAllocationArgs(PluginArgs, frozen=True):
@@ -107,12 +111,21 @@ class PodTopologySpreadArgs(PluginArgs, frozen=True):
     default_constraints: tuple[TopologySpreadConstraint, ...] = ()
     defaulting_type: str = SYSTEM_DEFAULTING
 
+    services_only: ClassVar[bool] = False
+
     @property
     def constraints_for_plain_pods(self) -> tuple[TopologySpreadConstraint, ...]:
         """What a pod without constraints of its own gets."""
         if self.defaulting_type == SYSTEM_DEFAULTING:
             return SYSTEM_SPREAD_CONSTRAINTS
         return self.default_constraints
+
+
+class ServiceSpreadArgs(PodTopologySpreadArgs, frozen=True):
+    """The same for a Policy's ServiceSpreadingPriority: a pod without constraints of its own is
+    spread among the pods of its services, whoever else its controller has made."""
+
+    services_only: ClassVar[bool] = True
 
 
 class VolumeBindingArgs(PluginArgs, frozen=True):
@@ -174,7 +187,7 @@ def defaulted(args: PluginArgs, gates: Mapping[str, bool]) -> PluginArgs:
             return replace(args, defaulting_type=args.defaulting_type or SYSTEM_DEFAULTING)
         case VolumeBindingArgs():
             if gates["StorageCapacityScoring"]:
-                return replace(args, shape=args.shape or STORAGE_CAPACITY_SHAPE)
+                return replace(args, shape=args.shape or _storage_capacity_shape(gates))
             return args
         case DynamicResourcesArgs():
             filter_timeout, binding_timeout = args.filter_timeout, args.binding_timeout
@@ -185,6 +198,11 @@ def defaulted(args: PluginArgs, gates: Mapping[str, bool]) -> PluginArgs:
             return replace(args, filter_timeout=filter_timeout, binding_timeout=binding_timeout)
         case _:
             return args
+
+
+def _storage_capacity_shape(gates: Mapping[str, bool]) -> tuple[UtilizationShapePoint, ...]:
+    by_old_gate = isinstance(gates, FeatureGates) and gates.is_on_by_old_name(OLD_CAPACITY_GATE)
+    return OLD_STORAGE_CAPACITY_SHAPE if by_old_gate else STORAGE_CAPACITY_SHAPE
 
 
 def waits_for_binding_conditions(gates: Mapping[str, bool]) -> bool:

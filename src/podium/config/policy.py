@@ -26,6 +26,7 @@ from podium.config.policy_names import (
     DEFAULT_PRIORITIES,
     EQUAL_PRIORITY,
     MANDATORY_PREDICATES,
+    MEMORY_PRESSURE_PREDICATE,
     PRE_SCORED,
     PREDICATE_ALIASES,
     PREDICATES,
@@ -88,7 +89,11 @@ def load_policy(raw: Mapping[str, Any], strict: StrictErrors, gates: FeatureGate
         notes.append(_ALL_REASONS)
         configuration = with_all_reasons(configuration)
     return replace(
-        configuration, api_version=V1BETA1.api_version, from_policy=True, notes=tuple(notes)
+        configuration,
+        api_version=V1BETA1.api_version,
+        from_policy=True,
+        spares_pods_with_requests=_names_memory_pressure(policy),
+        notes=tuple(notes),
     )
 
 
@@ -171,6 +176,10 @@ def _predicates(policy: Policy, arguments: PolicyArguments) -> tuple[set[str], l
         else:
             _refuse(f"predicate type not found for {quoted(predicate.name)}")
     return names, notes
+
+
+def _names_memory_pressure(policy: Policy) -> bool:
+    return any(each.name == MEMORY_PRESSURE_PREDICATE for each in policy.predicates or ())
 
 
 def _weights(policy: Policy, arguments: PolicyArguments) -> dict[str, int]:

@@ -21,10 +21,12 @@ from podium.config.plugin_args import (
     InterPodAffinityArgs,
     PodTopologySpreadArgs,
     ResourceSpec,
+    ServiceSpreadArgs,
 )
 from podium.config.policy_names import (
     PREDICATE_ALIASES,
     PRIORITY_ALIASES,
+    SERVICE_SPREADING,
     is_custom_predicate,
     is_custom_priority,
 )
@@ -147,12 +149,18 @@ class PolicyArguments:
         if "EvenPodsSpreadPriority" in priorities or "SelectorSpreadPriority" in priorities:
             by_owner = "SelectorSpreadPriority" in priorities
             defaulting = SYSTEM_DEFAULTING if by_owner else LIST_DEFAULTING
-            args.append(("PodTopologySpread", PodTopologySpreadArgs(defaulting_type=defaulting)))
+            kind = ServiceSpreadArgs if self._counts_services_only() else PodTopologySpreadArgs
+            args.append(("PodTopologySpread", kind(defaulting_type=defaulting)))
         if self._ratio is not None and "RequestedToCapacityRatio" in plugins:
             args.append(("RequestedToCapacityRatio", _ratio(self._ratio)))
         if "ServiceAffinity" in plugins:
             args.append(("ServiceAffinity", self._service_affinity()))
         return args
+
+    def _counts_services_only(self) -> bool:
+        """Whether pods are spread by services and not by controllers too."""
+        named = {priority.name for priority in self._policy.priorities or ()}
+        return SERVICE_SPREADING in named and PRIORITY_ALIASES[SERVICE_SPREADING] not in named
 
     def _node_label(self) -> NodeLabelArgs:
         present = [label for a in self._presence if a.presence for label in a.labels]

@@ -67,14 +67,41 @@ DEFAULT_PREDICATES: Final = (
 # A name that releases took for another, and those whose work the taints of node conditions do
 # today.
 PREDICATE_ALIASES: Final = {"PodFitsPorts": "PodFitsHostPorts"}
+MEMORY_PRESSURE_PREDICATE: Final = "CheckNodeMemoryPressure"
 COVERED_BY_TAINTS: Final = (
     "CheckNodeCondition",
-    "CheckNodeMemoryPressure",
+    MEMORY_PRESSURE_PREDICATE,
     "CheckNodeDiskPressure",
     "CheckNodePIDPressure",
     "PodToleratesNodeNoExecuteTaints",
 )
 
+VOLUME_RULES: Final = "Volume Filtering Rules"
+HOST_RULES: Final = "Host Filtering Rules"
+POD_RULES: Final = "Pod Filtering Rules"
+FILTER_GROUPS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "VolumeRestrictions": VOLUME_RULES,
+        "VolumeZone": VOLUME_RULES,
+        "EBSLimits": VOLUME_RULES,
+        "GCEPDLimits": VOLUME_RULES,
+        "AzureDiskLimits": VOLUME_RULES,
+        "CinderLimits": VOLUME_RULES,
+        "NodeVolumeLimits": VOLUME_RULES,
+        "VolumeBinding": VOLUME_RULES,
+        "TaintToleration": HOST_RULES,
+        "NodeUnschedulable": HOST_RULES,
+        "NodeLabel": HOST_RULES,
+        "NodeName": POD_RULES,
+        "NodePorts": POD_RULES,
+        "NodeAffinity": POD_RULES,
+        "NodeResourcesFit": POD_RULES,
+        "InterPodAffinity": POD_RULES,
+        "PodTopologySpread": POD_RULES,
+        "ServiceAffinity": POD_RULES,
+    }
+)
+"""The plugins behind predicates, in the groups in which texts of the time explain them."""
 ESSENTIAL_PREDICATES: Final = ("HostName", "PodFitsHostPorts", "MatchNodeSelector")
 NON_CRITICAL_PREDICATES: Final = ("PodFitsResources",)
 """The two halves of GeneralPredicates."""
@@ -120,7 +147,8 @@ PRIORITIES: Final = {
     "RequestedToCapacityRatio": "RequestedToCapacityRatio",
     "ServiceAffinity": "ServiceAffinity",
 }
-PRIORITY_ALIASES: Final = {"ServiceSpreadingPriority": "SelectorSpreadPriority"}
+SERVICE_SPREADING: Final = "ServiceSpreadingPriority"
+PRIORITY_ALIASES: Final = {SERVICE_SPREADING: "SelectorSpreadPriority"}
 EQUAL_PRIORITY: Final = "EqualPriority"
 RATIO_PRIORITY: Final = "RequestedToCapacityRatioPriority"
 """1.11 to 1.17 had it with a shape of its own: the emptier, the better."""

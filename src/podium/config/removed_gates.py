@@ -15,6 +15,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+OLD_CAPACITY_GATE: Final = "VolumeCapacityPriority"
+
 _GONE_SINCE: Final = {
     "1.8": "AffinityInAnnotations DynamicVolumeProvisioning",
     "1.10": "AllowExtTrafficLocalEndpoints KubeletConfigFile PVCProtection",
@@ -147,7 +149,7 @@ _GONE_SINCE: Final = {
 """By the first release that no longer has them."""
 
 REPLACED_BY: Final[Mapping[str, str]] = MappingProxyType(
-    {"VolumeCapacityPriority": "StorageCapacityScoring"}
+    {OLD_CAPACITY_GATE: "StorageCapacityScoring"}
 )
 _ALWAYS: Final = "without a switch"
 _DONE_BY: Final = {
@@ -181,6 +183,11 @@ _DONE_BY: Final = {
 }
 
 
+_DIFFERS: Final = {
+    OLD_CAPACITY_GATE: "; without a shape of one's own the fullest volume wins, as it did then"
+}
+
+
 class RemovedGate(NamedTuple):
     """A gate of the past: the first release without it, and what does its work, or ""."""
 
@@ -193,7 +200,8 @@ class RemovedGate(NamedTuple):
         text = f"feature gate {self.name} is gone since Kubernetes {self.since}"
         if self.replaced_by:
             value = "true" if on else "false"
-            return f"{text}; {self.replaced_by}={value} is set in its place, so write that"
+            differs = _DIFFERS.get(self.name, "") if on else ""
+            return f"{text}; {self.replaced_by}={value} is set in its place, so write that{differs}"
         why = f" ({self.done_by})" if self.done_by else ""
         return f"{text} and has no effect{why}; leave it out"
 
@@ -223,3 +231,12 @@ def without_removed(overrides: Mapping[str, bool]) -> tuple[dict[str, bool], lis
         if gone.replaced_by and gone.replaced_by not in overrides:
             kept[gone.replaced_by] = on
     return kept, warnings
+
+
+def old_names_in_force(overrides: Mapping[str, bool]) -> frozenset[str]:
+    """Gates of the past that switch on one of today which is not named itself."""
+    return frozenset(
+        name
+        for name, on in overrides.items()
+        if on and name in REPLACED_BY and REPLACED_BY[name] not in overrides
+    )

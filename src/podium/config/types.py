@@ -229,6 +229,9 @@ class Configuration(_ConfigStruct, frozen=True, kw_only=True):
     """The format it was read from, in which it is also written."""
     from_policy: bool = False
     """Whether it was a Policy, which is written in the terms of v1beta1."""
+    spares_pods_with_requests: bool = False
+    """Whether a node short of memory refuses only pods that ask for nothing, which is what a Policy
+    means by CheckNodeMemoryPressure; simulations heed it."""
     notes: tuple[str, ...] = ()
     """What is understood, and has no effect here."""
     findings: tuple[Finding, ...] = ()

@@ -19,8 +19,10 @@ OwnerKey = tuple[str, str, str]
 
 
 class OwnerSelectors:
-    def __init__(self, catalog: Catalog) -> None:
+    def __init__(self, catalog: Catalog, *, services_only: bool = False) -> None:
+        """With `services_only` nobody asks who owns a pod."""
         self._catalog = catalog
+        self._services_only = services_only
         self._versions: tuple[int, ...] = ()
         self._kept: dict[tuple[PodShape, OwnerKey | None], Selector] = {}
         self._services: dict[str, list[dict[str, str]]] = {}
@@ -28,7 +30,8 @@ class OwnerSelectors:
     def of(self, pod: PodInfo) -> Selector:
         """What selects the pod's like; an empty selector if it has neither service nor owner."""
         self._forget_if_changed()
-        owner = _controller(pod.pod.metadata.owner_references)
+        references = pod.pod.metadata.owner_references
+        owner = None if self._services_only else _controller(references)
         key = (pod.shape, owner)
         found = self._kept.get(key)
         if found is None:

@@ -50,7 +50,7 @@ class SpreadConstraints:
         self, args: PodTopologySpreadArgs, catalog: Catalog, *, match_label_keys: bool
     ) -> None:
         self._match_label_keys = match_label_keys
-        self._owners = OwnerSelectors(catalog)
+        self._owners = OwnerSelectors(catalog, services_only=args.services_only)
         self._own: dict[tuple[PodShape, Action], tuple[SpreadConstraint, ...]] = {}
         defaults = args.constraints_for_plain_pods
         self._defaults: Mapping[Action, tuple[SpreadConstraint, ...]] = {

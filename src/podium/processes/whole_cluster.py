@@ -29,7 +29,7 @@ from podium.processes.tasks import (
     wait_while_running,
 )
 from podium.simulated_cluster import ClusterClock, SimulatedCluster, SimulatedClusterOptions
-from podium.simulated_cluster.controllers.node_lifecycle import NOT_READY
+from podium.workloads.node_condition_taints import NOT_READY
 
 _SCHEDULER: Final = "podium"
 _SETTLING_S: Final = 3.0

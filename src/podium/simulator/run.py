@@ -10,6 +10,7 @@ the same scenario, configuration and seed give the same report, and a pod whose 
 reported with the traceback and never stops the others.
 """
 
+import dataclasses
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -32,6 +33,11 @@ from podium.framework.asking import Asker
 from podium.framework.registry import Registry
 from podium.simulator.completeness import MissingKind, find_missing_kinds
 from podium.simulator.failed_pods import FailedPods
+from podium.simulator.node_conditions import (
+    SPARED,
+    has_memory_pressure,
+    tolerate_memory_pressure,
+)
 from podium.simulator.outcomes import Outcomes
 from podium.simulator.report import Eviction, PodResult, SimulationReport
 from podium.simulator.request_handling import RequestHandler
@@ -69,6 +75,9 @@ class Simulation:
         has the engine check its state after every step and raise InvariantBroken. In a timed
         simulation (`step`) pods start when they are bound, are tried again without limit, and no
         digest is kept of their attempts."""
+        if configuration.spares_pods_with_requests:
+            pending = tuple(map(tolerate_memory_pressure, scenario.pending))
+            scenario = dataclasses.replace(scenario, pending=pending)
         start = _latest_start(scenario.running)
         self._max_attempts = sys.maxsize if is_timed else MAX_ATTEMPTS
         self._start = self._now = self._next_flush = start.timestamp()
@@ -100,6 +109,8 @@ class Simulation:
         self._interrupted = 0
         self._requests = RequestHandler(self.engine, self._api, self._outcomes)
         self._notes = list(scenario.notes)
+        if configuration.spares_pods_with_requests and has_memory_pressure(scenario.nodes):
+            self._notes.append(SPARED)
         self._sources = SourceFetching(self.engine, self._notes)
         self._leaving = tuple(
             pod for pod in scenario.running if pod.metadata.deletion_timestamp is not None

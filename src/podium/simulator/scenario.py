@@ -28,8 +28,10 @@ from podium.engine.garbage import uncollected
 from podium.framework.watched_kind import WatchedKind
 from podium.simulator.admission import DEFAULT_NAMESPACE, Admission, assign_uid, is_stored
 from podium.simulator.cluster_dump import HOW_TO_DUMP
+from podium.simulator.cluster_rules import LimitRange, RuntimeClass
 from podium.simulator.disruptions import count_budget, scales_of
 from podium.simulator.inputs import Inputs, Item, Validation, read_inline, read_inputs
+from podium.simulator.node_conditions import taint_by_conditions
 from podium.simulator.pod_claims import ClaimMaker
 from podium.simulator.problems import Problems
 from podium.simulator.validation import problems_of
@@ -217,6 +219,8 @@ def _populate(
 
     for item in items:
         value = item.value
+        if isinstance(value, LimitRange | RuntimeClass):
+            continue
         with problems.of(item.document):
             if not isinstance(value, Workload):
                 add(value)
@@ -233,6 +237,11 @@ def _populate(
     notes = [
         f"{_count(sum(pods), 'pod')} made from {_count(len(pods), kind)}"
         for kind, pods in made_by.items()
+    ]
+    notes += [
+        f"RuntimeClass {name} is not in the input: its overhead, node selector and tolerations are"
+        f" not applied to {_count(pods, 'pod')}"
+        for name, pods in sorted(admission.rules.unknown_classes.items())
     ]
     return objects, notes
 
@@ -257,6 +266,8 @@ def _sort_out(objects: Iterable[KubeObject], scales: Scale, notes: list[str]) ->
                 pass  # what they ask for is in their pods
             case _:
                 others.append(obj)
+    nodes, tainted = taint_by_conditions(nodes)
+    notes += tainted
     if finished:
         notes.append(f"left out because they have finished: {_count(finished, 'pod')}")
     known = {node.metadata.name for node in nodes}

@@ -74,6 +74,21 @@ def test_a_small_gap_is_waited_for_until_the_time_is_over() -> None:
     assert "permit" not in cluster.where().values(), "a group that cannot fit takes nothing again"
 
 
+def test_members_wait_at_permit_for_exactly_the_time_that_the_arguments_say() -> None:
+    args = {"permitWaitingTimeSeconds": 10}
+    cluster = GangCluster(node("n", 11), group("g", 12), *members(12), args=args)
+    cluster.attempt()
+    cluster.wait(1)
+    cluster.settle()
+    cluster.pass_time(8)
+    assert list(cluster.where().values()).count("permit") == 11
+    cluster.wait(1)
+    assert "permit" not in cluster.where().values()
+    timed_out = [note for note in cluster.notes() if "rejected due to timeout" in note]
+    assert timed_out
+    assert all("after waiting 10s at plugin Coscheduling" in note for note in timed_out)
+
+
 def test_a_group_that_failed_runs_as_soon_as_there_is_room_for_all_of_it() -> None:
     other = make_pod("other", requests={"cpu": "2"}, node="n")
     cluster = GangCluster(node("n", 4), other, group("g", 4), *members(4))

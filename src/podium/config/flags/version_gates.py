@@ -23,7 +23,7 @@ from podium.config.feature_gates import (
 from podium.config.flags.go_numbers import parse_bool
 from podium.config.flags.options import Versions
 from podium.config.flags.release_text import parse_version
-from podium.config.removed_gates import without_removed
+from podium.config.removed_gates import old_names_in_force, without_removed
 
 _COMPONENT: Final = "kube"
 _OLDEST: Final = Release(CURRENT_RELEASE.major, CURRENT_RELEASE.minor - 3)
@@ -51,9 +51,11 @@ def settled_gates(versions: Versions, *, strict: bool = False) -> SettledGates:
     oldest_peer = max(emulated.before, _OLDEST)
     oldest_peer = _release(versions.min_compatibility_version) or oldest_peer
     overrides, warnings = _overrides(versions.feature_gates), list[str]()
+    old_names = frozenset[str]()
     if not strict:
+        old_names = old_names_in_force(overrides)
         overrides, warnings = without_removed(overrides)
-    gates = FeatureGates(overrides, emulated=emulated, oldest_peer=oldest_peer)
+    gates = FeatureGates(overrides, emulated=emulated, oldest_peer=oldest_peer, old_names=old_names)
     known = gates_at(emulated)
     alpha = {name for name, gate in known.items() if gate.stage is Stage.ALPHA and gates[name]}
     alpha |= {name for name, on in overrides.items() if on and GROUP_GATES.get(name) is Stage.ALPHA}

@@ -21,28 +21,18 @@ from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.controllers.conditions import changed_condition
 from podium.simulated_cluster.informers import Informers
 from podium.workloads.moment import Moment
+from podium.workloads.node_condition_taints import CONDITION_KEYS, NOT_READY, condition_taints
 from podium.workloads.nodes import Lease, Node
 from podium.workloads.objects import condition_of
 from podium.workloads.pods import Pod
 
 GRACE_S: Final = 50.0
 LEASE_NAMESPACE: Final = "kube-node-lease"
-NOT_READY: Final = "node.kubernetes.io/not-ready"
-UNREACHABLE: Final = "node.kubernetes.io/unreachable"
 _UNSCHEDULABLE: Final = "node.kubernetes.io/unschedulable"
 _SILENT: Final = ("NodeStatusUnknown", "Kubelet stopped posting node status.")
 _NEVER_HEARD: Final = ("NodeStatusNeverUpdated", "Kubelet never posted node status.")
 _REPORTED: Final = ("Ready", "MemoryPressure", "DiskPressure", "PIDPressure")
-_BY_CONDITION: Final = {
-    ("Ready", "False"): NOT_READY,
-    ("Ready", "Unknown"): UNREACHABLE,
-    ("MemoryPressure", "True"): "node.kubernetes.io/memory-pressure",
-    ("DiskPressure", "True"): "node.kubernetes.io/disk-pressure",
-    ("PIDPressure", "True"): "node.kubernetes.io/pid-pressure",
-    ("NetworkUnavailable", "True"): "node.kubernetes.io/network-unavailable",
-}
-_OWN_KEYS: Final = frozenset({*_BY_CONDITION.values(), _UNSCHEDULABLE})
-_EXECUTED: Final = frozenset({NOT_READY, UNREACHABLE})
+_OWN_KEYS: Final = CONDITION_KEYS | {_UNSCHEDULABLE}
 
 
 def decide(
@@ -94,16 +84,12 @@ def _silence(node: Node, moment: Moment) -> list[JsonObject]:
 
 def wanted_taints(node: Node, states: dict[str, str], moment: Moment) -> list[JsonObject] | None:
     """All taints that the node should have; None if it has them."""
-    hindering = {
-        taint for (name, status), taint in _BY_CONDITION.items() if states.get(name) == status
-    }
-    expelling = hindering & _EXECUTED
+    wanted = set(condition_taints(states))
     if node.spec.unschedulable:
-        hindering.add(_UNSCHEDULABLE)
-    if "Ready" not in states:
+        wanted.add((_UNSCHEDULABLE, "NoSchedule"))
+    if "Ready" not in states and any(t.key == NOT_READY for t in node.spec.taints or ()):
         # Nobody has said anything yet: what the server has put on a new node stays.
-        hindering |= {t.key for t in node.spec.taints or () if t.key == NOT_READY}
-    wanted = {(key, "NoSchedule") for key in hindering} | {(key, "NoExecute") for key in expelling}
+        wanted.add((NOT_READY, "NoSchedule"))
     present = {(taint.key, taint.effect) for taint in node.spec.taints or ()}
     ours = {(k, e) for k, e in present if k in _OWN_KEYS and e in ("NoSchedule", "NoExecute")}
     if ours == wanted:
