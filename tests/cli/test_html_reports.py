@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cli.command_line import EXAMPLES, podium
+from support.cli.command_line import EXAMPLES, node, pod, podium, writer
 from support.cli.document_schemas import require_valid
 from support.web.report_files import documents
 
@@ -195,3 +195,22 @@ def test_a_report_that_cannot_be_written_is_told(
     done = podium(capsys, *CAPACITY, "--html", str(tmp_path / "no" / "such" / "place.html"))
     assert done.code == 2
     assert "place.html" in done.err
+
+
+def test_a_gang_may_have_a_name_with_a_slash(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A label that a server has stored is taken as it is."""
+    member = pod("member")
+    member["metadata"] |= {
+        "labels": {"scheduling.x-k8s.io/pod-group": "team/train"},
+        "resourceVersion": "1",
+    }
+    files = writer(tmp_path)(node(), member)
+    target = tmp_path / "report.html"
+
+    done = podium(capsys, "simulate", "-f", files, "--html", str(target))
+
+    assert done.code == 0, done.err
+    found = documents(target)["gangs/default/team/train"]
+    assert (found["namespace"], found["name"]) == ("default", "team/train")

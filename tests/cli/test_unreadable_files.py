@@ -1,9 +1,15 @@
 """Every command that reads a file reads it up to a bound and says what is wrong with it."""
 
+import gzip
+import resource
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
-from support.cli.command_line import node, podium, writer
+from support.cli.command_line import node, pod, podium, writer
+from support.waiting import PATIENCE_S
 
 FILES = [
     ("simulate", "-f"),
@@ -65,3 +71,87 @@ def test_deeply_nested_results_are_refused(
     assert done.code == 2
     assert done.err.startswith("podium: deep.json: not ")
     assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'{"apiVersion":"v1","kind":"List","items":[' + b"{}," * 30_000_000 + b"{}]}",
+        b"[" + b"[]," * 30_000_000 + b"[]]",
+    ],
+    ids=["a list of nothing", "lists of nothing"],
+)
+def test_a_small_file_that_unpacks_to_many_values_does_not_fill_memory(
+    text: bytes, tmp_path: Path
+) -> None:
+    path = tmp_path / "many.json.gz"
+    path.write_bytes(gzip.compress(text, 1))
+    limit = 2 * 1024**3
+
+    def bound_memory() -> None:
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+
+    done = subprocess.run(
+        [sys.executable, "-m", "podium", "simulate", "-f", str(path)],
+        capture_output=True,
+        text=True,
+        preexec_fn=bound_memory,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert done.returncode == 2, done.stderr
+    assert "more than 25,000,000 values; split the file" in done.stderr
+
+
+@pytest.mark.parametrize("command", FILES, ids=" ".join)
+def test_a_loop_of_links_is_refused(
+    command: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("one.yaml").symlink_to("other.yaml")
+    Path("other.yaml").symlink_to("one.yaml")
+    done = podium(capsys, *command, "one.yaml")
+    assert done.code in (1, 2)
+    told = (done.out + done.err).lower()
+    assert "too many levels of symbolic links" in told or "no such file" in told
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "number", "told"),
+    [
+        ("Deployment", "replicas", 2**31, "spec.replicas: 2147483648 does not fit 32 bits"),
+        ("StatefulSet", "replicas", 2**31, "spec.replicas: 2147483648 does not fit 32 bits"),
+        ("Job", "parallelism", 2**40, "spec.parallelism: 1099511627776 does not fit 32 bits"),
+        ("Deployment", "replicas", 2**31 - 1, "there would be more than 500,000"),
+        ("StatefulSet", "replicas", 2**31 - 1, "there would be more than 500,000"),
+        ("ReplicaSet", "replicas", 2**31 - 1, "there would be more than 500,000"),
+        ("Job", "parallelism", 2**31 - 1, "there would be more than 500,000"),
+        ("Deployment", "replicas", -1, "spec.replicas: -1 is negative"),
+    ],
+)
+def test_no_number_of_replicas_fills_memory(
+    kind: str,
+    field: str,
+    number: int,
+    told: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    labels = {"app": "web"}
+    spec: dict[str, Any] = {
+        field: number,
+        "selector": {"matchLabels": labels},
+        "template": {"metadata": {"labels": labels}, "spec": pod("web")["spec"]},
+    }
+    group = "batch/v1" if kind == "Job" else "apps/v1"
+    workload = {"apiVersion": group, "kind": kind, "metadata": {"name": "web"}, "spec": spec}
+    done = podium(capsys, "simulate", "-f", writer(tmp_path)(node(), workload))
+    assert done.code == 2
+    assert told in done.err
+
+
+def test_no_scaling_fills_memory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = writer(tmp_path)(node(), pod("web"))
+    done = podium(capsys, "what-if", "-f", files, "--scale", f"deploy/web={10**9}")
+    assert done.code == 2
+    assert "asks for more than 500,000 pods" in done.err

@@ -32,6 +32,10 @@ class Limits:
     size_bytes: int = 256 * 1024 * 1024
     depth: int = 100
     alias_nodes: int = 1_000_000
+    values: int = 25_000_000
+    """Maps, lists and what is in them: a few bytes of text become a hundred in memory."""
+    objects: int = 1_000_000
+    """Documents of a file, and items of lists in it."""
 
 
 DEFAULT_LIMITS = Limits()
@@ -76,6 +80,8 @@ def read_documents(
     """The documents of a file, without the empty ones."""
     if len(text) > limits.size_bytes:
         raise _too_large(source, limits)
+    if has_more_values_than(limits.values, text):
+        raise _too_many(f"more than {limits.values:,} values", source)
     characters = _decoded(text, source)
     start = _after_space(characters, 0)
     # Two braces open no JSON but a template, on which the YAML reader has better advice.
@@ -89,19 +95,37 @@ def read_documents(
     ]
 
 
-def expand_lists(documents: Iterable[Document]) -> Iterator[Document]:
+def has_more_values_than(limit: int, text: str | bytes) -> bool:
+    """Whether JSON text has so many maps, lists and separators, those in strings included."""
+    if len(text) <= limit:
+        return False
+    if isinstance(text, str):
+        return sum(text.count(sign) for sign in "{[,") > limit
+    return sum(text.count(sign) for sign in (b"{", b"[", b",")) > limit
+
+
+def expand_lists(
+    documents: Iterable[Document], limits: Limits = DEFAULT_LIMITS
+) -> Iterator[Document]:
     """The documents with every list replaced by its items, lists in lists included.
 
     Items of a typed list (`PodList`) come without kind and apiVersion from an API server and get
-    those of their list.
+    those of their list. Raises InputError if there are more than a file may have.
     """
+    for number, document in enumerate(_expand(documents), 1):
+        if number > limits.objects:
+            raise _too_many(f"more than {limits.objects:,} objects", document.source)
+        yield document
+
+
+def _expand(documents: Iterable[Document]) -> Iterator[Document]:
     for document in documents:
         items = _items_of(document.value)
         if items is None:
             yield document
             continue
         prefix, kind, api_version, values = items
-        yield from expand_lists(
+        yield from _expand(
             Document(
                 document.source,
                 document.index,
@@ -157,7 +181,11 @@ def _decoded(text: str | bytes, source: str) -> str:
 
 
 def _read_yaml(text: str, source: str, limits: Limits) -> list[tuple[int, JsonValue]]:
-    return list(read_yaml(text, source, depth=limits.depth, alias_nodes=limits.alias_nodes))
+    return list(
+        read_yaml(
+            text, source, depth=limits.depth, alias_nodes=limits.alias_nodes, nodes=limits.values
+        )
+    )
 
 
 # --- JSON -------------------------------------------------------------------------------------
@@ -221,6 +249,10 @@ def is_deeper_than(limit: int, value: JsonValue) -> bool:
 
 def _too_deep(source: str, line: int, limits: Limits) -> InputError:
     return InputError(f"nested more than {limits.depth} levels deep", source=source, line=line)
+
+
+def _too_many(problem: str, source: str) -> InputError:
+    return InputError(problem, source=source, remedy="split the file")
 
 
 def _too_large(source: str, limits: Limits) -> InputError:

@@ -14,7 +14,13 @@ from typing import Final, Protocol
 
 import msgspec
 
-from podium.api.documents import DEFAULT_LIMITS, Document, Limits, with_type
+from podium.api.documents import (
+    DEFAULT_LIMITS,
+    Document,
+    Limits,
+    has_more_values_than,
+    with_type,
+)
 from podium.api.errors import InputError
 from podium.api.field_paths import join
 
@@ -104,12 +110,16 @@ def read_json_list(data: bytes, source: str, limits: Limits = DEFAULT_LIMITS) ->
     try:
         if len(data) > limits.size_bytes or not data[:4096].lstrip().startswith(b"{"):
             return None
+        if has_more_values_than(limits.values, data):
+            return None
         if not data.isascii():
             data.decode()
         written = _LIST.decode(data)
         kind = written.kind
         # An absent list of items is another document than an empty one.
         if not isinstance(kind, str) or not kind.endswith("List") or not written.items:
+            return None
+        if len(written.items) > limits.objects:
             return None
         if any(_is_deeper_than(limits.depth - _OUTER_LEVELS, bytes(raw)) for raw in written.items):
             return None

@@ -54,14 +54,14 @@ class Anchored:
 
 
 def read_yaml(
-    text: str, source: str, *, depth: int, alias_nodes: int
+    text: str, source: str, *, depth: int, alias_nodes: int, nodes: int | None = None
 ) -> Iterator[tuple[int, JsonValue]]:
     """Every document that is not empty, with the line on which its content starts.
 
-    No document may be nested deeper than `depth`, and aliases may stand for `alias_nodes` values
-    in all.
+    No document may be nested deeper than `depth`, aliases may stand for `alias_nodes` values
+    in all, and there may be `nodes` values in the text.
     """
-    for line, value in _read_all(text, source, Builder(source, depth, alias_nodes)):
+    for line, value in _read_all(text, source, Builder(source, depth, alias_nodes, nodes)):
         if value is not None:
             yield line, value
 

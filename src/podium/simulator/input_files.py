@@ -6,6 +6,7 @@ to standard input; each may be packed with gzip.
 Contract: each file comes once, in the order in which it is first met.
 """
 
+import os
 import re
 import shlex
 from collections.abc import Iterable, Iterator
@@ -28,7 +29,7 @@ def find_files(paths: Iterable[str], problems: Problems) -> Iterator[str]:
     for path in paths:
         try:
             for found in _below(path):
-                identity = found if found == STDIN else str(Path(found).resolve())
+                identity = found if found == STDIN else os.path.realpath(found)
                 if identity not in seen:
                     seen.add(identity)
                     yield found

@@ -8,19 +8,22 @@ from podium.api.errors import InputError, ObjectError
 from podium.api.json_list_items import Located
 
 MAX_SHOWN = 20
+MAX_KEPT = 1_000
+"""Further problems are counted: a file of a million mistakes is not worth a gigabyte."""
 
 
 class InputProblems(InputError):
     """Several problems of one input, in the order in which they were met."""
 
-    def __init__(self, problems: list[InputError]) -> None:
-        super().__init__(f"{len(problems)} problems in the input")
+    def __init__(self, problems: list[InputError], count: int | None = None) -> None:
+        self._count = len(problems) if count is None else count
+        super().__init__(f"{self._count} problems in the input")
         self.problems = tuple(problems)
 
     @property
     def lines(self) -> tuple[str, ...]:
         shown = [f"  {problem}" for problem in self.problems[:MAX_SHOWN]]
-        left = len(self.problems) - len(shown)
+        left = self._count - len(shown)
         if left > 0:
             shown.append(f"  ... and {left} more")
         return (f"{self.problem}:", *shown)
@@ -31,9 +34,12 @@ class Problems:
 
     def __init__(self) -> None:
         self._found: list[InputError] = []
+        self._count = 0
 
     def add(self, problem: InputError) -> None:
-        self._found.append(problem)
+        self._count += 1
+        if len(self._found) < MAX_KEPT:
+            self._found.append(problem)
 
     def of(self, document: Located) -> "_ProblemsOf":
         """Keep what is raised about one document and carry on behind the block."""
@@ -43,7 +49,7 @@ class Problems:
         if len(self._found) == 1:
             raise self._found[0]
         if self._found:
-            raise InputProblems(self._in_reading_order())
+            raise InputProblems(self._in_reading_order(), self._count)
 
     def _in_reading_order(self) -> list[InputError]:
         """File by file in the order in which they were met, document by document."""

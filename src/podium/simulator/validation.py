@@ -8,6 +8,8 @@ passed its validation and are not looked at.
 
 from collections.abc import Iterator, Sequence
 
+import msgspec
+
 from podium.api.errors import ObjectError
 from podium.api.field_paths import join
 from podium.api.label_syntax import key_problems, value_problems
@@ -35,6 +37,9 @@ from podium.workloads.priorities import MAX_USER_PRIORITY, SYSTEM_PRIORITIES
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _OPERATORS = ("Equal", "Exists", "Lt", "Gt")
 
+_COUNTS = ("replicas", "completions", "parallelism", "minReadySeconds")
+_INT32_MIN, _INT32_MAX = -(2**31), 2**31 - 1
+
 Problems = Iterator[ObjectError]
 
 
@@ -51,8 +56,21 @@ def problems_of(obj: KubeObject) -> Problems:
         case PriorityClass():
             yield from _priority_class(obj)
         case _:
+            yield from _counts(obj)
             template = read_template(obj.spec.template)
             yield from _template(template.metadata, template.spec)
+
+
+def _counts(workload: Workload) -> Problems:
+    """Numbers that a server decodes as int32, and so refuses if they are larger."""
+    spec = msgspec.to_builtins(workload.spec)
+    ordinals = spec.get("ordinals") or {}
+    counted = {f"spec.{name}": spec.get(name) for name in _COUNTS}
+    for path, value in {**counted, "spec.ordinals.start": ordinals.get("start")}.items():
+        if isinstance(value, int) and not _INT32_MIN <= value <= _INT32_MAX:
+            yield ObjectError(path, f"{value} does not fit 32 bits", "Kubernetes refuses it too")
+        elif isinstance(value, int) and value < 0:
+            yield ObjectError(path, f"{value} is negative", "write 0 or more")
 
 
 def _template(metadata: ObjectMeta, spec: PodSpec) -> Problems:

@@ -10,11 +10,12 @@ import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
 from podium.api import workloads as read_by_engine
+from podium.api.errors import ObjectError
 from podium.api.json_values import JsonObject
 from podium.api.kinds import convert_object
 from podium.api.meta import KubeObject, ObjectMeta
@@ -40,6 +41,8 @@ from podium.workloads.pod_templates import pod_from_template, replica_set_of, te
 from podium.workloads.stateful_sets import claims_of_ordinal, pod_of_ordinal
 
 K = TypeVar("K", bound=KubeObject)
+MAX_PODS: Final = 500_000
+"""Controllers of one input make no more; Kubernetes itself is built for 150,000 in a cluster."""
 Owner = tuple[str, str, str]
 """(namespace, kind, name)"""
 
@@ -63,6 +66,7 @@ class Controllers:
         self._at_work: set[Owner] = set()
         self._replicated: set[Owner] = set()
         self._last_spec: tuple[JsonObject, PodSpec] = ({}, PodSpec())
+        self._made = 0
         for pod in pods:
             self._taken.add(pod.metadata.key)
             self._at_work.update(_owners(pod.metadata))
@@ -75,6 +79,7 @@ class Controllers:
         if isinstance(workload, Deployment):
             if _key(workload) in self._at_work | self._replicated:
                 return Made()
+            self._refuse_beyond(workload.wanted)
             body = replica_set_of(workload, workload.wanted)
             replicas = _convert_body(body, ReplicaSet, workload.namespace)
             return Made(list(self._replicas(replicas, workload.name)), [_as_engine_reads(replicas)])
@@ -83,6 +88,7 @@ class Controllers:
             made.objects.append(_as_engine_reads(workload))
         if _key(workload) in self._at_work:
             return made
+        self._refuse_beyond(_wanted(workload))
         match workload:
             case ReplicaSet():
                 made.pods.extend(self._replicas(workload, workload.name))
@@ -97,6 +103,15 @@ class Controllers:
             case Job():
                 made.pods.extend(self._job_pods(workload))
         return made
+
+    def _refuse_beyond(self, more: int) -> None:
+        """Raises ObjectError before memory is full of pods."""
+        if self._made + more > MAX_PODS:
+            raise ObjectError(
+                "spec",
+                f"with its {more:,} pods there would be more than {MAX_PODS:,}",
+                "ask for fewer pods",
+            )
 
     def _replicas(
         self, replicas: ReplicaSet, base: str, owner: ReplicationController | None = None
@@ -143,6 +158,8 @@ class Controllers:
 
     def _pod(self, body: JsonObject, owner: Workload) -> Pod:
         """Pods of one template share their spec, which is read once."""
+        self._refuse_beyond(1)
+        self._made += 1
         written, spec = self._last_spec
         if body["spec"] is written:
             metadata = msgspec.convert(body["metadata"], ObjectMeta)
@@ -153,6 +170,18 @@ class Controllers:
             self._last_spec = body["spec"], pod.spec
         self._taken.add(pod.metadata.key)
         return pod
+
+
+def _wanted(workload: Workload) -> int:
+    """How many pods a controller asks for; those of a daemon set are as many as nodes."""
+    match workload:
+        case Job():
+            return wanted_pods(workload, workload.status.succeeded)
+        case ReplicationController():
+            return workload.as_replica_set().wanted
+        case ReplicaSet() | StatefulSet():
+            return workload.wanted
+    return 0
 
 
 def _convert_body(body: JsonObject, struct: type[K], namespace: str) -> K:

@@ -87,9 +87,10 @@ class LivePage:
                 stays = remembered_stays(engine.state.pod_log)
                 found = node_story_document(engine, unquote(name), stays)
                 return add_version("NodeStory", found)
-            case "gangs", [namespace, name]:
+            case "gangs", [namespace, *name]:
                 parts = self._parts()
-                found = gang_document(parts.engine, parts.records, namespace, name)
+                gang = unquote("/".join(name))
+                found = gang_document(parts.engine, parts.records, namespace, gang)
                 return add_version("GangView", found)
             case "queue", []:
                 parts = self._parts()

@@ -89,7 +89,8 @@ def _documents(
         yield f"nodes/{name}/story", add_version("NodeStory", story)
     gangs = dict.fromkeys(gang for pod in engine.state.pods.values() if (gang := gang_of(pod)))
     for gang in list(gangs)[:MAX_GANGS]:
-        found = gang_document(engine, records, *gang.split("/"))
+        namespace, _, name = gang.partition("/")  # a label is not always a name
+        found = gang_document(engine, records, namespace, name)
         yield f"gangs/{gang}", add_version("GangView", found)
     waiting = [result for result in report.pods if not result.placed]
     placed = [result for result in report.pods if result.placed]

@@ -9,6 +9,7 @@ from typing import Final
 
 from podium.api.errors import InputError
 from podium.api.node import Node, Taint
+from podium.simulator.workloads import MAX_PODS
 
 _EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _TAINT_REMEDY: Final = "NODE:key=value:NoSchedule, and NODE:key:NoSchedule- to take it off"
@@ -118,4 +119,6 @@ def parse_scale(text: str) -> Scale:
     workload, equals, number = text.rpartition("=")
     if not equals or "/" not in workload or not number.isdecimal():
         raise InputError(f"--scale {text} is no number of pods", remedy="deploy/web=50")
+    if len(number) > len(str(MAX_PODS)) or int(number) > MAX_PODS:
+        raise InputError(f"--scale {text} asks for more than {MAX_PODS:,} pods")
     return Scale(workload, int(number))

@@ -13,7 +13,8 @@ import { drawTracks, legend, lifeTracks, roomFor, secondsOf } from "./tracks.js"
 export function showGangStory(view, gang) {
   const body = h("div", {}, stateLine("Reading the story of the gang…"));
   replaceChildren(view.root, h("h1", {}, gang), body);
-  const [namespace = "", name = ""] = gang.split("/");
+  const [namespace = "", ...rest] = gang.split("/"); // a label is not always a name
+  const name = rest.join("/");
   view.command(isReport ? "podium simulate {input} --timeline" : `kubectl get pods --namespace ${shellWord(namespace)} --output wide`);
   return keepFresh(
     () => `gangs/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`,
