@@ -2,11 +2,12 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.apiserver.answers.yaml_text import as_yaml
+from podium.apiserver.answers.yaml_text import as_yaml, yaml_chunks
 from podium.apiserver.bodies.reading import read_yaml_body
 
 TEXTS = st.text(alphabet="ab01:-_. \n\t\"'#yYnN~e+", max_size=8)
@@ -20,6 +21,12 @@ VALUES = st.recursive(
 @given(st.dictionaries(TEXTS, VALUES, max_size=4))
 def test_it_reads_back(value: dict[str, Any]) -> None:
     assert read_yaml_body(as_yaml(value)).value == value
+
+
+@given(st.lists(VALUES, max_size=20) | st.none(), VALUES)
+def test_a_list_in_pieces_is_the_list_at_once(items: list[Any] | None, other: Any) -> None:
+    value = {"apiVersion": "v1", "items": items, "kind": "List", "other": other, "rows": [other]}
+    assert b"".join(yaml_chunks(msgspec.json.encode(value))) == as_yaml(value)
 
 
 @pytest.mark.parametrize(

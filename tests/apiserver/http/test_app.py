@@ -79,6 +79,28 @@ def test_a_long_list_arrives_whole(encoding: str) -> None:
     assert len(listed["items"]) == 1203
 
 
+@pytest.mark.parametrize("accept", ["application/yaml", "application/json"])
+def test_others_have_their_turn_while_a_long_list_is_sent(accept: str) -> None:
+    """To a client that takes everything at once, so that sending never waits."""
+    api = Api()
+    for number in range(2000):
+        api.create(CONFIG_MAPS, config_map(f"c{number:04d}", k="v" * 200))
+
+    async def run() -> tuple[int, bytes]:
+        app = application(api)
+        listing = asyncio.ensure_future(exchange(app, "GET", CONFIG_MAPS, accept=accept))
+        answered = 0
+        while not listing.done():
+            done = await exchange(app, "GET", "/version")
+            answered += done.status == 200
+            await asyncio.sleep(0)
+        return answered, (await listing).body
+
+    answered, body = asyncio.run(run())
+    assert body.count(b"c1999") == 1
+    assert answered > (50 if accept.endswith("yaml") else 1)
+
+
 def test_a_head_request_has_no_body() -> None:
     assert asked(Api(), "HEAD", PODS) == (405, b"")
 

@@ -1,9 +1,15 @@
-"""JSON values as YAML in the style of Go's encoder: sorted keys, double quotes where needed."""
+"""JSON values as YAML in the style of Go's encoder: sorted keys, double quotes where needed.
+
+YAML takes a millisecond for an object the size of a pod, so the items of a list are written a few
+at a time: whoever sends them can let others have their turn in between.
+"""
 
 import io
 import re
+from collections.abc import Iterator
 from typing import Final
 
+import msgspec
 import yaml
 
 from podium.api.json_values import JsonValue
@@ -65,3 +71,29 @@ def as_yaml(value: JsonValue) -> bytes:
     # upstream: no mark at the end, not even after a text that ends in empty lines
     text = out.getvalue()
     return text.removesuffix(b"...\n") if text.endswith(b"\n...\n") else text
+
+
+_LONG: Final = ("items", "rows")
+"""Fields of lists and tables that can have thousands of entries."""
+_AT_A_TIME: Final = 8
+_TOP: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_ENTRIES: Final = msgspec.json.Decoder(list[msgspec.Raw])
+
+
+def yaml_chunks(json_text: bytes) -> Iterator[bytes]:
+    """A JSON object as YAML, the same text as at once; entries of a list are decoded when their
+    turn comes."""
+    fields = _TOP.decode(json_text)
+    if not any(name in fields for name in _LONG):
+        yield as_yaml(msgspec.json.decode(json_text))
+        return
+    for name in sorted(fields):
+        is_long = name in _LONG and bytes(fields[name]).startswith(b"[")
+        entries = _ENTRIES.decode(fields[name]) if is_long else []
+        if not entries:
+            yield as_yaml({name: msgspec.json.decode(fields[name])})
+            continue
+        yield f"{name}:\n".encode()
+        for start in range(0, len(entries), _AT_A_TIME):
+            part = entries[start : start + _AT_A_TIME]
+            yield as_yaml([msgspec.json.decode(each) for each in part])

@@ -248,6 +248,8 @@ async def _send_chunks(
                 packed = packer.compress(chunk) if packer else chunk
                 if packed:
                     await send({"type": "http.response.body", "body": packed, "more_body": True})
+                # A client that takes everything at once would have the loop to itself.
+                await asyncio.sleep(0)
             rest = packer.flush() if packer else b""
             await send({"type": "http.response.body", "body": rest, "more_body": False})
 

@@ -7,7 +7,7 @@ import msgspec
 from podium.api.json_values import JsonObject
 from podium.apiserver import protobuf, status_errors
 from podium.apiserver.answers.content_negotiation import PROTOBUF, YAML, Accepted
-from podium.apiserver.answers.yaml_text import as_yaml
+from podium.apiserver.answers.yaml_text import yaml_chunks
 from podium.apiserver.http.messages import Request, Response
 from podium.apiserver.requests import query
 from podium.apiserver.schema import Schema
@@ -24,8 +24,7 @@ def rendered(
     if form.media_type == PROTOBUF:
         return _protobuf(status, msgspec.json.decode(b"".join(chunks)), schema)
     if form.media_type == YAML:
-        value = msgspec.json.decode(b"".join(chunks))
-        return Response(status, as_yaml(value), b"application/yaml")
+        return Response(status, yaml_chunks(b"".join(chunks)), b"application/yaml")
     if query.flag(request.parameters, "pretty"):
         return Response(status, msgspec.json.format(b"".join(chunks), indent=2))
     first = next(chunks)
