@@ -1,7 +1,9 @@
 """The page as people see it, in a real browser."""
 
 import re
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
 import pytest
@@ -202,8 +204,44 @@ def test_whoever_has_no_link_is_told_what_to_do(browser: "Browser", small_page: 
     page = context.new_page()
     answer = page.goto(small_page.server.origin)
     assert answer is not None
-    assert answer.status == 401
-    assert "link that was printed" in page.locator("body").inner_text()
+    assert answer.status == 200
+    page.wait_for_selector(".state.bad:has-text('link that was printed')")
+    context.close()
+
+
+def test_another_port_of_the_machine_learns_nothing_that_opens_the_page(
+    browser: "Browser", small_page: PageAtWork
+) -> None:
+    seen: list[dict[str, str]] = []
+
+    class Neighbour(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            seen.append({name.lower(): value for name, value in self.headers.items()})
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"<title>neighbour</title>")
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Neighbour) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        context = browser.new_context()
+        page = context.new_page()
+        page.goto(small_page.link)
+        page.wait_for_selector("#head:has-text('pods placed')")
+        page.goto(f"http://127.0.0.1:{server.server_address[1]}/")
+        server.shutdown()
+        thread.join()
+    assert seen
+    assert context.cookies() == []
+    assert all("cookie" not in each and "authorization" not in each for each in seen)
+    assert page.evaluate("localStorage.length") == 0
+    # The page itself goes on without its link, in any tab.
+    again = context.new_page()
+    again.goto(small_page.server.origin)
+    again.wait_for_selector("#head:has-text('pods placed')")
     context.close()
 
 

@@ -1,5 +1,6 @@
 """The page's server through its socket: who gets in, what is said about it, what changes."""
 
+import asyncio
 import gzip
 import json
 import re
@@ -16,7 +17,7 @@ from support.web.page_at_work import PageAtWork, busy_page, nodes, page_at_work
 
 from podium.testing import FakeCluster, make_node, make_pod
 from podium.web.cluster_document import MAX_CHANGED
-from podium.web.event_stream import MAX_STREAMS
+from podium.web.event_stream import MAX_STREAMS, EventStreams
 from podium.web.script_bundle import bundle
 from podium.web.static_files import static_files
 
@@ -51,14 +52,14 @@ class Browser:
         return answer, body
 
     @property
-    def cookie(self) -> str:
-        return f"podium-page-{self.port}={self.token}"
+    def bearer(self) -> str:
+        return f"Bearer {self.token}"
 
     def status(self, path: str, method: str = "GET", **headers: str) -> int:
         return self.ask(path, method, **headers)[0].status
 
     def document(self, path: str) -> Any:
-        answer, body = self.ask(f"/data/{path}", Cookie=self.cookie)
+        answer, body = self.ask(f"/data/{path}", Authorization=self.bearer)
         assert answer.status == 200, body
         return json.loads(body)
 
@@ -69,38 +70,42 @@ def browser(page: PageAtWork) -> Browser:
 
 
 def test_nobody_gets_in_without_the_link(browser: Browser) -> None:
-    for path in ("/", "/static/main.js", "/data/cluster", "/data/events", "/nothing"):
+    for path in ("/data/cluster", "/data/events", "/play/steps", "/nothing"):
         assert browser.status(path) == 401
+        assert browser.status(path, Authorization="Bearer wrong") == 401
+        assert browser.status(path, Authorization=f"Basic {browser.token}") == 401
+        assert browser.status(f"{path}?token={browser.token}") == 401
     assert browser.status("/?token=wrong") == 401
-    assert browser.status("/", Cookie=f"podium-page-{browser.port}=wrong") == 401
-    assert browser.status("/", Cookie=f"podium-page-1={browser.token}") == 401
 
 
-def test_the_link_leaves_a_cookie_that_opens_the_rest(browser: Browser) -> None:
-    answer, _ = browser.ask(f"/?token={browser.token}")
-    assert answer.status == 200
-    kept = answer.getheader("Set-Cookie") or ""
-    assert "HttpOnly" in kept
-    assert "SameSite=Strict" in kept
-    cookie = kept.partition(";")[0]
-    assert browser.status("/data/overview", Cookie=cookie) == 200
-    assert browser.status("/data/overview", Cookie=f"other=1; {cookie}") == 200
+def test_the_files_of_the_page_hold_no_secret_and_leave_none(browser: Browser) -> None:
+    for path in ("/", "/static/main.js", f"/?token={browser.token}"):
+        answer, body = browser.ask(path)
+        assert answer.status == 200
+        assert answer.getheader("Set-Cookie") is None
+        assert browser.token.encode() not in body
+
+
+def test_a_cookie_opens_nothing(browser: Browser) -> None:
+    """A browser sends cookies to all ports of a host, so whoever listens on one has them."""
+    for name in (f"podium-page-{browser.port}", "token", "Authorization"):
+        assert browser.status("/data/cluster", Cookie=f"{name}={browser.token}") == 401
 
 
 @pytest.mark.parametrize("host", ["evil.example.com", "evil.example.com:{port}", "127.0.0.1", ""])
 def test_a_name_that_was_rebound_to_this_machine_gets_nothing(browser: Browser, host: str) -> None:
     asked = host.format(port=browser.port)
-    assert browser.status("/data/cluster", Host=asked, Cookie=browser.cookie) in (400, 421)
+    assert browser.status("/data/cluster", Host=asked, Authorization=browser.bearer) in (400, 421)
 
 
 def test_another_site_gets_nothing_though_its_visitor_may(browser: Browser) -> None:
-    cookie = browser.cookie
-    assert browser.status("/data/queue", Cookie=cookie, Origin="https://evil.example.com") == 403
-    assert browser.status("/data/queue", Cookie=cookie, Origin="null") == 403
-    assert browser.status("/data/queue", Cookie=cookie, Sec_Fetch_Site="cross-site") == 403
-    assert browser.status("/data/queue", Cookie=cookie, Sec_Fetch_Site="same-site") == 403
+    let_in = {"Authorization": browser.bearer}
+    assert browser.status("/data/queue", **let_in, Origin="https://evil.example.com") == 403
+    assert browser.status("/data/queue", **let_in, Origin="null") == 403
+    assert browser.status("/data/queue", **let_in, Sec_Fetch_Site="cross-site") == 403
+    assert browser.status("/data/queue", **let_in, Sec_Fetch_Site="same-site") == 403
     own = f"http://{browser.host}"
-    assert browser.status("/data/queue", Cookie=cookie, Origin=own) == 200
+    assert browser.status("/data/queue", **let_in, Origin=own) == 200
     followed = {"Sec_Fetch_Site": "cross-site", "Sec_Fetch_Mode": "navigate"}
     link = f"/?token={browser.token}"
     assert browser.status(link, **followed, Sec_Fetch_Dest="document") == 200
@@ -109,14 +114,14 @@ def test_another_site_gets_nothing_though_its_visitor_may(browser: Browser) -> N
 
 def test_it_can_only_be_read(browser: Browser) -> None:
     for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS"):
-        assert browser.status("/data/queue", method, Cookie=browser.cookie) == 405
-    answer, body = browser.ask("/data/queue", "HEAD", Cookie=browser.cookie)
+        assert browser.status("/data/queue", method, Authorization=browser.bearer) == 405
+    answer, body = browser.ask("/data/queue", "HEAD", Authorization=browser.bearer)
     assert (answer.status, body) == (200, b"")
 
 
 def test_every_answer_forbids_what_the_page_does_not_need(browser: Browser) -> None:
     for path in ("/", "/static/main.js", "/data/queue", "/nothing"):
-        answer, _ = browser.ask(path, Cookie=browser.cookie)
+        answer, _ = browser.ask(path, Authorization=browser.bearer)
         policy = answer.getheader("Content-Security-Policy") or ""
         assert "default-src 'self'" in policy
         assert "unsafe" not in policy
@@ -124,7 +129,7 @@ def test_every_answer_forbids_what_the_page_does_not_need(browser: Browser) -> N
         assert "require-trusted-types-for 'script'" in policy
         assert answer.getheader("X-Content-Type-Options") == "nosniff"
         assert answer.getheader("Referrer-Policy") == "no-referrer"
-    answer, _ = browser.ask("/data/queue", Cookie=browser.cookie)
+    answer, _ = browser.ask("/data/queue", Authorization=browser.bearer)
     assert answer.getheader("Cache-Control") == "no-store"
 
 
@@ -132,7 +137,7 @@ def test_the_whole_page_is_small_over_the_wire(browser: Browser) -> None:
     sent = 0
     for name in (*static_files(), ""):
         path = f"/static/{name}" if name else "/"
-        answer, body = browser.ask(path, Cookie=browser.cookie, Accept_Encoding="gzip")
+        answer, body = browser.ask(path, Authorization=browser.bearer, Accept_Encoding="gzip")
         assert answer.status == 200
         sent += len(body)
     assert sent < MAX_WIRE_BYTES
@@ -145,10 +150,10 @@ def test_a_browser_is_not_sent_what_only_reports_have() -> None:
 
 
 def test_files_that_a_browser_has_are_not_sent_again(browser: Browser) -> None:
-    answer, body = browser.ask("/static/main.js", Cookie=browser.cookie)
+    answer, body = browser.ask("/static/main.js", Authorization=browser.bearer)
     tag = answer.getheader("ETag") or ""
     assert body == static_files()["main.js"].content
-    again, nothing = browser.ask("/static/main.js", Cookie=browser.cookie, If_None_Match=tag)
+    again, nothing = browser.ask("/static/main.js", Authorization=browser.bearer, If_None_Match=tag)
     assert (again.status, nothing) == (304, b"")
 
 
@@ -157,7 +162,7 @@ def test_files_that_a_browser_has_are_not_sent_again(browser: Browser) -> None:
     ["../pyproject.toml", "nodes/nobody", "pods/default/nobody", "pods/a", "x", "", "nodes/a/b"],
 )
 def test_what_is_not_there_is_said_in_words(browser: Browser, path: str) -> None:
-    answer, body = browser.ask(f"/data/{path}", Cookie=browser.cookie)
+    answer, body = browser.ask(f"/data/{path}", Authorization=browser.bearer)
     assert answer.status == 404
     assert body.startswith(b"the")
 
@@ -181,8 +186,8 @@ def test_documents_say_their_kind_and_are_compressed_on_request(browser: Browser
         found = browser.document(path)
         assert found["kind"] == kind
         require_valid(found)
-    cookie = browser.cookie
-    answer, body = browser.ask("/data/configuration", Cookie=cookie, Accept_Encoding="gzip")
+    bearer = browser.bearer
+    answer, body = browser.ask("/data/configuration", Authorization=bearer, Accept_Encoding="gzip")
     assert answer.getheader("Content-Encoding") == "gzip"
     assert json.loads(gzip.decompress(body))["kind"] == "ConfigurationView"
 
@@ -228,7 +233,7 @@ class Stream:
         head = [
             "GET /data/events HTTP/1.1",
             f"Host: {browser.host}",
-            f"Cookie: {browser.cookie}",
+            f"Authorization: {browser.bearer}",
             *([f"Last-Event-ID: {mark}"] if mark else []),
         ]
         self.socket.sendall(("\r\n".join(head) + "\r\n\r\n").encode())
@@ -343,3 +348,26 @@ def test_streams_that_are_open_end_with_the_server(caplog: pytest.LogCaptureFixt
     assert stream.file.read().endswith(b"0\r\n\r\n")
     stream.close()
     assert not caplog.records
+
+
+def test_a_browser_that_hangs_up_frees_its_stream_at_once() -> None:
+    class NothingNew:
+        def changes(self, mark: str) -> dict[str, Any]:
+            return {"mark": "m"}
+
+    async def hang_up() -> dict[str, Any]:
+        return {"type": "http.disconnect"}
+
+    async def run() -> int:
+        # Whoever looked only when there is something to say would wait for an hour.
+        streams = EventStreams(NothingNew(), interval_s=3600.0)
+        sent: list[Any] = []
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        for _ in range(2 * MAX_STREAMS):
+            await streams.serve("", hang_up, send)
+        return sum(message["type"] == "http.response.start" for message in sent)
+
+    assert asyncio.run(run()) == 2 * MAX_STREAMS

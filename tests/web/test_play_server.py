@@ -41,7 +41,7 @@ class Player:
         self.own = {
             "Host": self.host,
             "Origin": f"http://{self.host}",
-            "Cookie": f"podium-page-{self.port}={self.token}",
+            "Authorization": f"Bearer {self.token}",
             "Content-Type": "application/json",
             "Sec-Fetch-Site": "same-origin",
         }
@@ -80,8 +80,9 @@ def test_another_site_takes_no_step_though_its_visitor_may(
     player: Player, played: UpProcess
 ) -> None:
     refused: list[tuple[int, dict[str, Any]]] = [
-        (401, {"Cookie": None}),
-        (401, {"Cookie": f"podium-page-{player.port}=wrong"}),
+        (401, {"Authorization": None}),
+        (401, {"Authorization": "Bearer wrong"}),
+        (401, {"Authorization": None, "Cookie": f"podium-page-{player.port}={player.token}"}),
         (403, {"Origin": None}),
         (403, {"Origin": "null"}),
         (403, {"Origin": "http://evil.example.com"}),
@@ -98,7 +99,7 @@ def test_another_site_takes_no_step_though_its_visitor_may(
     for status, headers in refused:
         assert player.send(CORDON, **headers)[0] == status, headers
     with_link = f"/play/steps?token={player.token}"
-    assert player.send(CORDON, with_link, Cookie=None)[0] == 401
+    assert player.send(CORDON, with_link, Authorization=None)[0] == 401
     node = played.ask("GET", "/api/v1/nodes/node-2")
     assert "unschedulable" not in node["spec"]
 

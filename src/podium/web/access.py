@@ -1,9 +1,13 @@
 """Who may look at a page that is served without TLS and without accounts, and take steps there.
 
-The link that is printed has a random token; after the first visit the browser keeps it in a cookie
-that scripts cannot read and other sites cannot use. A site that has its name resolve to this
-machine (DNS rebinding) gives itself away by `Host`, one that sends a browser here by `Origin` and
-`Sec-Fetch-Site`.
+The link that is printed has a random token. The page's own scripts take it from the address, keep
+it in the browser's storage and send it as `Authorization: Bearer` with every question and step.
+There is no cookie: a browser sends those to every port of a host, and whoever serves another port
+of this machine could use them. Storage belongs to one origin, its port included. The files of the
+page hold no secret and are given to whoever asks for them.
+
+A site that has its name resolve to this machine (DNS rebinding) gives itself away by `Host`, one
+that sends a browser here by `Origin` and `Sec-Fetch-Site`.
 """
 
 import hmac
@@ -37,12 +41,10 @@ class LinkAccess:
 
     def __init__(self, port: int, token: str | None = None) -> None:
         self.token = token or secrets.token_urlsafe(_TOKEN_BYTES)
-        # Cookies are for a host, whatever its port: each page has one of its own name.
-        self._cookie = f"podium-page-{port}"
         self._hosts = frozenset(f"{name}:{port}" for name in _NAMES)
 
-    def admit(self, headers: Mapping[str, str], tokens: list[str]) -> tuple[tuple[str, str], ...]:
-        """Headers to answer with; `tokens` are those of the link. Raises Refused."""
+    def admit_to_files(self, headers: Mapping[str, str], tokens: list[str]) -> None:
+        """`tokens` are those of the link, of which none may be wrong. Raises Refused."""
         if headers.get("host", "").lower() not in self._hosts:
             raise Refused(421, WRONG_HOST)
         origin = headers.get("origin")
@@ -50,17 +52,20 @@ class LinkAccess:
             raise Refused(403, WRONG_ORIGIN)
         if not _comes_from_here(headers):
             raise Refused(403, WRONG_ORIGIN)
-        if any(self._is_right(token) for token in tokens):
-            kept = f"{self._cookie}={self.token}; Path=/; HttpOnly; SameSite=Strict"
-            return (("Set-Cookie", kept),)
-        if not any(self._is_right(value) for value in self._cookies(headers.get("cookie", ""))):
+        if not all(self._is_right(token) for token in tokens):
             raise Refused(401, NO_TOKEN)
-        return ()
+
+    def admit(self, headers: Mapping[str, str]) -> None:
+        """Let in who shows the token. Raises Refused."""
+        self.admit_to_files(headers, [])
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not self._is_right(token.strip()):
+            raise Refused(401, NO_TOKEN)
 
     def admit_write(self, headers: Mapping[str, str]) -> None:
-        """Let in what the page's own scripts send: with the cookie, from this very origin, and in
+        """Let in what the page's own scripts send: with the token, from this very origin, and in
         a form that no form of another site can have. Raises Refused."""
-        self.admit(headers, [])
+        self.admit(headers)
         if headers.get("origin") != f"http://{headers.get('host', '')}":
             raise Refused(403, WRONG_ORIGIN)
         if headers.get("sec-fetch-site", _OWN_SITES[0]) != _OWN_SITES[0]:
@@ -70,10 +75,6 @@ class LinkAccess:
 
     def _is_right(self, token: str) -> bool:
         return hmac.compare_digest(token.encode(errors="replace"), self.token.encode())
-
-    def _cookies(self, header: str) -> list[str]:
-        pairs = (pair.strip().partition("=") for pair in header.split(";"))
-        return [value for name, _, value in pairs if name == self._cookie]
 
 
 def _comes_from_here(headers: Mapping[str, str]) -> bool:
@@ -86,11 +87,14 @@ def _comes_from_here(headers: Mapping[str, str]) -> bool:
 class DelegatedAccess:
     """For a page behind a door at which everybody has been looked at already."""
 
-    def admit(self, headers: Mapping[str, str], tokens: list[str]) -> tuple[tuple[str, str], ...]:  # noqa: ARG002
+    def admit_to_files(self, headers: Mapping[str, str], tokens: list[str]) -> None:  # noqa: ARG002
+        """Raises Refused."""
+        self.admit(headers)
+
+    def admit(self, headers: Mapping[str, str]) -> None:
         """Raises Refused."""
         if not _comes_from_here(headers):
             raise Refused(403, WRONG_ORIGIN)
-        return ()
 
     def admit_write(self, headers: Mapping[str, str]) -> None:  # noqa: ARG002
         """Nobody: whoever may read there may not write. Raises Refused."""

@@ -52,8 +52,11 @@ Headers = tuple[tuple[str, str], ...]
 
 
 class Access(Protocol):
-    def admit(self, headers: Mapping[str, str], tokens: list[str]) -> Headers:
-        """Headers to answer with. Raises Refused."""
+    def admit_to_files(self, headers: Mapping[str, str], tokens: list[str]) -> None:
+        """To the page's own files, which hold nothing of the cluster. Raises Refused."""
+
+    def admit(self, headers: Mapping[str, str]) -> None:
+        """To documents. Raises Refused."""
 
     def admit_write(self, headers: Mapping[str, str]) -> None:
         """Raises Refused."""
@@ -117,8 +120,11 @@ class PageApplication:
 
     async def _answer(self, scope: Scope, receive: Receive, exchange: "_Exchange") -> None:
         parameters = parse_query(scope["query_string"])
-        exchange.more = self._access.admit(exchange.headers, parameters.get("token", []))
         path = scope["path"].removeprefix(self._prefix)
+        if path in ("", "/") or path.startswith(_STATIC):
+            self._access.admit_to_files(exchange.headers, parameters.get("token", []))
+        else:
+            self._access.admit(exchange.headers)
         if scope["method"] == "POST" and path == _STEPS and self._play is not None:
             self._access.admit_write(exchange.headers)
             body = await read_body(scope["headers"], receive, self._play.max_bytes)
@@ -128,7 +134,8 @@ class PageApplication:
             raise Refused(405, READ_ONLY)
         if path == _EVENTS:
             mark = exchange.headers.get("last-event-id") or parameters.get("mark", [""])[0]
-            await self._streams.serve(mark, exchange.send, exchange.encoded_headers())
+            headers = exchange.encoded_headers()
+            await self._streams.serve(mark, receive, exchange.send, headers)
         elif path.startswith(_DATA):
             found = self._documents.document(path.removeprefix(_DATA), parameters)
             document = await found if inspect.isawaitable(found) else found
@@ -151,7 +158,6 @@ class _Exchange:
             name.decode("latin-1").lower(): value.decode("latin-1")
             for name, value in reversed(scope["headers"])
         }
-        self.more: Headers = ()
         self.has_begun = False
         self._is_head = scope["method"] == "HEAD"
         self._send = send
@@ -192,7 +198,7 @@ class _Exchange:
         await self._answer(status, body, "text/plain; charset=utf-8", kept)
 
     def encoded_headers(self) -> tuple[tuple[bytes, bytes], ...]:
-        headers = (*_HEADERS, ("Cache-Control", "no-store"), *self.more)
+        headers = (*_HEADERS, ("Cache-Control", "no-store"))
         return tuple((name.lower().encode(), value.encode()) for name, value in headers)
 
     @property
@@ -201,7 +207,7 @@ class _Exchange:
 
     async def _answer(self, status: int, body: bytes, kind: str, headers: Headers) -> None:
         sent = (("Content-Type", kind), ("Content-Length", str(len(body))))
-        pairs = (*sent, *_HEADERS, *headers, *self.more)
+        pairs = (*sent, *_HEADERS, *headers)
         lines = [(name.lower().encode(), value.encode()) for name, value in pairs]
         await self.send({"type": "http.response.start", "status": status, "headers": lines})
         await self.send({"type": "http.response.body", "body": b"" if self._is_head else body})

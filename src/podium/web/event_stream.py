@@ -15,15 +15,15 @@ from typing import Final
 
 import msgspec
 
-from podium.serving import Send
+from podium.serving import Receive, Send
 from podium.web.page_documents import EventSource, TooBusy
 
 INTERVAL_S: Final = 0.25
 MAX_STREAMS: Final = 16
 RETRY_MS: Final = 1000
 HEARTBEAT_S: Final = 15.0
-"""After so long without a change something is said nevertheless: a browser that has gone is noticed
-when it is written to."""
+"""After so long without a change something is said nevertheless: a browser whose machine has gone
+without a word is noticed when it is written to."""
 _HEADERS: Final = (
     (b"content-type", b"text/event-stream; charset=utf-8"),
     (b"x-accel-buffering", b"no"),
@@ -44,12 +44,18 @@ class EventStreams:
         self._closing.set()
 
     async def serve(
-        self, mark: str, send: Send, headers: tuple[tuple[bytes, bytes], ...] = ()
+        self,
+        mark: str,
+        receive: Receive,
+        send: Send,
+        headers: tuple[tuple[bytes, bytes], ...] = (),
     ) -> None:
         """Until the browser has gone or the streams are closed. Raises TooBusy and ClientGone."""
         if self._open >= MAX_STREAMS:
             raise TooBusy(f"{MAX_STREAMS} pages are open already")
         self._open += 1
+        ended = asyncio.Event()
+        watching = asyncio.ensure_future(self._watch_for_end(receive, ended))
         try:
             await send(
                 {
@@ -59,14 +65,28 @@ class EventStreams:
                 }
             )
             await _send(send, f"retry: {RETRY_MS}\n\n".encode())
-            await self._follow(mark, send)
+            await self._follow(mark, send, ended)
             await send({"type": "http.response.body", "body": b""})
         finally:
             self._open -= 1
+            watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
 
-    async def _follow(self, mark: str, send: Send) -> None:
+    async def _watch_for_end(self, receive: Receive, ended: asyncio.Event) -> None:
+        """Set the event when the browser hangs up or all streams are closed."""
+        closing = asyncio.ensure_future(self._closing.wait())
+        leaving = asyncio.ensure_future(_wait_for_disconnect(receive))
+        try:
+            await asyncio.wait((closing, leaving), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            ended.set()
+            for each in (closing, leaving):
+                each.cancel()
+            await asyncio.gather(closing, leaving, return_exceptions=True)
+
+    async def _follow(self, mark: str, send: Send, ended: asyncio.Event) -> None:
         silent_s = HEARTBEAT_S
-        while not self._closing.is_set():
+        while not ended.is_set():
             changes = self._source.changes(mark)
             if changes["mark"] != mark or silent_s >= HEARTBEAT_S:
                 mark, silent_s = changes["mark"], 0.0
@@ -74,8 +94,13 @@ class EventStreams:
                 await _send(send, b"id: %b\ndata: %b\n\n" % (mark.encode(), body))
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._interval_s):
-                    await self._closing.wait()
+                    await ended.wait()
             silent_s += self._interval_s
+
+
+async def _wait_for_disconnect(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 async def _send(send: Send, body: bytes) -> None:

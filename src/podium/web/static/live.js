@@ -1,6 +1,6 @@
 // What changes while one looks: one connection for the whole page, told to whoever listens.
 // @ts-check
-import { getDocument, isReport } from "./source.js";
+import { getDocument, isReport, withToken } from "./source.js";
 
 /** @typedef {import("./source.js").Doc} Doc */
 
@@ -11,6 +11,8 @@ const linkListeners = new Set();
 let linked = isReport;
 // An answer that took a second is asked for again after so many.
 const PATIENCE = 20;
+const RETRY_MS = 1000;
+const REFUSED_MS = 3000;
 
 /** @param {(change: Doc) => void} listener @returns {() => void} stops it */
 export function onChange(listener) {
@@ -31,20 +33,58 @@ function setLinked(now) {
   for (const listener of linkListeners) listener(linked);
 }
 
-/** Begin to follow; the browser comes back by itself after a cut and says where it was. */
+/** Begin to follow, and again after each cut, from where it was. */
 export function follow() {
-  if (isReport) return;
-  const stream = new EventSource("data/events");
-  stream.addEventListener("open", () => setLinked(true));
-  stream.addEventListener("message", (event) => {
-    setLinked(true);
-    const change = JSON.parse(event.data);
-    for (const listener of listeners) listener(change);
-  });
-  stream.addEventListener("error", () => {
-    setLinked(false);
-    if (stream.readyState === EventSource.CLOSED) setTimeout(follow, 3000);
-  });
+  if (!isReport) void followOn("");
+}
+
+/** @param {string} mark up to which is known @returns {Promise<void>} */
+async function followOn(mark) {
+  let pause = RETRY_MS;
+  try {
+    // Not an EventSource, which cannot send the token.
+    const headers = withToken({ Accept: "text/event-stream", ...(mark ? { "Last-Event-ID": mark } : {}) });
+    const answer = await fetch("data/events", { headers, cache: "no-store" });
+    if (answer.ok && answer.body) {
+      setLinked(true);
+      await readEvents(answer.body.getReader(), (id, data) => {
+        mark = id;
+        setLinked(true);
+        const change = JSON.parse(data);
+        for (const listener of listeners) listener(change);
+      });
+    } else pause = REFUSED_MS;
+  } catch {
+    // cut off, or nobody there
+  }
+  setLinked(false);
+  setTimeout(() => void followOn(mark), pause);
+}
+
+/**
+ * Server-sent events until their end.
+ * @param {ReadableStreamDefaultReader<Uint8Array>} reader
+ * @param {(id: string, data: string) => void} use
+ */
+async function readEvents(reader, use) {
+  const decoder = new TextDecoder();
+  let text = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    text += decoder.decode(value, { stream: true });
+    const events = text.split("\n\n");
+    text = events.pop() ?? "";
+    for (const event of events) {
+      let id = "";
+      let data = "";
+      for (const line of event.split("\n")) {
+        if (line.startsWith("id: ")) id = line.slice(4);
+        if (line.startsWith("data: ")) data += line.slice(6);
+      }
+      if (data) use(id, data);
+    }
+  }
 }
 
 /**

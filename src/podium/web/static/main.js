@@ -283,7 +283,7 @@ async function start() {
   show();
 }
 
-// The token has done its work: the cookie holds it, and the address can be shown to others.
+// The token has done its work: it is kept (source.js), and the address can be shown to others.
 if (new URLSearchParams(location.search).has("token")) history.replaceState(null, "", location.pathname + location.hash);
 const search = searchBox();
 replaceChildren(head, h("a", { class: "brand", href: `#/${HOME}` }, "Podium"), navigation, (!isReport || hasDocument("pods")) && search, numbers);

@@ -1,7 +1,7 @@
 // Steps: sent to the process that serves this page, and what became of each.
 // @ts-check
 import { h, replaceChildren } from "./dom.js";
-import { Refusal } from "./source.js";
+import { Refusal, withToken } from "./source.js";
 
 /** @typedef {import("./source.js").Doc} Doc */
 /**
@@ -55,7 +55,7 @@ export async function takeStep(words, step) {
 /** @param {Doc} step @returns {Promise<Omit<Taken, "key" | "at" | "words">>} */
 async function send(step) {
   try {
-    const answer = await fetch("play/steps", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(step) });
+    const answer = await fetch("play/steps", { method: "POST", headers: withToken({ "Content-Type": "application/json" }), body: JSON.stringify(step) });
     if (!answer.ok) throw new Refusal(answer.status, (await answer.text()).trim());
     return await answer.json();
   } catch (problem) {

@@ -20,6 +20,27 @@ const EMBEDDED = (() => {
 /** Whether this is a file on its own. */
 export const isReport = EMBEDDED !== null;
 
+// The link has a token in it, which goes with every question. It is kept for this origin, which has
+// this port, so that no other server of this machine gets to see it; a cookie would go to all.
+const TOKEN_KEY = "podium-token";
+const token = isReport ? null : takeToken();
+
+/** @returns {string | null} */
+function takeToken() {
+  const given = new URLSearchParams(location.search).get("token");
+  try {
+    if (given) localStorage.setItem(TOKEN_KEY, given);
+    return given ?? localStorage.getItem(TOKEN_KEY);
+  } catch {
+    return given; // a browser that keeps nothing
+  }
+}
+
+/** Headers with what lets this page in. @param {Record<string, string>} headers @returns {Record<string, string>} */
+export function withToken(headers) {
+  return token ? { ...headers, Authorization: `Bearer ${token}` } : headers;
+}
+
 /**
  * A document by its path below `data/`.
  * @param {string} path
@@ -31,7 +52,7 @@ export async function getDocument(path, signal) {
   /** @type {Response} */
   let answer;
   try {
-    answer = await fetch(`data/${path}`, { signal: signal ?? null, headers: { Accept: "application/json" } });
+    answer = await fetch(`data/${path}`, { signal: signal ?? null, headers: withToken({ Accept: "application/json" }) });
   } catch (problem) {
     if (signal?.aborted) throw problem;
     throw new Refusal(0, "The process that serves this page does not answer.");
