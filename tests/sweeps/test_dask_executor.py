@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import trustme
-from distributed import LocalCluster
+from distributed import Client, LocalCluster
 from distributed.security import Security
 from support.sweeps.toy_runs import Squared, Toy, plan_squares, read_log
 
@@ -77,6 +77,20 @@ def test_a_worker_that_joins_later_with_another_version_makes_no_run() -> None:
     outcome = make_run_on_worker("99.0", "name", b"never read", 1)
     assert isinstance(outcome, InputError)
     assert "this is 99.0" in str(outcome)
+
+
+def test_nobody_else_can_have_a_local_cluster_run_code(tmp_path: Path) -> None:
+    """Neither without TLS nor with certificates of their own; at the scheduler and its workers."""
+    with DaskExecutor(DaskAddress("local:1")).start(plan_squares(Toy(tmp_path / "log"), 1)) as own:
+        client = own._client  # type: ignore[attr-defined]
+        addresses = [client.scheduler.address, *client.scheduler_info()["workers"]]
+        assert len(addresses) == 2
+        for address in addresses:
+            assert address.startswith("tls://127.0.0.1:")
+            plain = address.replace("tls://", "tcp://")
+            for target, security in ((plain, None), (address, Security.temporary())):
+                with pytest.raises((OSError, TypeError, ValueError)):
+                    Client(target, timeout=5, security=security, set_as_default=False)
 
 
 @pytest.mark.slow

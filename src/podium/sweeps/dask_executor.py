@@ -7,7 +7,9 @@ however many threads it has: runs are Python, and some of what they use belongs 
 Contract: a run whose worker dies is made again elsewhere, up to `MAX_ATTEMPTS` times, as with
 processes of this machine. A scheduler that cannot be reached, that has no workers or
 that goes away is an InputError, in bounded time. Dask sends pickles: whoever can speak to its
-scheduler can run code on its workers and here (docs/sweeps.md).
+scheduler can run code on its workers and here (docs/sweeps.md). So a cluster on this machine speaks
+TLS with a key pair of its own for each sweep, which never leaves the processes: other users of
+the machine can reach its ports and nothing behind them.
 """
 
 import pickle
@@ -103,7 +105,9 @@ class DaskExecutor:
             cluster = LocalCluster(
                 n_workers=self._local_workers,
                 threads_per_worker=1,
+                host="127.0.0.1",
                 dashboard_address="127.0.0.1:0",
+                security=Security.temporary(),
                 silence_logs=50,
             )
             stack.enter_context(cluster)
