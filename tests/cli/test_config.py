@@ -175,3 +175,19 @@ def test_a_file_whose_name_is_no_text_is_answered_for(
     assert main(["config", "check", str(file), "-o", "json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["file"].endswith("x\ufffd.yaml")
+
+
+def test_an_old_spelling_is_told_of_beside_a_plugin_that_is_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "scheduler.yaml"
+    file.write_text(
+        "apiVersion: kubescheduler.config.k8s.io/v1\n"
+        "kind: KubeSchedulerConfiguration\n"
+        "leaderElection: {leaderElect: false, LeaseDuration: 15s}\n"
+        "profiles: [{plugins: {score: {enabled: [{name: Nope}]}}}]\n"
+    )
+    assert main(["config", "check", str(file)]) == 1
+    out = capsys.readouterr().out
+    assert 'ScorePlugin "Nope" does not exist' in out
+    assert "LeaseDuration is an old spelling" in out

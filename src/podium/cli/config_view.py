@@ -76,10 +76,7 @@ def show_checked(screen: Screen, results: Iterable[tuple[str, Examination]]) -> 
             profiles = count(len(found.configuration.profiles), "profile")
             verdict = _verdict(screen.signs.yes, "green", file, f"loads, {profiles}: {names}")
             _print_line(screen, verdict)
-            for finding in found.findings:
-                sentence = f"  {_line(finding.line)}{finding.sentence}"
-                _print_line(screen, Text(sentence, style="yellow"))
-                _print_remedy(screen, finding.remedy)
+            _print_findings(screen, found)
             for note in _notes(found):
                 _print_line(screen, Text(f"  {note}", style="dim"))
             continue
@@ -88,6 +85,14 @@ def show_checked(screen: Screen, results: Iterable[tuple[str, Examination]]) -> 
         for mistake in found.mistakes:
             _print_line(screen, Text(f"  {_line(mistake.line)}{mistake.sentence}"))
             _print_remedy(screen, mistake.remedy)
+        _print_findings(screen, found)
+
+
+def _print_findings(screen: Screen, found: Examination) -> None:
+    for finding in found.findings:
+        sentence = f"  {_line(finding.line)}{finding.sentence}"
+        _print_line(screen, Text(sentence, style="yellow"))
+        _print_remedy(screen, finding.remedy)
 
 
 def _line(number: int | None) -> str:

@@ -48,7 +48,7 @@ class Examination:
     mistakes: tuple[Mistake, ...] = ()
     notes: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
-    """What should be written differently in a configuration that loads."""
+    """What should be written differently; of a file that does not load as far as it was read."""
 
     @property
     def errors(self) -> list[str]:
@@ -87,6 +87,7 @@ def examine(
     names of earlier times are mistakes.
     """
     written = WrittenFile({})
+    configuration: Configuration | None = None
     try:
         written = read_written(data)
         written = policy_of_config_map(written)
@@ -99,7 +100,10 @@ def examine(
         lists = dict(expand_profiles(equipment.configuration, plugins.implements, plugins.exists))
     except ConfigurationError as error:
         first = _first(error, plugins)
-        return Examination(message=first.message, mistakes=mistakes_of(first, written, plugins))
+        # What was read before it failed is said as well: it would be the next thing to mend.
+        known = configuration.findings if configuration is not None else ()
+        mistakes = mistakes_of(first, written, plugins)
+        return Examination(message=first.message, mistakes=mistakes, findings=known)
     findings = (
         *equipment.configuration.findings,
         *find_unworkable(lists, plugins.builds_on, written),
