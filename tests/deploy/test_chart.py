@@ -26,6 +26,7 @@ from podium import __version__
 from podium.config.load import load_configuration
 
 SCHEMA = json.loads((CHART / "values.schema.json").read_text())
+CHECKSUM = "checksum/config"
 REPLACING: Values = {
     "leaseName": "kube-scheduler",
     "profiles": [{"schedulerName": "default-scheduler"}],
@@ -33,6 +34,13 @@ REPLACING: Values = {
 
 
 def by_name(manifests: list[Manifest]) -> dict[tuple[str, str], Manifest]:
+    """Without the checksum by which the chart rolls out another configuration: kustomizations have
+    it in the name of the ConfigMap."""
+    for each in manifests:
+        if each["kind"] == "Deployment":
+            annotations = each["spec"]["template"]["metadata"].get("annotations", {})
+            if annotations.pop(CHECKSUM, None) and not annotations:
+                del each["spec"]["template"]["metadata"]["annotations"]
     return {(each["kind"], each["metadata"]["name"]): each for each in manifests}
 
 
@@ -43,13 +51,13 @@ def test_the_chart_as_it_is_equals_the_second_scheduler() -> None:
 def test_the_chart_with_everything_equals_the_second_scheduler_with_components(
     tmp_path: Path,
 ) -> None:
-    components = ("scheduler-plugins", "gpu-share", "page", "service-monitor")
+    components = ("scheduler-plugins", "gpu-share", "page", "service-monitor", "prometheus-rule")
     place = written_with_components(tmp_path, "second-scheduler", *components)
     wanted = [each for each in rendered(place) if each["kind"] != "CustomResourceDefinition"]
     found = render_chart(
         {
             name: {"enabled": True}
-            for name in ("schedulerPlugins", "gpuShare", "page", "serviceMonitor")
+            for name in ("schedulerPlugins", "gpuShare", "page", "serviceMonitor", "prometheusRule")
         }
     )
     assert by_name(found) == by_name(wanted)
@@ -129,3 +137,49 @@ def test_what_the_renderer_does_not_know_is_an_error() -> None:
     ):
         with pytest.raises((AssertionError, KeyError)):
             render_template(template, {"Values": {"x": [1]}})
+
+
+def deployment(values: Values) -> Manifest:
+    return one(render_chart(values), "Deployment")
+
+
+def test_another_configuration_rolls_out_other_pods() -> None:
+    first, second = (
+        deployment(values)["spec"]["template"]["metadata"]["annotations"][CHECKSUM]
+        for values in ({}, {"configuration": {"parallelism": 8}})
+    )
+    assert first != second
+
+
+def test_a_plugin_of_ones_own_is_mounted_and_private_images_are_pulled() -> None:
+    volume = {"name": "plugins", "configMap": {"name": "my-plugins"}}
+    mount = {"name": "plugins", "mountPath": "/plugins", "readOnly": True}
+    template = deployment(
+        {
+            "imagePullSecrets": [{"name": "registry"}],
+            "extraVolumes": [volume],
+            "extraVolumeMounts": [mount],
+            "extraArgs": ["--plugin=/plugins/mine.py"],
+            "podAnnotations": {"team": "platform"},
+        }
+    )["spec"]["template"]
+    assert template["metadata"]["annotations"]["team"] == "platform"
+    assert template["spec"]["imagePullSecrets"] == [{"name": "registry"}]
+    assert template["spec"]["volumes"][-1] == volume
+    (container,) = template["spec"]["containers"]
+    assert container["volumeMounts"][-1] == mount
+    assert container["args"][-1] == "--plugin=/plugins/mine.py"
+
+
+def test_alerts_ask_for_the_release() -> None:
+    rule = one(render_chart({"prometheusRule": {"enabled": True}}, "mine"), "PrometheusRule")
+    first = rule["spec"]["groups"][0]["rules"][0]
+    assert first["expr"] == 'absent(up{job="mine"} == 1)'
+
+
+def test_the_notes_name_the_release() -> None:
+    values = default_values()
+    release = {"Name": "mine", "Namespace": "kube-system", "Service": "Helm"}
+    context = {"Values": values, "Release": release}
+    notes = render_template((CHART / "templates" / "NOTES.txt").read_text(), context)
+    assert "rollout status deployment/mine" in notes

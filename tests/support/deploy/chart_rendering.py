@@ -2,12 +2,14 @@
 
 There is no Helm among the packages that this project is tested with. The templates keep to a part
 of Go's text/template that is rendered here: values by their path, `toYaml X | nindent N`, `if` with
-`end`, and `{{-` that trims what stands before. Anything else is an error, so the chart cannot
+`end`, `{{-` that trims what stands before, the checksum of another template, and a file of the
+chart with the name of the release in its queries. Anything else is an error, so the chart cannot
 outgrow what is tested.
 """
 
 import json
 import re
+from hashlib import sha256
 from typing import Any, Final
 
 import yaml
@@ -17,6 +19,14 @@ CHART: Final = DEPLOY / "chart" / "podium"
 _ACTION: Final = re.compile(r"(\s*)\{\{(-?) (.+?) \}\}")
 _PATH: Final = re.compile(r"\.\w+(?:\.\w+)*")
 _TO_YAML: Final = re.compile(r"toYaml (\.\S+) \| nindent (\d+)")
+
+_CHECKSUM: Final = re.compile(
+    r'include \(print \$\.Template\.BasePath "/([\w.-]+)"\) \. \| sha256sum'
+)
+_FILE: Final = re.compile(
+    r'\.Files\.Get "([\w/.-]+)" \| replace "job=\\"podium\\"" \(printf "job=%q" \.Release\.Name\)'
+    r" \| nindent (\d+)"
+)
 
 Values = dict[str, Any]
 
@@ -63,14 +73,24 @@ def render_template(template: str, context: Values) -> str:
 
 
 def _evaluated(what: str, context: Values) -> str:
-    as_yaml = _TO_YAML.fullmatch(what)
+    as_yaml, checksum, file = (p.fullmatch(what) for p in (_TO_YAML, _CHECKSUM, _FILE))
+    if checksum is not None:
+        text = render_template((CHART / "templates" / checksum[1]).read_text(), context)
+        return sha256(text.encode()).hexdigest()
+    if file is not None:
+        release = f'job="{context["Release"]["Name"]}"'
+        return _indented((CHART / file[1]).read_text().replace('job="podium"', release), file[2])
     if as_yaml is None:
         value = _value(what, context)
         assert isinstance(value, str | int), f"{what} is {value!r}"
         return json.dumps(value) if isinstance(value, bool) else str(value)
-    text = yaml.safe_dump(_value(as_yaml[1], context), default_flow_style=False).rstrip("\n")
-    indent = " " * int(as_yaml[2])
-    return "\n" + "\n".join(f"{indent}{line}" for line in text.splitlines())
+    text = yaml.safe_dump(_value(as_yaml[1], context), default_flow_style=False)
+    return _indented(text, as_yaml[2])
+
+
+def _indented(text: str, width: str) -> str:
+    indent = " " * int(width)
+    return "\n" + "\n".join(f"{indent}{line}" for line in text.rstrip("\n").splitlines())
 
 
 def _value(path: str, context: Values) -> Any:
