@@ -160,8 +160,9 @@ build-scheduler.amd64: PLATFORM = --platform=linux/amd64
 build-scheduler.amd64: image ## build the image for amd64, whatever this machine is
 
 .PHONY: push
-push: image ## build the image, name it REGISTRY/podium:VERSION and push it there
+push: ## build the image, name it REGISTRY/podium:VERSION and push it there
 	@test -n "$(REGISTRY)" || { echo "say where to: make push REGISTRY=registry.example.com/team"; exit 2; }
+	@$(MAKE) --no-print-directory image
 	$(ENGINE) tag podium:$(VERSION) $(REGISTRY)/podium:$(VERSION)
 	$(ENGINE) push $(REGISTRY)/podium:$(VERSION)
 

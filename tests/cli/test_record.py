@@ -25,7 +25,7 @@ from podium.cluster_traces.trace_reading import open_trace
 
 PODS = "/api/v1/namespaces/default/pods"
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
-ROLE = ROOT / "deploy" / "recorder.yaml"
+ROLE = ROOT / "deploy" / "recorder" / "cluster-role.yaml"
 SECRET = "hunter2-canary"
 
 

@@ -8,24 +8,25 @@ import json
 import time
 from pathlib import Path
 from typing import Any, Final
-from urllib.error import HTTPError, URLError
-from urllib.request import urlopen
 
 import pytest
-import yaml
 from support.deploy.busy_cluster import refuse_binding
 from support.deploy.container_process import ApiAddress, Container
+from support.deploy.extender_certificates import (
+    ExtenderCertificates,
+    admission_manifests,
+    at_own_port,
+)
 from support.deploy.recorded_deployment import Administrator, recorded
 from support.deploy.recorded_rights import RecordedRights
 from support.deploy.shipped_manifests import (
     DEPLOY,
-    Manifest,
     one,
     rendered,
     written_with_components,
 )
 from support.gpu.extender_clusters import equal_cards, pod_manifest
-from support.waiting import PATIENCE_S, wait_until
+from support.waiting import wait_until
 
 from podium.gpu.dialects import find_dialect
 from podium.gpu.dialects.dialect import Dialect
@@ -102,36 +103,14 @@ class GPUCluster:
 # --- the extender -------------------------------------------------------------------------------
 
 
-def admission_manifests() -> list[Manifest]:
-    return list(yaml.safe_load_all((DEPLOY / "gpu-admission.yaml").read_text()))
-
-
-def at_own_port(container: Container) -> str:
-    """Where it listens in place of the manifest's address."""
-    here = f"127.0.0.1:{container.port}"
-    arguments = container.container["args"]
-    container.container["args"] = [each.replace("0.0.0.0:3456", here) for each in arguments]
-    return here
-
-
-def page(address: str) -> str:
-    try:
-        with urlopen(f"http://{address}/readyz", timeout=PATIENCE_S) as answer:
-            text: str = answer.read().decode()
-            return text
-    except HTTPError as refused:
-        refused.close()
-        return ""
-    except URLError:
-        return ""
-
-
-def scheduler_of_node(directory: Path, kubeconfig: Path, extender: str) -> Container:
+def scheduler_of_node(
+    directory: Path, kubeconfig: Path, extender: str, certificates: ExtenderCertificates
+) -> Container:
     """The static pod with the files that are shipped for it, and the extender's address."""
     (pod,) = rendered(DEPLOY / "static-pod-with-extender")
     shipped = DEPLOY / "static-pod-with-extender"
     config = (shipped / "scheduler-extender.yaml").read_text()
-    assert "http://gpu-admission.kube-system:3456/scheduler" in config
+    assert "https://gpu-admission.kube-system:3456/scheduler" in config
     return Container(
         directory / "scheduler",
         pod,
@@ -145,6 +124,7 @@ def scheduler_of_node(directory: Path, kubeconfig: Path, extender: str) -> Conta
                 shipped / "scheduler-policy-config.json"
             ).read_text(),
             "/etc/localtime": "",
+            **certificates.on_control_plane(),
         },
     )
 
@@ -152,7 +132,8 @@ def scheduler_of_node(directory: Path, kubeconfig: Path, extender: str) -> Conta
 def test_the_extender_and_its_scheduler_place_pods_with_just_the_rights_of_the_manifest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    manifests = admission_manifests()
+    certificates = ExtenderCertificates(tmp_path)
+    manifests = [*admission_manifests(), certificates.secret()]
     roles = one(manifests, "ClusterRole"), one(manifests, "Role")
     with recorded(tmp_path, monkeypatch, manifests, *roles, deployment="gpu-admission") as (
         administrator,
@@ -164,10 +145,10 @@ def test_the_extender_and_its_scheduler_place_pods_with_just_the_rights_of_the_m
         cluster = GPUCluster(administrator, "gpu-scheduler", "default-scheduler")
         cluster.add_node()
         refuse_binding(administrator.ask, "refused")
-        scheduler = scheduler_of_node(tmp_path, tmp_path / "kubeconfig", address)
+        scheduler = scheduler_of_node(tmp_path, tmp_path / "kubeconfig", address, certificates)
         with container.running() as process:
             wait_until(
-                lambda: page(address) == "ok\n",
+                lambda: certificates.ask(f"https://{address}/readyz", shows=False)[0] == 200,
                 lambda: f"refused: {record.refused}; said: {process.said}",
             )
             with scheduler.running() as asking:

@@ -94,7 +94,7 @@ def record(
     Everything that scheduling reads is listed, then watched, and written into a compressed trace:
     pods as they arrive, are bound, finish and are deleted, nodes as they come, change and go, and
     the objects around them. Nothing is ever written to the cluster; the rights that are needed are
-    list and watch (`deploy/recorder.yaml` has the role).
+    list and watch (`deploy/recorder` has the role).
 
     Of objects only the fields that scheduling reads are written. Secrets and ConfigMaps are never
     asked for, and commands, arguments, environments, messages and annotations that no scheduler

@@ -87,6 +87,13 @@ class Container:
             self._paths[mount["mountPath"]] = str(place)
         for mount in mounts:
             volume, place = volumes[mount["name"]], Path(self._paths[mount["mountPath"]])
+            if "Directory" in volume.get("hostPath", {}).get("type", ""):
+                path = volume["hostPath"]["path"]
+                place.mkdir(parents=True)
+                for name, text in files.items():
+                    if name.startswith(f"{path}/"):
+                        (place / Path(name).name).write_text(text)
+                continue
             if "hostPath" in volume:
                 path = volume["hostPath"]["path"]
                 place.parent.mkdir(parents=True, exist_ok=True)
@@ -94,10 +101,22 @@ class Container:
                 place.chmod(0o600)
                 continue
             place.mkdir(parents=True)
+            if "secret" in volume:
+                self._mount_secret(volume["secret"], place, manifests)
             if "configMap" in volume:
                 found = one(manifests, "ConfigMap", volume["configMap"]["name"])
                 for name, text in found["data"].items():
                     (place / name).write_text(self.mapped(text))
+
+    def _mount_secret(self, volume: Manifest, place: Path, manifests: list[Manifest]) -> None:
+        found = [
+            each
+            for each in manifests
+            if each["kind"] == "Secret" and each["metadata"]["name"] == volume["secretName"]
+        ]
+        assert found or volume.get("optional")
+        for name, text in found[0]["data"].items() if found else ():
+            (place / name).write_bytes(base64.b64decode(text))
 
     def mapped(self, text: str) -> str:
         for inside, outside in self._paths.items():
