@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trustme
@@ -43,7 +44,7 @@ def get(path: str, host: str = "127.0.0.1:{port}", *headers: str) -> bytes:
 
 
 @asynccontextmanager
-async def listening(binder: Binder, **settings: Path) -> AsyncIterator[Served]:
+async def listening(binder: Binder, **settings: Any) -> AsyncIterator[Served]:
     """The extender as `podium extender` serves it, on a loopback port."""
     stopping, announced = asyncio.Event(), asyncio.get_running_loop().create_future()
     serving = asyncio.ensure_future(
