@@ -27,7 +27,7 @@ from podium.study.batch import (
     RunGroup,
     TraceFiles,
     Verification,
-    default_device,
+    choose_device,
     digest,
     plan_runs,
     require_device,
@@ -79,7 +79,9 @@ def gpu_packing(
     baseline: Annotated[str, Parameter(help="The policy that others are compared with.")] = "FGD",
     device: Annotated[
         DeviceName | None,
-        Parameter(help="What runs are done with; numba where it is installed, else numpy."),
+        Parameter(
+            help="What runs are done with: numba for large studies if installed, else numpy."
+        ),
     ] = None,
     jobs: Annotated[int | None, Parameter(help="Processes; one for each core by default.")] = None,
     dask: DaskOptions = NO_DASK,
@@ -127,17 +129,17 @@ def gpu_packing(
     **Exit code** 0; 1 if a GPU placed a pod elsewhere than the CPU; 2 if the input is wrong.
     """
     started = time.monotonic()
-    chosen = default_device() if device is None else device
-    if verify and chosen != "cuda":
+    if verify and device != "cuda":
         raise InputError("--verify compares a GPU with the CPU", remedy="add --device cuda")
     if jobs is not None and jobs < 1:
         raise InputError("--jobs must be at least 1")
-    if dask.dask is not None and chosen == "cuda":
+    if dask.dask is not None and device == "cuda":
         raise InputError(
             "runs on Dask are done on CPUs", remedy="leave --device cuda or --dask out"
         )
     executor, tables = dask.make_executor(jobs or 0), list_tables(parquet, None)
     wanted = _wanted_runs(nodes, pods, policy or list(POLICIES), seeds, demand)
+    chosen = device or choose_device(wanted.traces, len(wanted.policies), len(wanted.seeds))
     require_device(chosen)
     if bound:
         require_solver()

@@ -10,7 +10,7 @@ from functools import lru_cache
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 import numpy as np
@@ -36,6 +36,8 @@ from podium.sweeps.executors import Executor
 from podium.sweeps.planned_runs import PlannedRun, Sweep, digest_values
 
 DeviceName = Literal["numpy", "numba", "cuda"]
+MIN_COMPILED_STEPS: Final = 200_000_000
+"""Nodes times pods times runs; numpy takes some twenty seconds for as many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +68,16 @@ class BatchInput:
     device: DeviceName
 
 
-def default_device() -> DeviceName:
-    return "numba" if find_spec("numba") else "numpy"
+def choose_device(traces: Sequence[TraceFiles], policies: int, seeds: int) -> DeviceName:
+    """numba where it is installed and there is enough to do to make up for compiling, which takes
+    half a minute at first."""
+    if not find_spec("numba"):
+        return "numpy"
+    steps = 0
+    for files in traces:
+        trace = _trace(files)
+        steps += len(trace.nodes.names) * len(trace.pods.names) * policies * seeds
+    return "numba" if steps >= MIN_COMPILED_STEPS else "numpy"
 
 
 def require_device(device: DeviceName) -> None:
