@@ -1,6 +1,8 @@
 """The API server as a process: TLS, signals, crashes, many clients at once."""
 
 import json
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -83,6 +85,45 @@ def test_no_acknowledged_write_is_lost_when_the_server_is_killed(tmp_path: Path)
     assert not deleted & found
     assert status == 201
     assert int(again["metadata"]["resourceVersion"]) > len(acknowledged) + len(deleted)
+
+
+def test_a_store_that_is_damaged_in_the_middle_is_refused_and_can_be_recovered(
+    tmp_path: Path,
+) -> None:
+    data = tmp_path / "data"
+    with serving(tmp_path, "--data", str(data)) as server:
+        for number in range(40):
+            server.ask("POST", CONFIG_MAPS, config_map(f"c{number:02d}"))
+        _, last = server.ask("GET", f"{CONFIG_MAPS}/c39")
+        server.kill()
+    log = data / "objects.sqlite-wal"
+    damaged = bytearray(log.read_bytes())
+    damaged[len(damaged) // 2] ^= 0xFF
+    log.write_bytes(damaged)
+
+    command = [sys.executable, "-m", "podium", "apiserver", "--port", "0", "--data", str(data)]
+    for _ in range(2):  # a refusal changes nothing
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+        )
+        assert done.returncode == 2
+        assert "objects.sqlite-wal: damaged at byte " in done.stderr
+        assert "start with --data-recover" in done.stderr
+        assert log.read_bytes() == damaged
+
+    with serving(tmp_path, "--data", str(data), "--data-recover") as server:
+        found = names(server, CONFIG_MAPS)
+        _, after = server.ask("POST", CONFIG_MAPS, config_map("after"))
+        _, told = server.stop()
+    kept = {name for name in found if name.startswith("c")} - {"c39"}
+    assert kept == {f"c{number:02d}" for number in range(len(kept))}
+    assert 0 < len(kept) < 39
+    versions = [int(each["metadata"]["resourceVersion"]) for each in (last, after)]
+    assert versions[0] < versions[1]
+    assert "objects are left, the damaged files end in .damaged" in told
+    assert (data / "objects.sqlite-wal.damaged").read_bytes() == damaged
+    with serving(tmp_path, "--data", str(data)) as server:
+        assert names(server, CONFIG_MAPS) == {*found, "after"}
 
 
 def _write(

@@ -7,6 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from podium.api.errors import InputError
+from podium.cli.data_options import DataRecover, require_data
 from podium.cli.exit_codes import OK
 from podium.cli.feature_gate_flags import read_gates
 from podium.cli.line_logging import start_logging
@@ -26,6 +27,7 @@ def apiserver(
         Path | None,
         Parameter(help="Directory to keep objects in; without it they live in memory."),
     ] = None,
+    data_recover: DataRecover = False,
     kubeconfig_out: Annotated[
         Path | None,
         Parameter(
@@ -79,10 +81,12 @@ def apiserver(
 
     start_logging(logging.WARNING)
     gates = read_gates(feature_gates)
+    require_data(data, recovers=data_recover)
     options = ServerOptions(
         host=host,
         port=port,
         data=data,
+        recovers_data=data_recover,
         plain=plain,
         token=_token(token_file) if token_file else "",
         gates=gates,
@@ -96,6 +100,8 @@ def apiserver(
     except InputError:
         server.close()
         raise
+    if server.recovered:
+        print_line(f"podium: warning: {server.recovered}", error=True)
     kept = f"objects in {data}" if data else "objects in memory"
     print_line(f"podium: serving {server.url}, {kept}, kubeconfig in {target}")
     with seldom_collected():

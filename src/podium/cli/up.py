@@ -11,6 +11,7 @@ from cyclopts import Parameter
 
 from podium.api.errors import InputError
 from podium.cli.cluster_screen import ClusterScreen
+from podium.cli.data_options import DataRecover, require_data
 from podium.cli.decision_lines import DecisionLines
 from podium.cli.exit_codes import OK
 from podium.cli.feature_gate_flags import read_gates
@@ -148,6 +149,7 @@ def up(
             help="Keep objects, certificates and token here. [default: in memory only]",
         ),
     ] = None,
+    data_recover: DataRecover = False,
     kubeconfig_out: Annotated[
         Path | None,
         Parameter(
@@ -271,17 +273,21 @@ def up(
     )
     target = kubeconfig_out or (data / "kubeconfig" if data else Path(_KUBECONFIG))
     where = shlex.quote(str(target))
+    require_data(data, recovers=data_recover)
     server = ApiServer(
         ServerOptions(
             host=host,
             port=port,
             data=data,
+            recovers_data=data_recover,
             taint_new_nodes=True,
             serves_metrics=True,
             gates=gates,
             runtime_config=served,
         )
     )
+    if server.recovered:
+        print_line(f"podium: warning: {server.recovered}", error=True)
     authority = server.certificates.authority if server.certificates else None
     try:
         write_kubeconfig(target, server.url, server.token, authority)

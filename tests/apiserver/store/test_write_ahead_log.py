@@ -1,6 +1,8 @@
 """What the write-ahead log has committed is there again, and nothing else."""
 
 import os
+import re
+import shutil
 import sqlite3
 import stat
 import tempfile
@@ -170,3 +172,85 @@ def test_the_store_is_not_looked_for_behind_a_symbolic_link(tmp_path: Path) -> N
     with pytest.raises(InputError, match=r"objects\.sqlite: is a symbolic link"):
         WriteAheadLog(data)
     assert not elsewhere.exists()
+
+
+# --- damage -----------------------------------------------------------------------------------
+
+
+def long_body(name: str) -> bytes:
+    return b'"data":"%s",%s' % (b"x" * 2200, body(name))
+
+
+def killed_store(directory: Path, writes: int = 60) -> Path:
+    """What a server leaves that is killed after so many writes."""
+    with closing(WriteAheadLog(directory / "running")) as log:
+        for number in range(writes):
+            record = Record("pods", f"default/p{number:03d}", number + 2, long_body(f"p{number}"))
+            log.commit([record])
+        shutil.copytree(directory / "running", directory / "killed")
+    (directory / "killed").chmod(0o700)
+    return directory / "killed"
+
+
+def keys(log: WriteAheadLog) -> list[str]:
+    return sorted(each.key for each in log.load().objects.get("pods", []))
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.3, 0.6, 0.9])
+def test_a_log_that_is_damaged_is_refused_with_the_place(tmp_path: Path, share: float) -> None:
+    killed = killed_store(tmp_path)
+    log = killed / "objects.sqlite-wal"
+    data = bytearray(log.read_bytes())
+    at = int(len(data) * share)
+    data[at] ^= 1
+    log.write_bytes(data)
+
+    with pytest.raises(InputError, match=r"objects\.sqlite-wal: damaged at byte (\d+)") as refused:
+        WriteAheadLog(killed)
+    place = int(re.findall(r"byte (\d+)", str(refused.value))[0])
+    assert place <= at < place + 4096 + 24
+    assert log.read_bytes() == data
+
+    with closing(WriteAheadLog(killed, recovers=True)) as recovered:
+        found = keys(recovered)
+        assert recovered.load().revision > 1_000_000
+        assert str(log) in recovered.recovered
+    assert found == [f"default/p{number:03d}" for number in range(len(found))]
+    with closing(WriteAheadLog(killed)) as again:
+        assert keys(again) == found
+        assert again.recovered == ""
+
+
+@pytest.mark.parametrize("cut", [1, 24, 4000, 4120, 9000])
+def test_a_log_that_is_torn_at_its_end_is_taken_up_to_there(tmp_path: Path, cut: int) -> None:
+    killed = killed_store(tmp_path)
+    log = killed / "objects.sqlite-wal"
+    log.write_bytes(log.read_bytes()[:-cut])
+
+    with closing(WriteAheadLog(killed)) as again:
+        found = keys(again)
+    assert 55 <= len(found) < 60
+
+
+@pytest.mark.parametrize("share", [0.3, 0.5, 0.81, 0.9])
+def test_a_database_that_is_damaged_is_refused_and_read_from_both_ends(
+    tmp_path: Path, share: float
+) -> None:
+    with closing(WriteAheadLog(tmp_path)) as log:
+        for number in range(400):
+            log.commit([Record("pods", f"default/p{number:03d}", number + 2, long_body("p"))])
+    path = tmp_path / "objects.sqlite"
+    data = bytearray(path.read_bytes())
+    page = int(len(data) // 4096 * share) * 4096
+    data[page : page + 4096] = bytes(4096)
+    path.write_bytes(data)
+
+    with pytest.raises(InputError, match=r"objects\.sqlite: damaged: .*--data-recover"):
+        WriteAheadLog(tmp_path)
+    with closing(WriteAheadLog(tmp_path, recovers=True)) as recovered:
+        found = keys(recovered)
+        assert recovered.load().revision == 401 + 1_000_000
+    assert found[0] == "default/p000"
+    assert found[-1] == "default/p399"
+    assert 350 < len(found) < 400
+    assert modes(tmp_path)["objects.sqlite.damaged"] == 0o600

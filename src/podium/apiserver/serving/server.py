@@ -47,6 +47,8 @@ class ServerOptions:
     """0: any free one."""
     data: Path | None = None
     """Where objects are kept; None: in memory."""
+    recovers_data: bool = False
+    """Whether to go on with what can be read of a store that is damaged."""
     plain: bool = False
     """HTTP without TLS; only on loopback, and whoever connects may do everything."""
     token: str = ""
@@ -80,7 +82,9 @@ class ApiServer:
         try:
             self._socket = listen(options.host, options.port)
             self._closing.callback(self._socket.close)
-            self._write_ahead_log = WriteAheadLog(options.data) if options.data else None
+            self._write_ahead_log = None
+            if options.data:
+                self._write_ahead_log = WriteAheadLog(options.data, recovers=options.recovers_data)
             self.token = options.token or _kept_token(options.data)
             if not options.plain:
                 self.certificates = ensure_certificates(self._certificate_directory(), options.host)
@@ -118,6 +122,11 @@ class ApiServer:
     def _advertised(self) -> Advertised | None:
         address = find_advertised_address(self.options.host)
         return Advertised(address, self._socket.getsockname()[1]) if address else None
+
+    @property
+    def recovered(self) -> str:
+        """What was done to open a damaged store, "" if nothing had to be."""
+        return self._write_ahead_log.recovered if self._write_ahead_log else ""
 
     @property
     def url(self) -> str:

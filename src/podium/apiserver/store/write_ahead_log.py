@@ -5,6 +5,9 @@ start. Writes come in batches: one transaction, one wait for the disk (`synchron
 many writes. When `commit` returns, the batch survives a kill and a power cut; before that, none or
 all of it is there. The file is locked for as long as it is open, so that two servers cannot share
 it. Nobody but its owner can read it.
+
+A file that is damaged is refused rather than read in part (`log_damage.py`), unless whoever starts
+the server asks for what is left of it (`log_recovery.py`).
 """
 
 import contextlib
@@ -13,6 +16,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from podium.api.errors import InputError
+from podium.apiserver.store.log_damage import find_damage
+from podium.apiserver.store.log_recovery import (
+    SKIPPED_REVISIONS,
+    SUFFIX,
+    is_sound,
+    keep_damaged,
+    read_rows,
+)
 from podium.apiserver.store.records import Loaded, Record
 from podium.files.private_files import (
     create_private_directory,
@@ -24,6 +35,10 @@ from podium.files.private_files import (
 FILE_NAME = "objects.sqlite"
 _FORMAT = 1
 _BESIDE = ("-wal", "-shm", "-journal")
+_RECOVER = (
+    "restore a copy, or start with --data-recover: what can be read is kept, and the damaged files"
+    " beside it"
+)
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS objects (
@@ -40,19 +55,70 @@ CREATE TABLE IF NOT EXISTS counter (
 """
 
 
+class _Malformed(Exception):
+    """The database is damaged; the text is SQLite's."""
+
+
 class WriteAheadLog:
     """An open write-ahead log; used by one thread at a time."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, *, recovers: bool = False) -> None:
+        """With `recovers`, a damaged store is opened with what can be read of it. Raises
+        InputError."""
         self._path = directory / FILE_NAME
+        self.recovered = ""
+        """What was done to open a damaged store."""
         try:
             self._keep_private()
-            self._connection = sqlite3.connect(
-                self._path, isolation_level=None, check_same_thread=False, timeout=0
-            )
-            self._prepare_or_close()
+            # Before SQLite sees the log: it would take the damage for the end, and forget the rest.
+            damage = find_damage(self._path.with_name(f"{FILE_NAME}-wal"))
+            if damage is not None and not recovers:
+                raise InputError(str(damage), source=str(damage.path), remedy=_RECOVER)
+            if damage is not None:
+                keep_damaged(self._path, _BESIDE[:1])
+                self.recovered = f"{damage.path} was {damage}"
+            try:
+                self._open()
+            except _Malformed as problem:
+                if not recovers:
+                    raise InputError(
+                        f"damaged: {problem}", source=str(self._path), remedy=_RECOVER
+                    ) from None
+                self._rebuild(problem)
         except (OSError, sqlite3.Error) as problem:
             raise _unusable(self._path, problem) from problem
+        if self.recovered:
+            self._skip_revisions()
+
+    def _open(self) -> None:
+        self._connection = sqlite3.connect(
+            self._path, isolation_level=None, check_same_thread=False, timeout=0
+        )
+        self._prepare_or_close()
+
+    def _rebuild(self, problem: "_Malformed") -> None:
+        """A new file with the rows that can be read of the old one."""
+        if not self.recovered:
+            keep_damaged(self._path, _BESIDE[:1])
+        revision, rows = read_rows(self._path)
+        for suffix in ("", *_BESIDE):
+            self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+        create_private_file(self._path)
+        self._open()
+        self._connection.execute("BEGIN IMMEDIATE")
+        self._connection.executemany("INSERT INTO objects VALUES (?, ?, ?, ?)", rows)
+        self._connection.execute("UPDATE counter SET revision = ?", (revision,))
+        self._connection.execute("COMMIT")
+        self.recovered = f"{self._path} was damaged: {problem}"
+
+    def _skip_revisions(self) -> None:
+        run = self._connection.execute
+        run("UPDATE counter SET revision = revision + ?", (SKIPPED_REVISIONS,))
+        (count,) = run("SELECT count(*) FROM objects").fetchone()
+        self.recovered += (
+            f"; {count:,} objects are left, the damaged files end in {SUFFIX},"
+            " versions go on far behind the last"
+        )
 
     def _keep_private(self) -> None:
         """Secrets are in the file, and in SQLite's files beside it, which get its mode."""
@@ -73,7 +139,15 @@ class WriteAheadLog:
     def _prepare(self) -> None:
         run = self._connection.execute
         run("PRAGMA locking_mode=EXCLUSIVE")
-        run("PRAGMA journal_mode=WAL")
+        try:
+            run("PRAGMA journal_mode=WAL")
+            (found,) = run("PRAGMA quick_check(1)").fetchone()
+        except sqlite3.OperationalError:
+            raise
+        except sqlite3.DatabaseError as problem:
+            raise _Malformed(str(problem)) from None
+        if found != "ok":
+            raise _Malformed(" ".join(found.split()))
         run("PRAGMA synchronous=FULL")
         run("PRAGMA wal_autocheckpoint=4000")
         (found,) = run("PRAGMA user_version").fetchone()
@@ -83,6 +157,10 @@ class WriteAheadLog:
                 source=str(self._path),
             )
         self._connection.executescript(_SCHEMA)
+        # Pages that hold nothing but parts of long objects are not looked into by SQLite.
+        for collection, key, body in run("SELECT collection, key, body FROM objects"):
+            if not is_sound(body):
+                raise _Malformed(f"{key} of {collection} is not JSON")
         run(f"PRAGMA user_version={_FORMAT}")
         run("INSERT OR IGNORE INTO counter VALUES (1, 1)")
 

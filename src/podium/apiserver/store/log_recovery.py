@@ -1,0 +1,70 @@
+"""What can be read of a damaged store, for whoever asks for it; the damaged files stay beside it.
+
+Of a log that is damaged in its middle everything up to there is kept, as SQLite does by itself. Of
+a database that is damaged rows are read from either end up to the damage. Versions go on far behind
+the last one that is known, so that no client is told one that it has seen for something else.
+"""
+
+import contextlib
+import shutil
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from podium.api.errors import InputError
+from podium.files.private_files import PRIVATE_MODE
+
+SKIPPED_REVISIONS: Final = 1_000_000
+SUFFIX: Final = ".damaged"
+
+Row = tuple[Any, ...]
+_JSON: Final = msgspec.json.Decoder(msgspec.Raw)
+
+
+def is_sound(body: bytes) -> bool:
+    """Whether the bytes of an object, which lack its first brace, are JSON."""
+    try:
+        _JSON.decode(b"{" + body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+    return True
+
+
+def keep_damaged(path: Path, beside: Sequence[str]) -> list[Path]:
+    """Copy a database, and the files beside it that have these suffixes. Raises InputError if
+    there are such copies already."""
+    found = [path, *(path.with_name(path.name + suffix) for suffix in beside)]
+    kept = []
+    for each in found:
+        if not each.exists() or each.stat().st_size == 0:
+            continue
+        target = each.with_name(each.name + SUFFIX)
+        if target.exists():
+            raise InputError(
+                "is there already, from an earlier recovery",
+                source=str(target),
+                remedy="move it somewhere else first",
+            )
+        shutil.copyfile(each, target)
+        target.chmod(PRIVATE_MODE)
+        kept.append(target)
+    return kept
+
+
+def read_rows(path: Path) -> tuple[int, list[Row]]:
+    """The revision and the rows of a damaged database, as far as they can be read."""
+    rows: dict[tuple[str, str], Row] = {}
+    revision = 1
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as database:
+        with contextlib.suppress(sqlite3.Error):
+            (revision,) = database.execute("SELECT revision FROM counter").fetchone()
+        for order in ("ASC", "DESC"):
+            with contextlib.suppress(sqlite3.Error):
+                query = "SELECT collection, key, revision, body FROM objects"
+                for row in database.execute(f"{query} ORDER BY collection {order}, key {order}"):
+                    if is_sound(row[3]):
+                        rows[row[0], row[1]] = row
+    return max([revision, *(row[2] for row in rows.values())]), list(rows.values())
