@@ -132,6 +132,26 @@ def test_nesting_beyond_all_measure_is_refused_too() -> None:
     assert "nested more than 100 levels deep" in refusal('{"a":' * 100_000)
 
 
+FEW = Limits(values=20, yaml_values=20, objects=5)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[" + "{}," * 20 + "{}]", "more than 20 values"),
+        ("- {}\n" * 21, "more than 20 values"),
+        ("- a\n" * 21, "more than 20 values"),
+        ("{}" * 7, "more than 5 objects"),
+        ("a: 1\n---\n" * 6, "more than 5 objects"),
+        ("[" + "{}," * 6 + "{}]", "more than 5 objects"),
+        ("[[{},{},{}],[{},{},{}]]", "more than 5 objects"),
+    ],
+)
+def test_what_a_text_becomes_in_memory_is_bounded(text: str, told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        list(expand_lists(read_documents(text, "f", FEW), FEW))
+
+
 def test_items_of_a_list_become_documents_with_a_place() -> None:
     pod = {"apiVersion": "v1", "kind": "Pod"}
     text = json.dumps({"apiVersion": "v1", "kind": "List", "items": [pod, pod]})

@@ -34,6 +34,8 @@ class Limits:
     alias_nodes: int = 1_000_000
     values: int = 25_000_000
     """Maps, lists and what is in them: a few bytes of text become a hundred in memory."""
+    yaml_values: int = 5_000_000
+    """The same in YAML, of which a processor reads some hundred thousand in a second."""
     objects: int = 1_000_000
     """Documents of a file, and items of lists in it."""
 
@@ -89,6 +91,8 @@ def read_documents(
         found = _read_json(characters, source, limits)
     else:
         found = _read_yaml(characters, source, limits)
+    if len(found) > limits.objects:
+        raise _too_many_objects(source, limits)
     return [
         Document(source, index, line, value, of=len(found))
         for index, (line, value) in enumerate(found, 1)
@@ -114,7 +118,7 @@ def expand_lists(
     """
     for number, document in enumerate(_expand(documents), 1):
         if number > limits.objects:
-            raise _too_many(f"more than {limits.objects:,} objects", document.source)
+            raise _too_many_objects(document.source, limits)
         yield document
 
 
@@ -183,7 +187,11 @@ def _decoded(text: str | bytes, source: str) -> str:
 def _read_yaml(text: str, source: str, limits: Limits) -> list[tuple[int, JsonValue]]:
     return list(
         read_yaml(
-            text, source, depth=limits.depth, alias_nodes=limits.alias_nodes, nodes=limits.values
+            text,
+            source,
+            depth=limits.depth,
+            alias_nodes=limits.alias_nodes,
+            nodes=limits.yaml_values,
         )
     )
 
@@ -211,6 +219,8 @@ def _read_json_stream(text: str, source: str, limits: Limits) -> list[tuple[int,
     values: list[tuple[int, JsonValue]] = []
     line, position = 1, 0
     while (start := _after_space(text, position)) < len(text):
+        if len(values) > limits.objects:
+            raise _too_many_objects(source, limits)
         line += text.count("\n", position, start)
         if text.startswith("---", start):
             return _read_yaml(text, source, limits)
@@ -253,6 +263,10 @@ def _too_deep(source: str, line: int, limits: Limits) -> InputError:
 
 def _too_many(problem: str, source: str) -> InputError:
     return InputError(problem, source=source, remedy="split the file")
+
+
+def _too_many_objects(source: str, limits: Limits) -> InputError:
+    return _too_many(f"more than {limits.objects:,} objects", source)
 
 
 def _too_large(source: str, limits: Limits) -> InputError:
