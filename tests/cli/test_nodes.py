@@ -10,6 +10,8 @@ import pytest
 from support.cli.command_line import podium
 from support.extenders.extender_servers import Request, reply, serving_in_thread
 
+from podium.cli.node_options import read_nodes
+
 
 @pytest.fixture
 def nowhere(tmp_path: Path) -> str:
@@ -64,6 +66,21 @@ def test_sizes_are_for_nodes_without_a_template(
     where = ("--kubeconfig", nowhere, "--template", str(template))
     assert "are for nodes without a template" in podium(capsys, "nodes", "--cpu", "2", *where).err
     assert "status.capacity: is missing" in podium(capsys, "nodes", *where).err
+
+
+def test_a_template_without_a_count_is_one_node_of_its_name(tmp_path: Path) -> None:
+    template = tmp_path / "node.yaml"
+    node = "apiVersion: v1\nkind: Node\nmetadata: {name: NAME}\nstatus: {capacity: {cpu: 1}}\n"
+    template.write_text(node.replace("NAME", "node-01") + "---\n" + node.replace("NAME", "b"))
+
+    def names(count: int | None, *templates: Path) -> list[str]:
+        made = read_nodes(count, list(templates), "", "", None, "")
+        return [each["metadata"]["name"] for each in made]
+
+    assert names(None, template) == ["node-01", "b"]
+    assert names(1, template) == ["node-01"]
+    assert names(None) == ["node-0", "node-1", "node-2"]
+    assert names(1) == ["node-0"]
 
 
 def test_a_server_that_does_not_answer_is_named(

@@ -173,7 +173,7 @@ def test_an_evicted_pod_says_why_it_goes() -> None:
     assert (condition["type"], condition["reason"]) == ("DisruptionTarget", "EvictionByEvictionAPI")
 
 
-@pytest.mark.parametrize("subresource", ["log", "exec", "attach", "portforward"])
+@pytest.mark.parametrize("subresource", ["exec", "attach", "portforward"])
 def test_what_needs_a_running_container_is_not_supported(subresource: str) -> None:
     api = Api()
     api.create_pod("p", nodeName="n")

@@ -326,7 +326,31 @@ def test_what_needs_containers_says_that_there_are_none(
     created = kubectl.value("create", "-f", "-", stdin=pod_manifest("a", node))
     write_status(server, created, "pods", phase="Running")
 
-    for words in ("logs a", "logs -f a", "exec a -- true", "attach a", "cp a:/etc/hosts /none"):
+    for words in ("exec a -- true", "attach a", "cp a:/etc/hosts /none"):
         said = kubectl(*words.split(), code=1)
         assert "is not supported: the pods of this server are simulated" in said
+
+
+@pytest.mark.slow
+def test_logs_tell_when_a_container_started_and_how_it_ended(
+    kubectl: Kubectl, server: RunningServer, node: str
+) -> None:
+    created = kubectl.value("create", "-f", "-", stdin=pod_manifest("a", node))
+    (container,) = created["spec"]["containers"]
+    named = {"name": container["name"], "image": "i", "imageID": "", "ready": False}
+    times = {"startedAt": "2026-01-01T00:00:00Z", "finishedAt": "2026-01-01T00:00:05Z"}
+    ended = {"terminated": {"exitCode": 1, "reason": "Error", **times}}
+    started = f"Started container {container['name']}, which is simulated"
+    assert "is waiting to start: ContainerCreating" in kubectl("logs", "a", code=1)
+    status = {**named, "restartCount": 0, "state": {"running": {"startedAt": times["startedAt"]}}}
+    write_status(server, created, "pods", phase="Running", containerStatuses=[status])
+    assert started in kubectl("logs", "a")
+    status = {**named, "restartCount": 0, "state": ended}
+    write_status(server, created, "pods", phase="Failed", containerStatuses=[status])
+    first, second, last = kubectl("logs", "-f", "--timestamps", "a").splitlines()
+    assert first.startswith("2026-01-01T00:00:00.000000000Z Container image")
+    assert started in second
+    assert last.endswith("ended: Error, exit code 1")
+    assert kubectl("logs", "--tail=1", "a").count("\n") == 1
+    assert "previous terminated container" in kubectl("logs", "--previous", "a", code=1)
     assert "not found" in kubectl("logs", "nope", code=1)

@@ -11,6 +11,7 @@ from random import Random
 from typing import Any
 
 from podium.apiserver.access.tokens import Tokens
+from podium.apiserver.http.log_stream import LogAnswer
 from podium.apiserver.http.messages import Request, Response, headers_of, parameters_of
 from podium.apiserver.http.refusals import refusal
 from podium.apiserver.http.resource_handlers import WatchAnswer
@@ -103,9 +104,9 @@ class Api:
         content_type: str = "application/json",
         **headers: str | Sequence[str],
     ) -> int:
-        """The code of an answer, which may be a watch."""
+        """The code of an answer, which may be a stream."""
         answer = self._respond(method, path, body, TOKEN, "application/json", content_type, headers)
-        return 200 if isinstance(answer, WatchAnswer) else answer.status
+        return answer.status if isinstance(answer, Response) else 200
 
     def watch(self, path: str, *, accept: str = "application/json", **headers: str) -> "Watching":
         answer = self._respond("GET", path, None, TOKEN, accept, "", headers)
@@ -121,7 +122,7 @@ class Api:
         accept: str,
         content_type: str,
         headers: Mapping[str, str | Sequence[str]],
-    ) -> Response | WatchAnswer:
+    ) -> Response | WatchAnswer | LogAnswer:
         path, _, query = path.partition("?")
         sent = [(b"accept", accept.encode()), (b"content-type", content_type.encode())]
         if token is not None and "authorization" not in headers:

@@ -18,6 +18,7 @@ from typing import Final
 from podium.apiserver import status_errors
 from podium.apiserver.http.aggregation_proxy import AggregationProxy, ProxiedAnswer
 from podium.apiserver.http.commits import Commits
+from podium.apiserver.http.log_stream import CONTENT_TYPE, LogAnswer, LogStream
 from podium.apiserver.http.messages import (
     MAX_BODY_BYTES,
     Request,
@@ -79,6 +80,8 @@ class Application:
             answer = await self._answer(request, scope, receive)
             if isinstance(answer, WatchAnswer):
                 await self._stream(request, answer, receive, send)
+            elif isinstance(answer, LogAnswer):
+                await self._stream_log(request, answer, receive, send)
             elif isinstance(answer, ProxiedAnswer):
                 await _pass_on(answer, receive, send)
             else:
@@ -100,7 +103,7 @@ class Application:
 
     async def _answer(
         self, request: Request, scope: Scope, receive: Receive
-    ) -> Response | WatchAnswer | ProxiedAnswer:
+    ) -> Response | WatchAnswer | LogAnswer | ProxiedAnswer:
         try:
             self._guard(request)
             query = scope["query_string"]
@@ -133,7 +136,7 @@ class Application:
 
     async def _respond_with_webhooks(
         self, admitted: Admitted, needed: WebhooksNeeded
-    ) -> Response | WatchAnswer:
+    ) -> Response | WatchAnswer | LogAnswer:
         """Ask webhooks and go through the request again, until there is nobody left to ask."""
         caller = WebhookCaller(self._service.registry.lookup, self._webhooks)
         while True:
@@ -148,9 +151,7 @@ class Application:
     async def _stream(
         self, request: Request, answer: WatchAnswer, receive: Receive, send: Send
     ) -> None:
-        if len(self._wakes) >= self.most_watches:
-            problem = status_errors.too_many_requests("too many watches", retry_after_s=10)
-            await _send_bytes(send, refusal(request, problem))
+        if await self._refuse_more(request, send):
             return
         schema = self._service.registry.rules(answer.resource).schema
         stream = WatchStream(answer, schema, self._stopping, self._randomness)
@@ -161,6 +162,28 @@ class Application:
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
         finally:
             self._wakes.discard(stream.wake)
+
+    async def _stream_log(
+        self, request: Request, answer: LogAnswer, receive: Receive, send: Send
+    ) -> None:
+        if await self._refuse_more(request, send):
+            return
+        stream = LogStream(answer, self._stopping)
+        self._wakes.add(stream.wake)
+        try:
+            await send(_start(200, CONTENT_TYPE, []))
+            await stream.run(receive, send)
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        finally:
+            self._wakes.discard(stream.wake)
+
+    async def _refuse_more(self, request: Request, send: Send) -> bool:
+        """Whether so many watches are open that a request for another was refused."""
+        if len(self._wakes) < self.most_watches:
+            return False
+        problem = status_errors.too_many_requests("too many watches", retry_after_s=10)
+        await _send_bytes(send, refusal(request, problem))
+        return True
 
 
 async def _pass_on(answer: ProxiedAnswer, receive: Receive, send: Send) -> None:

@@ -28,6 +28,7 @@ from podium.apiserver.http.bodies import (
     patch_options,
     patch_type,
 )
+from podium.apiserver.http.log_stream import LogAnswer
 from podium.apiserver.http.messages import Request, Response, warning_headers
 from podium.apiserver.http.paths import Target
 from podium.apiserver.http.refusals import status_response
@@ -84,7 +85,7 @@ class ResourceHandlers:
         user: User,
         attempt: Attempt | None,
         webhooks: WebhookAnswers,
-    ) -> Response | WatchAnswer:
+    ) -> Response | WatchAnswer | LogAnswer:
         """Answer a request whose resource is served; what may not be done to it raises 405.
 
         `attempt` is what was authorised, None of a user who may do everything. WebhooksNeeded is
@@ -108,7 +109,7 @@ class ResourceHandlers:
 
     def _dispatch(
         self, request: Request, target: Target, resource: Resource, call: Call
-    ) -> Response | WatchAnswer:
+    ) -> Response | WatchAnswer | LogAnswer:
         if target.watches and request.method != "GET":
             raise status_errors.method_not_allowed()  # it was authorised as a watch
         if target.subresource:
@@ -263,7 +264,7 @@ class ResourceHandlers:
 
     def _subresource(
         self, request: Request, target: Target, resource: Resource, call: Call
-    ) -> Response:
+    ) -> Response | LogAnswer:
         found = resource.subresource_by_name.get(target.subresource)
         if found is None or target.too_long:
             if resource.is_custom:

@@ -15,6 +15,7 @@ from podium.apiserver.access.tokens import Tokens
 from podium.apiserver.access.users import User
 from podium.apiserver.aggregation.api_services import ApiServices
 from podium.apiserver.discovery.documents import Discovery
+from podium.apiserver.http.log_stream import LogAnswer
 from podium.apiserver.http.messages import Request, Response
 from podium.apiserver.http.other_handlers import OtherHandlers, page_not_found
 from podium.apiserver.http.paths import Target, attempt_of, parts_of, target_of
@@ -75,7 +76,7 @@ class Service:
             authorisation.require(user, attempt, self._grants)
         return Admitted(request, user, parts, target, attempt)
 
-    def respond(self, admitted: Admitted) -> Response | WatchAnswer:
+    def respond(self, admitted: Admitted) -> Response | WatchAnswer | LogAnswer:
         """Do what is asked, by now with the body; WebhooksNeeded if some have to be asked first.
 
         Then it is called again with the same request, which by then knows what they said.

@@ -9,6 +9,7 @@ from podium.apiserver.access.tokens import Tokens
 from podium.apiserver.answers.content_negotiation import accepted, other_form
 from podium.apiserver.answers.table_presenter import TablePresenter
 from podium.apiserver.http.bodies import object_type, patch_options, patch_type
+from podium.apiserver.http.log_stream import CONTENT_TYPE, LogAnswer
 from podium.apiserver.http.messages import Request, Response
 from podium.apiserver.http.paths import Target
 from podium.apiserver.http.refusals import status_response
@@ -18,6 +19,7 @@ from podium.apiserver.requests import (
     body_decoding,
     eviction,
     patches,
+    pod_logs,
     query,
     scaling,
     token_requests,
@@ -31,7 +33,6 @@ from podium.apiserver.tables import SCALE
 _NOT_SUPPORTED: Final = {
     "attach": "attaching to a container",
     "exec": "running a command in a container",
-    "log": "reading a container's log",
     "portforward": "forwarding a port",
 }
 
@@ -40,9 +41,12 @@ class SubresourceHandlers:
     def __init__(self, registry: Registry, tokens: Tokens) -> None:
         self._registry = registry
         self._tokens = tokens
-        self._handlers: Mapping[str, Callable[[Request, Target, Resource, Call], Response]] = {
+        self._handlers: Mapping[
+            str, Callable[[Request, Target, Resource, Call], Response | LogAnswer]
+        ] = {
             "binding": self._bind,
             "eviction": self._evict,
+            "log": self._log,
             "scale": self._scale,
             "token": self._token,
             **dict.fromkeys(_NOT_SUPPORTED, self._refuse),
@@ -51,7 +55,9 @@ class SubresourceHandlers:
     def handles(self, name: str) -> bool:
         return name in self._handlers
 
-    def handle(self, request: Request, target: Target, resource: Resource, call: Call) -> Response:
+    def handle(
+        self, request: Request, target: Target, resource: Resource, call: Call
+    ) -> Response | LogAnswer:
         accepted(request.header(b"accept"))
         return self._handlers[target.subresource](request, target, resource, call)
 
@@ -112,12 +118,26 @@ class SubresourceHandlers:
         table = TablePresenter(resource, SCALE, form.version, included, clock)
         return Response(200, table.table_of(scale) + b"\n")
 
+    def _log(
+        self, request: Request, target: Target, resource: Resource, _: Call
+    ) -> Response | LogAnswer:
+        now_s = self._registry.clock()
+        options = pod_logs.read_log_options(request.parameters, target.name, now_s)
+        stored = self._registry.get(resource, target.namespace, target.name)
+        pod = self._registry.read(resource, stored)
+        container = pod_logs.choose_container(pod, options.container)
+        if not pod["spec"].get("nodeName"):
+            return Response(204, b"", b"")  # upstream: nowhere to ask
+        log = pod_logs.find_log(pod, container, previous=options.previous)
+        if options.follow and not log.is_over:
+            return LogAnswer(self._registry, resource, pod, container, options)
+        body = b"".join(pod_logs.write_lines(log.lines, options))
+        return Response(200, body[: options.limit_bytes], CONTENT_TYPE)
+
     def _refuse(self, _: Request, target: Target, resource: Resource, __: Call) -> Response:
         found = self._registry.get(resource, target.namespace, target.name)
         pod = self._registry.read(resource, found)
         if not pod["spec"].get("nodeName"):
-            if target.subresource == "log":
-                return Response(204, b"", b"")  # upstream: nowhere to ask
             why = f"pod {target.name} does not have a host assigned"
             raise status_errors.bad_request(why)
         raise status_errors.StatusError(
