@@ -20,6 +20,7 @@ from podium.apiserver.selectors.selection import Selection, selection_of
 from podium.apiserver.store.collection import State
 from podium.apiserver.store.history import HistoryLost
 from podium.apiserver.store.stored import Stored
+from podium.config.decode_values import json_kind
 
 _TOKEN_VERSION = "meta.k8s.io/v1"
 _TOO_OLD_LIST = "The resourceVersion for the provided list is too old."
@@ -154,13 +155,14 @@ def _read_token(token: str) -> tuple[int, str]:
     if not isinstance(value, dict) or value.get("v") != _TOKEN_VERSION:
         found = value.get("v", "") if isinstance(value, dict) else ""
         raise _bad_token(f'server does not recognize this encoded version "{found}"')
-    revision, start = value.get("rv", 0), value.get("start")
-    if type(revision) is not int or not -(2**63) <= revision < 2**63:
-        raise _bad_token(
-            "json: cannot unmarshal number into Go struct field continueToken.rv of type int64"
-        )
-    if revision == 0:
+    revision, start = value.get("rv"), value.get("start")
+    if not revision and not isinstance(revision, str):
         raise _bad_token(f"incorrect encoded start resourceVersion (version {_TOKEN_VERSION})")
+    if type(revision) is not int or not -(2**63) <= revision < 2**63:
+        found = json_kind(revision)
+        found += f" {revision}" if found == "number" else ""
+        told = f"json: cannot unmarshal {found} into Go struct field continueToken.rv of type int64"
+        raise _bad_token(told)
     if not isinstance(start, str) or not start:
         raise _bad_token(f"encoded start key empty (version {_TOKEN_VERSION})")
     return revision, start.rstrip("\0")
