@@ -128,6 +128,7 @@ def rebalance(
     scenario = prepared.scenario
     with fresh_simulations(scenario, prepared.equipped, prepared.gates, prepared.seed) as begin:
         answer = find_rebalance(begin, scenario, question)
+        answer = answer.reached_by(options.cluster.kubectl)
     fields: dict[str, Any] = {}
     if html is not None or output in ("json", "yaml"):
         fields = {**input_warnings_document(report), **rebalance_document(answer, report.notes)}

@@ -1,12 +1,13 @@
-"""The commands that do in a terminal what a step of Play does."""
+"""The commands that do in a terminal what a step of Play does.
+
+The page puts in front of each what makes it reach this cluster.
+"""
 
 from itertools import count
 
-from podium.explain.proposals.shell import Kubectl
+from podium.explain.proposals.shell import BY_DEFAULT
 from podium.simulated_cluster.names import FAILURE
 
-_KUBECTL = Kubectl()
-"""The page puts in front of each command what makes it reach this cluster."""
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
 """The taint by which administrators say that a node is gone: its pods leave it at once."""
 
@@ -29,34 +30,38 @@ def here_document(text: str) -> str:
 
 
 def cordon_command(node: str) -> str:
-    return _KUBECTL.run("cordon", node)
+    return BY_DEFAULT.run("cordon", node)
 
 
 def uncordon_command(node: str) -> str:
-    return _KUBECTL.run("uncordon", node)
+    return BY_DEFAULT.run("uncordon", node)
 
 
 def drain_command(node: str) -> str:
     how = ("--ignore-daemonsets", "--delete-emptydir-data", "--force")
-    return _KUBECTL.run("drain", node, options=how)
+    return BY_DEFAULT.run("drain", node, options=how)
 
 
 def kill_commands(node: str) -> list[str]:
-    annotated = _KUBECTL.run("annotate", "node", node, f"{FAILURE}=unreachable", options=_OVERWRITE)
+    annotated = BY_DEFAULT.run(
+        "annotate", "node", node, f"{FAILURE}=unreachable", options=_OVERWRITE
+    )
     taint = f"{OUT_OF_SERVICE}=nodeshutdown:NoExecute"
-    return [annotated, _KUBECTL.run("taint", "node", node, taint, options=_OVERWRITE)]
+    return [annotated, BY_DEFAULT.run("taint", "node", node, taint, options=_OVERWRITE)]
 
 
 def revive_commands(node: str) -> list[str]:
     return [
-        _KUBECTL.run("annotate", "node", node, f"{FAILURE}-"),
-        _KUBECTL.run("taint", "node", node, f"{OUT_OF_SERVICE}:NoExecute-"),
+        BY_DEFAULT.run("annotate", "node", node, f"{FAILURE}-"),
+        BY_DEFAULT.run("taint", "node", node, f"{OUT_OF_SERVICE}:NoExecute-"),
     ]
 
 
 def delete_command(kind: str, namespace: str, name: str) -> str:
     """`kind` as kubectl takes it."""
-    return _KUBECTL.run("delete", f"{kind}/{name}", options=("--wait=false",), namespace=namespace)
+    return BY_DEFAULT.run(
+        "delete", f"{kind}/{name}", options=("--wait=false",), namespace=namespace
+    )
 
 
 _OVERWRITE = ("--overwrite",)

@@ -1,8 +1,9 @@
 """What a rebalancing comes to: plain values that tables, JSON and tests read."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from podium.explain.proposals.shell import BY_DEFAULT, Kubectl
 from podium.what_if.rebalance_commands import (
     UNKNOWN,
     Successor,
@@ -27,21 +28,22 @@ class MoveStep:
     closed: tuple[str, ...] = ()
     placed: tuple[tuple[str, str], ...] = ()
     successor: Successor = UNKNOWN
+    kubectl: Kubectl = BY_DEFAULT
 
     @property
     def commands(self) -> list[str]:
         """Each waits for what the next one builds on."""
-        namespace = self.pod.partition("/")[0]
-        told = [close_command(self.closed)] if self.closed else []
-        told.append(evict_command(self.pod))
+        kubectl, namespace = self.kubectl, self.pod.partition("/")[0]
+        told = [close_command(kubectl, self.closed)] if self.closed else []
+        told.append(evict_command(kubectl, self.pod))
         if not self.successor.keeps_name:
             # One of the same name can be there again before the question is put.
-            told.append(wait_until_gone(self.pod))
-        told.append(wait_until_placed(namespace, self.target, self.successor))
+            told.append(wait_until_gone(kubectl, self.pod))
+        told.append(wait_until_placed(kubectl, namespace, self.target, self.successor))
         if self.closed:
-            told.append(open_command(self.closed))
-        told.append(wait_until_ready(namespace, self.target, self.successor))
-        return [*told, *(wait_until_scheduled(pod) for pod, _ in self.placed)]
+            told.append(open_command(kubectl, self.closed))
+        told.append(wait_until_ready(kubectl, namespace, self.target, self.successor))
+        return [*told, *(wait_until_scheduled(kubectl, pod) for pod, _ in self.placed)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,12 @@ class RebalanceAnswer:
     time_limit_s: float
     timed_out: bool
     unusable: tuple[str, ...] = ()
+    kubectl: Kubectl = BY_DEFAULT
+
+    def reached_by(self, kubectl: Kubectl) -> "RebalanceAnswer":
+        """The same with commands for the cluster that the question was about."""
+        steps = [replace(step, kubectl=kubectl) for step in self.steps]
+        return replace(self, steps=steps, kubectl=kubectl)
 
     @property
     def is_reached(self) -> bool:
@@ -106,5 +114,5 @@ class RebalanceAnswer:
     @property
     def commands(self) -> list[str]:
         """All of it in order."""
-        first = [close_command(self.closed)] if self.closed else []
+        first = [close_command(self.kubectl, self.closed)] if self.closed else []
         return [*first, *(command for step in self.steps for command in step.commands)]

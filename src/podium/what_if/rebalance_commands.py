@@ -16,6 +16,7 @@ from typing import Final
 
 from podium.api.pod import Pod
 from podium.engine.scheduler import Engine
+from podium.explain.proposals.shell import Kubectl
 
 TIMEOUT: Final = "10m"
 """How long a pod may take to end and to become ready."""
@@ -79,15 +80,15 @@ def _is_like(pod: Pod, namespace: str, labels: Mapping[str, str]) -> bool:
     )
 
 
-def close_command(nodes: Sequence[str]) -> str:
-    return f"kubectl cordon {shlex.join(nodes)}"
+def close_command(kubectl: Kubectl, nodes: Sequence[str]) -> str:
+    return kubectl.run("cordon", *nodes)
 
 
-def open_command(nodes: Sequence[str]) -> str:
-    return f"kubectl uncordon {shlex.join(nodes)}"
+def open_command(kubectl: Kubectl, nodes: Sequence[str]) -> str:
+    return kubectl.run("uncordon", *nodes)
 
 
-def evict_command(pod: str) -> str:
+def evict_command(kubectl: Kubectl, pod: str) -> str:
     """kubectl has no verb for one eviction, so the request is written out."""
     namespace, _, name = pod.partition("/")
     body = {
@@ -97,33 +98,32 @@ def evict_command(pod: str) -> str:
     }
     path = f"/api/v1/namespaces/{namespace}/pods/{name}/eviction"
     written = shlex.quote(json.dumps(body, separators=(",", ":")))
-    return f"echo {written} | kubectl create --raw {shlex.quote(path)} -f -"
+    create = shlex.join((*kubectl.words, "create", "--raw", path, "-f", "-"))
+    return f"echo {written} | {create}"
 
 
-def wait_until_gone(pod: str) -> str:
+def wait_until_gone(kubectl: Kubectl, pod: str) -> str:
     namespace, _, name = pod.partition("/")
-    return (
-        f"kubectl -n {shlex.quote(namespace)} wait --for=delete"
-        f" {shlex.quote(f'pod/{name}')} --timeout={TIMEOUT}"
-    )
+    words = (*kubectl.words, "-n", namespace, "wait", "--for=delete", f"pod/{name}")
+    return shlex.join((*words, f"--timeout={TIMEOUT}"))
 
 
-def wait_until_placed(namespace: str, target: str, successor: Successor) -> str:
+def wait_until_placed(kubectl: Kubectl, namespace: str, target: str, successor: Successor) -> str:
     fields = f"spec.nodeName={target},status.phase!=Succeeded,status.phase!=Failed"
-    words = ["kubectl", "-n", namespace, "get", "pods", *_label_option(successor)]
+    words = [*kubectl.words, "-n", namespace, "get", "pods", *_label_option(successor)]
     listing = shlex.join([*words, f"--field-selector={fields}", "-o", "name"])
     return f'until test "$({listing} | wc -l)" -ge {successor.count}; do sleep 1; done'
 
 
-def wait_until_ready(namespace: str, target: str, successor: Successor) -> str:
-    words = ["kubectl", "-n", namespace, "wait", "--for=condition=Ready", "pod"]
+def wait_until_ready(kubectl: Kubectl, namespace: str, target: str, successor: Successor) -> str:
+    words = [*kubectl.words, "-n", namespace, "wait", "--for=condition=Ready", "pod"]
     which = [*_label_option(successor), f"--field-selector=spec.nodeName={target}"]
     return shlex.join([*words, *which, f"--timeout={TIMEOUT}"])
 
 
-def wait_until_scheduled(pod: str) -> str:
+def wait_until_scheduled(kubectl: Kubectl, pod: str) -> str:
     namespace, _, name = pod.partition("/")
-    words = ["kubectl", "-n", namespace, "wait", "--for=condition=PodScheduled", f"pod/{name}"]
+    words = [*kubectl.words, "-n", namespace, "wait", "--for=condition=PodScheduled", f"pod/{name}"]
     return shlex.join([*words, f"--timeout={TIMEOUT}"])
 
 

@@ -9,6 +9,7 @@ a POSIX shell, whatever is in the names.
 
 import shlex
 from dataclasses import dataclass
+from typing import Final
 
 import msgspec
 
@@ -24,7 +25,8 @@ class Kubectl:
     context: str = ""
 
     @property
-    def _words(self) -> tuple[str, ...]:
+    def words(self) -> tuple[str, ...]:
+        """What every command begins with."""
         kubeconfig = (f"--kubeconfig={self.kubeconfig}",) if self.kubeconfig else ()
         context = (f"--context={self.context}",) if self.context else ()
         return ("kubectl", *kubeconfig, *context)
@@ -35,8 +37,8 @@ class Kubectl:
         """One command; `namespace` is given for objects that have one."""
         flags = (*options, f"--namespace={namespace}") if namespace else options
         if any(argument.startswith("-") for argument in arguments):
-            return shlex.join((*self._words, verb, *flags, "--", *arguments))
-        return shlex.join((*self._words, verb, *arguments, *flags))
+            return shlex.join((*self.words, verb, *flags, "--", *arguments))
+        return shlex.join((*self.words, verb, *arguments, *flags))
 
     def patch(
         self, target: str, change: JsonValue, *, namespace: str = "", kind: str = "strategic"
@@ -60,6 +62,10 @@ class Kubectl:
     def create(self, body: JsonValue) -> str:
         made = self.run("create", options=("--filename=-",))
         return f"printf %s {shlex.quote(to_json(body))} | {made}"
+
+
+BY_DEFAULT: Final = Kubectl()
+"""For the cluster that kubectl speaks to by itself."""
 
 
 def comment(text: str) -> str:
