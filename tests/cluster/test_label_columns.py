@@ -93,3 +93,24 @@ def test_early_and_late_columns_show_the_same(
     assert shown(early, "a") == shown(late, "a")
     assert [late.labels_of(row).get("a") for row in range(5)] == shown(late, "a")
     assert early.codes("a").dtype == np.int32
+
+
+def test_keys_that_no_node_has_make_no_columns_without_end() -> None:
+    columns = wide(2)
+    for number in range(5_000):
+        assert shown(columns, f"key-{number}") == [None, None]
+    assert len(columns.keys()) < 500
+
+
+def test_a_key_that_a_node_gets_later_has_a_column_of_its_own() -> None:
+    columns = wide(2)
+    for number in range(5_000):
+        columns.column(f"key-{number}")
+    before = columns.column("zone").version
+    columns.put(1, {"zone": "x"})
+    assert shown(columns, "zone") == [None, "x"]
+    assert columns.column("zone").version != before
+    columns.put(1, {})
+    assert shown(columns, "zone") == [None, None]
+    columns.put(0, {"zone": "y"})
+    assert shown(columns, "zone") == ["y", None]

@@ -145,7 +145,7 @@ def required_names(written: NodeSelector | None) -> frozenset[str] | None:
     """
     if written is None or not written.node_selector_terms:
         return None
-    names: frozenset[str] = frozenset()
+    names: set[str] = set()
     for term in written.node_selector_terms:
         in_term: frozenset[str] | None = None
         for field in term.match_fields or ():
@@ -155,7 +155,7 @@ def required_names(written: NodeSelector | None) -> frozenset[str] | None:
         if in_term is None:
             return None
         names |= in_term
-    return names
+    return frozenset(names)
 
 
 def preferred_of(

@@ -9,11 +9,14 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from podium.api.labels import IN, Requirement
+from podium.api.arithmetic import parse_int
+from podium.api.labels import GREATER, IN, Requirement
 from podium.api.node_affinity import NAME_FIELD, FieldRequirement, NodeTerm, RequiredNodeAffinity
 from podium.cluster.growth import Codes, Mask, Rows, count_of
 from podium.cluster.label_columns import ABSENT, LabelColumn
 from podium.cluster.nodes import NodeTable
+
+_NUMBER, _IS_NUMBER = "number", "is a number"
 
 
 def required_mask(nodes: NodeTable, required: RequiredNodeAffinity, rows: Rows) -> Mask | None:
@@ -28,7 +31,7 @@ def required_mask(nodes: NodeTable, required: RequiredNodeAffinity, rows: Rows) 
 def terms_mask(nodes: NodeTable, terms: Iterable[NodeTerm], rows: Rows) -> Mask:
     """Rows that match at least one of the terms; without a term that is no row."""
     mask: Mask | None = None
-    for term in terms:
+    for term in dict.fromkeys(terms):
         matching = term_mask(nodes, term, rows)
         mask = matching if mask is None else mask | matching
     return _none(rows) if mask is None else mask
@@ -51,6 +54,8 @@ def labels_mask(nodes: NodeTable, requirements: Iterable[Requirement], rows: Row
     for requirement in requirements:
         matching = _label_mask(nodes, requirement, rows)
         mask = matching if mask is None else mask & matching
+        if not mask.any():
+            break
     return mask
 
 
@@ -86,11 +91,27 @@ def _listed(column: LabelColumn, requirement: Requirement, codes: Codes) -> Mask
 
 
 def _compared(column: LabelColumn, requirement: Requirement, codes: Codes) -> Mask:
-    """`Gt` and `Lt`: decided once per distinct value of the label."""
-    key = requirement.key
-    by_value = column.values.table(requirement, lambda value: requirement.matches({key: value}))
-    by_code = np.append(by_value != 0, np.False_)
+    """`Gt` and `Lt`: every distinct value of the label is read once, and all are compared at once.
+
+    A value that is no integer matches neither."""
+    (operand,) = requirement.values
+    bound = parse_int(operand)
+    by_code = np.zeros(len(column.values) + 1, dtype=np.bool_)
+    if bound is not None:
+        numbers = column.values.table(_NUMBER, _number_of)
+        compare = np.greater if requirement.operator == GREATER else np.less
+        compare(numbers, bound, out=by_code[:-1])
+        by_code[:-1] &= column.values.table(_IS_NUMBER, _is_number) != 0
+    # ABSENT is -1 and so reads the last place, which belongs to no value.
     return by_code.take(codes)
+
+
+def _number_of(value: str) -> int:
+    return parse_int(value) or 0
+
+
+def _is_number(value: str) -> int:
+    return parse_int(value) is not None
 
 
 def _field_mask(nodes: NodeTable, field: FieldRequirement, rows: Rows) -> Mask:
