@@ -9,11 +9,14 @@ Kubernetes' own functions (quantity, semver, ip, cidr, url, format, regex).
 """
 
 from podium.cel.errors import CelError, CompileError
+from podium.cel.evaluation import COST_LIMIT, Meter
 from podium.cel.selector import Selector, compile_selector, device_view
 
 __all__ = [
+    "COST_LIMIT",
     "CelError",
     "CompileError",
+    "Meter",
     "Selector",
     "compile_selector",
     "device_view",

@@ -115,10 +115,11 @@ class Program:
         self.names = names
         """The variables that the expression speaks of."""
 
-    def run(self, *values: Any) -> Any:
-        """The value of the expression; raises CelError."""
+    def run(self, *values: Any, meter: Meter | None = None) -> Any:
+        """The value of the expression, paid for from the meter or one of its own; raises
+        CelError."""
         try:
-            return self.run_metered(Meter() if self._metered else None, *values)
+            return self.run_metered((meter or Meter()) if self._metered else None, *values)
         except CancelledError as stopped:
             raise CelError(str(stopped)) from None
 

@@ -17,6 +17,7 @@ from podium.cel.costs.declarations import VALUES, Declared, SizeOfPath, size_of_
 from podium.cel.costs.sizes import Size
 from podium.cel.environment import Environment, Program
 from podium.cel.errors import CelError, CompileError
+from podium.cel.evaluation import Meter
 from podium.cel.functions.quantities import quantity_of
 from podium.cel.functions.versions import VersionError, parse_version
 from podium.cel.types import (
@@ -103,9 +104,10 @@ class Selector:
         """What testing one device may cost at worst."""
         return self._program.max_cost
 
-    def matches(self, device: Mapping[str, Any]) -> bool:
-        """Whether a device view passes; raises CelError with the text users see."""
-        result = self._program.run(device)
+    def matches(self, device: Mapping[str, Any], meter: Meter | None = None) -> bool:
+        """Whether a device view passes; raises CelError with the text users see. A meter tells
+        afterwards what it has cost, if the expression is one that can get expensive."""
+        result = self._program.run(device, meter=meter)
         if type(result) is not bool:
             kind = type_name(result)
             raise CelError(

@@ -6,8 +6,9 @@ short cuts leave the outcome as it is: a request that would exceed the size of a
 devices ends all attempts to choose other ones, and a device equal to one that has just failed is
 not tried again.
 
-The time limit of a node is counted in decisions rather than seconds: the engine owns no clock, and
-a search must end the same way whenever it is repeated.
+The time limits of a node and of an attempt are counted in steps rather than seconds
+(`search_budget`): the engine owns no clock, and a search must end the same way whenever it is
+repeated.
 """
 
 import enum
@@ -33,20 +34,17 @@ from podium.plugins.dynamic_resources.requests import (
     ClaimRequests,
     Request,
 )
-
-DECISIONS_PER_SECOND = 20_000
-"""What one second of `filterTimeout` buys; they take about an eighth of a second."""
-
+from podium.plugins.dynamic_resources.search_budget import (
+    STEPS_PER_SECOND,
+    SearchBudget,
+    TimedOut,
+)
 
 Order = Callable[[Request], Sequence[DeviceEntry]]
 
 
 class NoDevices(Exception):
     """The node cannot serve the claims; the text is the reason."""
-
-
-class TimedOut(Exception):
-    """The search took more decisions than the filter timeout allows."""
 
 
 class _Outcome(enum.Enum):
@@ -85,23 +83,29 @@ class Allocator:
         self._rules = rules
         self._strategy = strategy
         self._counters = AvailableCounters(allocated)
-        self._most_decisions = int(timeout_s * DECISIONS_PER_SECOND) or None
+        self._most_decisions = int(timeout_s * STEPS_PER_SECOND) or None
 
     def allocate(
         self,
         pools: NodePools,
         node_name: str,
         labels: Mapping[str, str],
+        budget: SearchBudget | None = None,
     ) -> Solution | None:
-        """Devices for all claims on a node, or None if there is no way.
+        """Devices for all claims on a node, or None if there is no way. The work is paid for from
+        the budget of the attempt, if it has one.
 
         Raises AllocationError, NoDevices and TimedOut.
         """
+        budget = budget or SearchBudget(0)
+        budget.begin_node()
         picks = Picks(self._allocated, self._counters, self._rules)
         order = None
         if self._strategy is not None:
             order = partial(self._strategy.order, pools=pools, counters=self._counters)
-        search = _Search(self._claims, pools, picks, self._rules, self._most_decisions, order)
+        search = _Search(
+            self._claims, pools, picks, self._rules, self._most_decisions, order, budget
+        )
         search.prepare(node_name, labels)
         try:
             solution = search.run()
@@ -126,6 +130,7 @@ class _Search:
         rules: Rules,
         most_decisions: int | None,
         order: Order | None,
+        budget: SearchBudget,
     ) -> None:
         self._claims = claims
         self._pools = pools
@@ -133,6 +138,7 @@ class _Search:
         self._rules = rules
         self._decisions_left = most_decisions
         self._order = order
+        self._budget = budget
         self._sequences: dict[int, Sequence[DeviceEntry]] = {}
         self._wanted: dict[int, dict[int, bool]] = {}
         self._all: dict[int, list[DeviceEntry]] = {}
@@ -147,6 +153,7 @@ class _Search:
         """Check the claims for this node before anything is tried."""
         self._node_name, self._labels = node_name, labels
         for claim in self._claims:
+            self._budget.charge(sum(map(len, claim.requests)))
             least = sum(
                 min(self._count(request) for request in alternatives)
                 for alternatives in claim.requests
@@ -180,6 +187,7 @@ class _Search:
                     f"claim {request.claim}, request {request.name}: asks for all devices, but"
                     f" resource pool {pool} is currently {state}"
                 )
+            self._budget.charge_devices(len(pool.devices))
             found.extend(
                 entry
                 for entry in pool.devices
@@ -198,7 +206,7 @@ class _Search:
     def _is_selectable(self, request: Request, entry: DeviceEntry) -> bool:
         if entry.device.binding_conditions and not self._rules.binding_conditions:
             return False
-        if not request.wants(entry):
+        if not request.wants(entry, self._budget):
             return False
         try:
             return entry.reach is None or entry.reach.covers(self._node_name, self._labels)
@@ -250,6 +258,7 @@ class _Search:
 
     def _pick(self, claim: int, number: int, request: Request, picked: int, start: int) -> _Outcome:
         """Find the next device of a request, at or behind a position of the sequence."""
+        self._budget.charge(1)
         if self._decisions_left is not None:
             self._decisions_left -= 1
             if self._decisions_left < 0:
@@ -268,6 +277,7 @@ class _Search:
         failed: set[Hashable] = set()
         sequence = self._sequence(request)
         busy, has_room = self._picks.is_busy, self._picks.has_room
+        passed = start
         for position in range(start, len(sequence)):
             entry = sequence[position]
             if (
@@ -277,6 +287,8 @@ class _Search:
                 or not has_room(entry, request)
             ):
                 continue
+            self._budget.charge_devices(position - passed)
+            passed = position
             outcome = self._try(claim, number, request, picked, entry, position + 1)
             if outcome is None:
                 continue
@@ -284,6 +296,7 @@ class _Search:
                 return outcome
             if self._skip_equals and not request.admin and not entry.content.multiple:
                 failed.add(entry.likeness)
+        self._budget.charge_devices(len(sequence) - passed)
         return _FAILED
 
     def _try(

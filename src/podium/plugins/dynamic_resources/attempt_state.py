@@ -19,6 +19,7 @@ from podium.plugins.dynamic_resources.allocator import Allocator
 from podium.plugins.dynamic_resources.extended_resources import NodeRequests
 from podium.plugins.dynamic_resources.node_allocatable import Footprint
 from podium.plugins.dynamic_resources.requests import ClaimRequests
+from podium.plugins.dynamic_resources.search_budget import SearchBudget
 
 
 @dataclass(slots=True)
@@ -96,6 +97,8 @@ class ClaimsState:
     """By the extended resources that devices have to serve; None where nothing is to be done."""
     failures: dict[int, Status] = field(default_factory=dict)
     """Rows whose search could not be finished."""
+    budget: SearchBudget | None = None
+    """What the searches of the attempt may cost; made with the first of them."""
     footprints: dict[int, Footprint | Status | None] = field(default_factory=dict)
     """What the claims would take of nodes' own resources, by row, or why they cannot be had."""
     filtered: bool = False

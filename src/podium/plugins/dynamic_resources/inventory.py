@@ -24,17 +24,22 @@ from podium.api.node_affinity import NodeTerm, parse_node_selector
 from podium.api.pod import NodeSelector
 from podium.api.quantity import nano
 from podium.cel import (
+    COST_LIMIT,
     CelError,
     CompileError,
+    Meter,
     compile_selector,
     device_view,
 )
 from podium.cluster.catalog import Catalog
 from podium.plugins.dynamic_resources.capacity import CapacityRule, rules_of
+from podium.plugins.dynamic_resources.search_budget import SearchBudget
 from podium.plugins.dynamic_resources.taint_rules import with_rules
 
 _encode = msgspec.msgpack.Encoder().encode
 _BLOCKING_EFFECTS = frozenset({"NoSchedule", "NoExecute"})
+_MAX_RESULTS: Final = 4096
+"""Results of selectors that are kept for each device."""
 
 
 class InventoryRules(NamedTuple):
@@ -95,11 +100,19 @@ class Content:
             taint for taint in device.taints or () if taint.effect in _BLOCKING_EFFECTS
         )
 
-    def matches(self, expression: str) -> bool:
-        """Whether a selector accepts the device; raises SelectorError."""
+    def matches(self, expression: str, budget: SearchBudget | None = None) -> bool:
+        """Whether a selector accepts the device; raises SelectorError, and BudgetSpent when it was
+        evaluated for the first time and cost more than is left."""
         result = self._results.get(expression)
         if result is None:
-            result = self._results[expression] = self._evaluate(expression)
+            meter = Meter()
+            result = self._evaluate(expression, meter)
+            if len(self._results) >= _MAX_RESULTS:
+                del self._results[next(iter(self._results))]
+            # Kept before it is paid for: the next attempt gets further.
+            self._results[expression] = result
+            if budget is not None:
+                budget.charge_selector(expression, COST_LIMIT - max(meter.left, 0))
         if isinstance(result, str):
             raise SelectorError(result)
         return result
@@ -112,7 +125,7 @@ class Content:
         domain, slash, key = name.partition("/")
         return self.attributes.get(key) if slash and domain == self._driver else None
 
-    def _evaluate(self, expression: str) -> bool | str:
+    def _evaluate(self, expression: str, meter: Meter) -> bool | str:
         """The result of a selector, or the text of what went wrong."""
         try:
             selector = compile_selector(expression, lists=self._lists)
@@ -123,7 +136,7 @@ class Content:
         if isinstance(self._view, str):
             return f"CEL runtime error: {self._view}"
         try:
-            return selector.matches(self._view)
+            return selector.matches(self._view, meter)
         except CelError as problem:
             return f"CEL runtime error: {problem}"
 

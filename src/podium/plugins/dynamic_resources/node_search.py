@@ -20,7 +20,7 @@ from podium.cluster.nodes import NodeTable
 from podium.framework.cycle import Cycle
 from podium.framework.status import Status, error, unresolvable
 from podium.framework.verdict import Verdict, choosing
-from podium.plugins.dynamic_resources.allocator import Allocator, NoDevices, Solution, TimedOut
+from podium.plugins.dynamic_resources.allocator import Allocator, NoDevices, Solution
 from podium.plugins.dynamic_resources.attempt_state import ClaimsState, ExtendedClaim, Task
 from podium.plugins.dynamic_resources.binding_conditions import (
     BindingFailed,
@@ -45,6 +45,7 @@ from podium.plugins.dynamic_resources.requests import (
     requests_of,
 )
 from podium.plugins.dynamic_resources.results import allocations_of, check_reach
+from podium.plugins.dynamic_resources.search_budget import BudgetSpent, SearchBudget, TimedOut
 from podium.plugins.dynamic_resources.search_memory import (
     INVALID_POOLS,
     NOT_SERVED,
@@ -201,7 +202,7 @@ class NodeSearch:
         allocated = list(state.shared)
         if state.allocates and _is_mapped(self._supply.pools_of(row)):
             try:
-                found = self.allocations(state, row)
+                found = self.allocations(state, row, self._budget(state))
             except TimedOut:
                 return error(LATE.format(self._nodes.names[row]))
             if found is not None:
@@ -239,6 +240,7 @@ class NodeSearch:
     def _ask(self, state: ClaimsState, task: Task, rows: RowArray) -> npt.NDArray[np.int32]:
         """Numbers of statuses for rows; negative where the search could not be finished."""
         answers = self._memory.answers(task.key)
+        budget = self._budget(state)
         for row in rows[answers.codes[rows] == UNKNOWN].tolist():
             if row in state.failures:
                 continue
@@ -247,10 +249,12 @@ class NodeSearch:
                 kind = pools.kind_with(self._devices)
                 answer = answers.by_kind.get(kind) if kind is not None else None
                 if answer is None:
-                    answer = self._search(task, row)
+                    answer = self._search(task, row, budget)
                     if kind is not None:
                         answers.by_kind[kind] = answer
                 answers.put(row, answer)
+            except BudgetSpent:
+                break
             except (AllocationError, GatherError) as problem:
                 state.failures[row] = error(str(problem))
         codes = answers.codes[rows]
@@ -263,9 +267,17 @@ class NodeSearch:
             values[position] = -1
         return values
 
-    def _search(self, task: Task, row: int) -> Answer:
+    def _budget(self, state: ClaimsState) -> SearchBudget:
+        if state.budget is None:
+            state.budget = SearchBudget(self._timeout_s)
+        return state.budget
+
+    def _search(self, task: Task, row: int, budget: SearchBudget) -> Answer:
+        """Raises BudgetSpent: what the attempt had no time for is not known of the node."""
         try:
-            solution = self._solve(task, row)
+            solution = self._solve(task, row, budget)
+        except BudgetSpent:
+            raise
         except TimedOut:
             return TIMED_OUT, 0
         except NoDevices:
@@ -277,19 +289,23 @@ class NodeSearch:
         # What users wrote down themselves outweighs how full a node is.
         return SERVED, points * (MAX_POINTS + 1) + solution.points if self._strategy else points
 
-    def _solve(self, task: Task, row: int) -> Solution | None:
+    def _solve(self, task: Task, row: int, budget: SearchBudget | None = None) -> Solution | None:
         return task.allocator.allocate(
-            self._supply.pools_of(row), self._nodes.names[row], self._nodes.labels.labels_of(row)
+            self._supply.pools_of(row),
+            self._nodes.names[row],
+            self._nodes.labels.labels_of(row),
+            budget,
         )
 
     # the chosen node
 
     def allocations(
-        self, state: ClaimsState, row: int
+        self, state: ClaimsState, row: int, budget: SearchBudget | None = None
     ) -> tuple[Task, list[AllocationResult]] | None:
-        """The allocations that a node would serve, for the claims of its task."""
+        """The allocations that a node would serve, for the claims of its task. Without a budget,
+        as for the node that was chosen, the search is one that was made before."""
         ((_, task),) = self._tasks(state, np.array([row], dtype=np.intp))
-        solution = self._solve(task, row) if isinstance(task, Task) else None
+        solution = self._solve(task, row, budget) if isinstance(task, Task) else None
         if not isinstance(task, Task) or solution is None:
             return None
         return task, allocations_of(solution, task.claims, self._nodes.names[row])

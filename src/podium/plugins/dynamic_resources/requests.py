@@ -20,6 +20,7 @@ from podium.api.devices import (
 from podium.plugins.dynamic_resources.capacity import Asked, asked_of
 from podium.plugins.dynamic_resources.inventory import DeviceEntry, SelectorError
 from podium.plugins.dynamic_resources.pod_claims import claim_key
+from podium.plugins.dynamic_resources.search_budget import SearchBudget
 
 MAX_RESULTS = 32
 EXACT_COUNT, ALL = "ExactCount", "All"
@@ -59,20 +60,25 @@ class Request:
     def full_name(self) -> str:
         return f"{self.base}/{self.alternative}" if self.alternative else self.base
 
-    def wants(self, entry: DeviceEntry) -> bool:
-        """Whether class and request selectors accept a device; raises AllocationError."""
+    def wants(self, entry: DeviceEntry, budget: SearchBudget | None = None) -> bool:
+        """Whether class and request selectors accept a device; raises AllocationError, and
+        BudgetSpent if they cost more than the attempt has left."""
         content = entry.content
         if self.class_ is not None:
             for number, selector in enumerate(self.class_.spec.selectors or ()):
                 try:
-                    if selector.cel is not None and not content.matches(selector.cel.expression):
+                    if selector.cel is not None and not content.matches(
+                        selector.cel.expression, budget
+                    ):
                         return False
                 except SelectorError as problem:
                     name = self.class_.metadata.name
                     raise AllocationError(f"class {name}: selector #{number}: {problem}") from None
         for number, selector in enumerate(self.selectors):
             try:
-                if selector.cel is not None and not content.matches(selector.cel.expression):
+                if selector.cel is not None and not content.matches(
+                    selector.cel.expression, budget
+                ):
                     return False
             except SelectorError as problem:
                 raise AllocationError(
