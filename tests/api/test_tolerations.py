@@ -1,10 +1,18 @@
 """Which taints a toleration covers."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from podium.api.node import Taint
 from podium.api.pod import Toleration
-from podium.api.tolerations import PREFER_NO_SCHEDULE, tolerated, tolerates, untolerated
+from podium.api.tolerations import (
+    PREFER_NO_SCHEDULE,
+    TolerationIndex,
+    tolerated,
+    tolerates,
+    untolerated,
+)
 
 
 @pytest.mark.parametrize(
@@ -82,3 +90,29 @@ def test_no_toleration_tolerates_nothing() -> None:
 
 def test_tolerations_can_be_cache_keys() -> None:
     assert hash((Toleration(key="a"),)) == hash((Toleration(key="a"),))
+
+
+EFFECTS = ("", "NoSchedule", "NoExecute")
+VALUES = ("", "v", "5", "10", "-3", "05", "99999999999999999999")
+tolerations = st.builds(
+    Toleration,
+    key=st.sampled_from(("", "k", "m")),
+    operator=st.sampled_from(("", "Equal", "Exists", "Lt", "Gt", "exists")),
+    value=st.sampled_from(VALUES),
+    effect=st.sampled_from(EFFECTS),
+)
+
+
+@given(
+    given=st.lists(tolerations, max_size=6),
+    key=st.sampled_from(("", "k", "m", "other")),
+    value=st.sampled_from((*VALUES, "7")),
+    effect=st.sampled_from(EFFECTS[1:]),
+    comparison=st.booleans(),
+)
+def test_an_index_of_tolerations_answers_as_they_do_one_by_one(
+    given: list[Toleration], key: str, value: str, effect: str, comparison: bool
+) -> None:
+    index = TolerationIndex(given, comparison=comparison)
+    expected = tolerated(given, key, value, effect, comparison=comparison)
+    assert index.tolerates(key, value, effect) is expected

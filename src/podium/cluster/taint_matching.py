@@ -8,7 +8,7 @@ The rule for one toleration and one taint is `podium.api.tolerations`.
 from collections.abc import Iterable
 
 from podium.api.pod import Toleration
-from podium.api.tolerations import tolerated
+from podium.api.tolerations import TolerationIndex
 from podium.cluster.growth import Ints, Mask, Rows
 from podium.cluster.nodes import NodeTable, TaintTriple
 
@@ -55,10 +55,14 @@ def _counts_by_set(
     if not nodes.tainted_count:
         return None
     given = tuple(tolerations or ())
+    index: TolerationIndex | None = None
 
     def count(taints: tuple[TaintTriple, ...]) -> int:
+        nonlocal index
+        if index is None:
+            index = TolerationIndex(given, comparison=comparison)
         return sum(
-            effect in effects and not tolerated(given, key, value, effect, comparison=comparison)
+            effect in effects and not index.tolerates(key, value, effect)
             for key, value, effect in taints
         )
 
