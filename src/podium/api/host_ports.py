@@ -34,7 +34,11 @@ def host_ports(pod: Pod) -> tuple[HostPort, ...]:
 
 def conflicts(wanted: Iterable[HostPort], used: Collection[HostPort]) -> bool:
     """Whether any wanted port is taken. Ports within `wanted` never conflict with each other."""
-    return bool(used) and any(_is_taken(port, used) for port in wanted)
+    if not used:
+        return False
+    taken = set(used)
+    on_some_address = {(port.protocol, port.port) for port in taken}
+    return any(_is_taken(port, taken, on_some_address) for port in wanted)
 
 
 def _ports_of(container: Container) -> Iterable[HostPort]:
@@ -43,7 +47,7 @@ def _ports_of(container: Container) -> Iterable[HostPort]:
             yield HostPort(port.host_ip or ANY_IP, port.protocol or "TCP", port.host_port)
 
 
-def _is_taken(wanted: HostPort, used: Collection[HostPort]) -> bool:
+def _is_taken(wanted: HostPort, used: set[HostPort], on_some_address: set[tuple[str, int]]) -> bool:
     if wanted.ip == ANY_IP:
-        return any((wanted.protocol, wanted.port) == (port.protocol, port.port) for port in used)
+        return (wanted.protocol, wanted.port) in on_some_address
     return wanted in used or HostPort(ANY_IP, wanted.protocol, wanted.port) in used

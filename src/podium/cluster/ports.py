@@ -45,12 +45,19 @@ class PortColumns:
     def busy(self, wanted: Iterable[HostPort], rows: Rows) -> Mask | None:
         """Rows where some wanted port conflicts; None when no row does."""
         mask: Mask | None = None
-        for ip, protocol, port in wanted:
-            for used_ip, column in self._columns.get((protocol, port), {}).items():
-                if ip in (ANY_IP, used_ip) or used_ip == ANY_IP:
-                    if mask is None:
-                        mask = np.zeros(count_of(rows), dtype=np.bool_)
-                    mask |= column[rows]
+        for ip, protocol, port in dict.fromkeys(wanted):
+            by_ip = self._columns.get((protocol, port))
+            if by_ip is None:
+                continue
+            clashing = (
+                list(by_ip.values())
+                if ip == ANY_IP
+                else [by_ip[used] for used in (ip, ANY_IP) if used in by_ip]
+            )
+            for column in clashing:
+                if mask is None:
+                    mask = np.zeros(count_of(rows), dtype=np.bool_)
+                mask |= column[rows]
         return mask
 
     def used(self, row: int) -> set[HostPort]:
