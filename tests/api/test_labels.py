@@ -155,11 +155,11 @@ def test_maps_are_taken_literally() -> None:
 
 
 def test_selectors_can_be_narrowed() -> None:
-    selector = selector_of_map({"app": "web"}).and_equal("hash", "1")
+    selector = selector_of_map({"app": "web"}).merged(selector_of_map({"hash": "1"}))
     assert selector == selector_of_map({"app": "web", "hash": "1"})
-    assert EVERYTHING.and_equal("a", "b") == selector_of_map({"a": "b"})
-    assert NOTHING.and_equal("a", "b") == NOTHING
-    contradiction = selector.and_equal("hash", "2")
+    assert EVERYTHING.merged(selector_of_map({"a": "b"})) == selector_of_map({"a": "b"})
+    assert NOTHING.merged(selector_of_map({"a": "b"})) == NOTHING
+    contradiction = selector.merged(selector_of_map({"hash": "2"}))
     assert not contradiction.matches({"app": "web", "hash": "1"})
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 from support.plugins.affinity_clusters import (
     NAMESPACES,
@@ -23,6 +24,8 @@ from podium.cluster.state import Cluster
 from podium.config.plugin_args import InterPodAffinityArgs
 from podium.framework.cycle import Cycle
 from podium.framework.status import SKIP, Code, Status
+from podium.plugins import affinity_filtering
+from podium.plugins.affinity_terms import MAX_COUNTED_TERMS
 from podium.plugins.inter_pod_affinity import InterPodAffinity
 from podium.testing import cycle_for, filter_answers, make_handle, make_node, make_pod, present_rows
 
@@ -52,15 +55,26 @@ def words_for(cluster: Cluster, pod: Pod) -> dict[str, str]:
     return {name: word(status) for name, status in answers.items()}
 
 
-@given_examples(80, 400, nodes=node_lists(), pods=pod_lists(), pod=pending_pods)
-def test_columns_answer_as_single_nodes_do(nodes: list[Node], pods: list[Pod], pod: Pod) -> None:
+@given_examples(
+    80,
+    400,
+    nodes=node_lists(),
+    pods=pod_lists(),
+    pod=pending_pods,
+    counted=st.sampled_from((0, MAX_COUNTED_TERMS)),
+)
+def test_columns_answer_as_single_nodes_do(
+    nodes: list[Node], pods: list[Pod], pod: Pod, counted: int
+) -> None:
     cluster = cluster_of(nodes, pods)
     reference = ReferenceFilter(pod, nodes, pods, NAMESPACES)
-    skipped = plugin_for(cluster).pre_filter(cycle_for(pod, cluster)) is SKIP
-    assert skipped == reference.skips
-    assert words_for(cluster, pod) == {
-        node.metadata.name: reference.verdict(node) for node in nodes
-    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(affinity_filtering, "MAX_COUNTED_TERMS", counted)
+        skipped = plugin_for(cluster).pre_filter(cycle_for(pod, cluster)) is SKIP
+        assert skipped == reference.skips
+        assert words_for(cluster, pod) == {
+            node.metadata.name: reference.verdict(node) for node in nodes
+        }
 
 
 @given_examples(

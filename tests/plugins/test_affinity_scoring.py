@@ -1,6 +1,7 @@
 """Preferred (anti-)affinity: columns against dictionaries, and the numbers of the examples."""
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 from support.plugins.affinity_clusters import (
     NAMESPACES,
@@ -20,7 +21,9 @@ from podium.api.pod import Pod
 from podium.cluster.state import Cluster
 from podium.config.plugin_args import InterPodAffinityArgs
 from podium.framework.status import SKIP
+from podium.plugins import affinity_scoring
 from podium.plugins.affinity_scoring import normalize
+from podium.plugins.affinity_terms import MAX_COUNTED_TERMS
 from podium.plugins.inter_pod_affinity import InterPodAffinity
 from podium.testing import cycle_for, make_handle, make_node, make_pod, present_rows, score_answers
 
@@ -45,8 +48,23 @@ def plugin_for(
     chosen=st.sets(st.integers(0, 5), min_size=1),
     hard_weight=st.sampled_from((0, 1, 7)),
     own_only=st.booleans(),
+    counted=st.sampled_from((0, MAX_COUNTED_TERMS)),
 )
 def test_columns_score_as_single_nodes_do(
+    nodes: list[Node],
+    pods: list[Pod],
+    pod: Pod,
+    chosen: set[int],
+    hard_weight: int,
+    own_only: bool,
+    counted: int,
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(affinity_scoring, "MAX_COUNTED_TERMS", counted)
+        check_scores(nodes, pods, pod, chosen, hard_weight, own_only)
+
+
+def check_scores(
     nodes: list[Node],
     pods: list[Pod],
     pod: Pod,

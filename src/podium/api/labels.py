@@ -117,10 +117,6 @@ class Selector:
                 return False
         return all(requirement.matches(found) for requirement in self._others)
 
-    def and_equal(self, key: str, value: str) -> "Selector":
-        """This selector, further restricted to labels where `key` is `value`."""
-        return self.merged(Selector((Requirement(key, IN, frozenset((value,))),)))
-
     def merged(self, other: "Selector") -> "Selector":
         """What both select. NOTHING stays NOTHING: leave it out where null means "no selector"."""
         if self.nothing or other.nothing:

@@ -8,7 +8,7 @@ counter per distinct term.
 """
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -147,6 +147,9 @@ class PodClasses:
             self._evict()
         self._counters.move_to_end(query)
         return counter
+
+    def all(self) -> Iterable["PodClass"]:
+        return self._classes.values()
 
     def carried(self, kind: TermKind) -> Mapping[CarriedTerm, PodCounter]:
         """Terms of a kind that pods on nodes carry, in order of first sight.

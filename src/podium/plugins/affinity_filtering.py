@@ -6,19 +6,21 @@ pod. Made from all nodes at PreFilter, they follow the pods that a trial adds or
 Terminating pods count like any other (`interpodaffinity/filtering.go`).
 """
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from podium.api.pod_affinity import AffinityTerm
 from podium.cluster.growth import Ints, Mask, Rows, count_of
-from podium.cluster.pod_classes import PodCounter, PodQuery
-from podium.cluster.pod_info import PodInfo
+from podium.cluster.pod_classes import PodClasses, PodCounter, PodQuery
+from podium.cluster.pod_info import PodInfo, PodShape
+from podium.cluster.pod_weights import PodWeights
 from podium.framework.cycle import Cycle
 from podium.framework.status import unresolvable, unschedulable
 from podium.framework.verdict import Verdict, choosing
-from podium.plugins.affinity_terms import CarriedTerms, TermQueries
+from podium.plugins.affinity_terms import MAX_COUNTED_TERMS, CarriedTerms, TermQueries
 from podium.plugins.domain_sums import DomainSums
 from podium.plugins.topology_domains import DomainCounts, Topologies, Topology
 
@@ -43,6 +45,20 @@ class OwnTerms(NamedTuple):
     anti: tuple[tuple[str, PodQuery], ...]
     first_of_its_kind: bool
     """Whether the pod matches its own affinity terms, so that it may be the first."""
+    seen: dict[tuple[PodShape, bool], Sequence[tuple[str, int]]]
+    """What is known of templates of pods that trials have moved."""
+
+    def anti_keys(self, pod: PodInfo) -> Sequence[tuple[str, int]]:
+        """Topology keys of the anti-affinity terms that a pod matches, and of how many."""
+        if not self.anti:
+            return ()
+        key = pod.shape, pod.terminating
+        found = self.seen.get(key)
+        if found is None:
+            placed = (pod.shape.namespace, pod.shape.labels, pod.terminating)
+            matched = Counter(key for key, query in self.anti if query.matches(*placed))
+            found = self.seen[key] = tuple(matched.items())
+        return found
 
 
 class AffinityFilterState:
@@ -81,9 +97,8 @@ class AffinityFilterState:
         if own.affinity is not None and own.affinity.matches(*placed):
             for counts in self._affinity.values():
                 counts.shift(row, delta)
-        for key, query in own.anti:
-            if query.matches(*placed):
-                self._anti[key].shift(row, delta)
+        for key, times in own.anti_keys(pod):
+            self._anti[key].shift(row, delta * times)
         if not shape.affinity.required_anti:
             return
         meant = cycle.pod.shape
@@ -128,8 +143,7 @@ class AffinityFilterState:
         counts = self._existing_anti.get(key)
         if counts is None:
             topology = self._topologies.of(key)
-            nobody = np.zeros(topology.domain_count + 1, dtype=np.int64)
-            counts = self._existing_anti[key] = DomainCounts(topology, nobody)
+            counts = self._existing_anti[key] = DomainCounts(topology, topology.no_pods())
         return counts
 
 
@@ -163,12 +177,13 @@ def count_required(
         anti=unwanted,
         first_of_its_kind=wanted is not None
         and wanted.matches(shape.namespace, shape.labels, terminating=False),
+        seen={},
     )
     return AffinityFilterState(
         topologies,
         own,
         affinity,
-        _sum_by_key(topologies, sums, ((key, classes.counter(query)) for key, query in unwanted)),
+        _sum_own(topologies, sums, classes, unwanted),
         {
             key: counts
             for key, counts in _sum_by_key(topologies, sums, objecting).items()
@@ -190,6 +205,30 @@ def _sum_by_key(
         key: DomainCounts(topology, totals, shared=True)
         for key, (topology, totals) in by_key.items()
     }
+
+
+def _sum_own(
+    topologies: Topologies,
+    sums: DomainSums,
+    classes: PodClasses,
+    terms: Sequence[tuple[str, PodQuery]],
+) -> CountsByKey:
+    """Pods per domain that match the pod's own terms, added up over those of the same key."""
+    if len(terms) <= MAX_COUNTED_TERMS:
+        counters = ((key, classes.counter(query)) for key, query in terms)
+        return _sum_by_key(topologies, sums, counters)
+    by_key: dict[str, list[tuple[int, PodQuery]]] = {}
+    for key, query in terms:
+        by_key.setdefault(key, []).append((1, query))
+    weights = PodWeights(classes.all())
+    found: CountsByKey = {}
+    for key, queries in by_key.items():
+        topology = topologies.of(key)
+        totals = topology.no_pods()
+        if topology.domain_count:
+            totals = topology.totals(weights.per_row(queries, topologies.capacity))
+        found[key] = DomainCounts(topology, totals, shared=True)
+    return found
 
 
 def _keys(terms: Iterable[AffinityTerm]) -> Iterable[str]:

@@ -14,10 +14,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from podium.cluster.growth import Ints, Rows
-from podium.cluster.pod_classes import PodCounter, TermKind
+from podium.cluster.pod_classes import PodCounter, PodQuery, TermKind
+from podium.cluster.pod_weights import PodWeights
 from podium.framework.cycle import Cycle
 from podium.framework.scoring import MAX_SCORE
-from podium.plugins.affinity_terms import CarriedTerms, TermQueries
+from podium.plugins.affinity_terms import MAX_COUNTED_TERMS, CarriedTerms, TermQueries
 from podium.plugins.domain_sums import DomainSums
 from podium.plugins.topology_domains import Topologies, Topology
 
@@ -82,7 +83,12 @@ def weigh_domains(
 ) -> AffinityScoreState | None:
     """Add up what all terms give; None if no term reaches any domain."""
     by_key: dict[str, _Worth] = {}
-    contributions = _contributions(cycle, queries, carried, hard_weight=hard_weight)
+    for key, weight, totals in _own_sums(cycle, topologies, sums, queries):
+        held = by_key.get(key)
+        if held is None:
+            held = by_key[key] = _Worth(topologies.of(key))
+        held.add(weight, totals)
+    contributions = _contributions(cycle, carried, hard_weight=hard_weight)
     for key, weight, counter in contributions:
         held = by_key.get(key)
         if held is None:
@@ -96,14 +102,38 @@ def weigh_domains(
     return AffinityScoreState(worths) if worths else None
 
 
+def _own_sums(
+    cycle: Cycle, topologies: Topologies, sums: DomainSums, queries: TermQueries
+) -> Iterator[tuple[str, int, Ints]]:
+    """What the pod's own terms give: topology key, weight, and sums by domain."""
+    classes, terms = cycle.cluster.classes, cycle.pod.shape.affinity
+    own = [
+        (term.topology_key, sign * weight, queries.query(term))
+        for sign, group in ((1, terms.preferred_affinity), (-1, terms.preferred_anti))
+        for weight, term in group
+    ]
+    if len(own) <= MAX_COUNTED_TERMS:
+        for key, weight, query in own:
+            yield key, weight, sums.of(classes.counter(query), topologies.of(key))
+        return
+    by_key: dict[str, list[tuple[int, PodQuery]]] = {}
+    for key, weight, query in own:
+        by_key.setdefault(key, []).append((weight, query))
+    weights = PodWeights(classes.all())
+    for key, weighted in by_key.items():
+        topology = topologies.of(key)
+        if not topology.domain_count:
+            continue
+        # Whether anybody is there at all is told apart from what they are worth together.
+        present = weights.per_row([(1, query) for _, query in weighted], topologies.capacity)
+        yield key, 0, topology.totals(present)
+        yield key, 1, topology.totals(weights.per_row(weighted, topologies.capacity))
+
+
 def _contributions(
-    cycle: Cycle, queries: TermQueries, carried: CarriedTerms, *, hard_weight: int
+    cycle: Cycle, carried: CarriedTerms, *, hard_weight: int
 ) -> Iterator[Contribution]:
-    shape, classes = cycle.pod.shape, cycle.cluster.classes
-    terms = shape.affinity
-    for sign, own in ((1, terms.preferred_affinity), (-1, terms.preferred_anti)):
-        for weight, term in own:
-            yield term.topology_key, sign * weight, classes.counter(queries.query(term))
+    shape = cycle.pod.shape
     if hard_weight > 0:
         for required, counter in carried.matching("required_affinity", shape):
             if counter.total:

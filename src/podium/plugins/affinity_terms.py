@@ -23,6 +23,10 @@ NEGATIVE_NAMESPACE_SELECTORS_REACH_ALL: Final[bool] = True
 namespaceSelector against no labels at all, so that one made of NotIn and DoesNotExist alone
 reaches every namespace, those that it meant to exclude included."""
 
+MAX_COUNTED_TERMS: Final = 64
+"""Terms of one pod that have a counter each, which the next pod finds again; more than that are
+added up together each time."""
+
 Condition = tuple[frozenset[str] | None, Selector]
 
 

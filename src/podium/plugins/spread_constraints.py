@@ -8,7 +8,7 @@ without one they do not hold (`pkg/scheduler/framework/plugins/podtopologyspread
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
-from podium.api.labels import EVERYTHING, Selector, selector_of
+from podium.api.labels import EVERYTHING, Selector, selector_of, selector_of_map
 from podium.api.pod import TopologySpreadConstraint
 from podium.cluster.catalog import Catalog
 from podium.cluster.pod_classes import PodClasses, PodCounter, PodQuery
@@ -95,9 +95,10 @@ class SpreadConstraints:
         for constraint in _with_action(written, action):
             selector = selector_of(constraint.label_selector)
             if self._match_label_keys:
-                for key in constraint.match_label_keys or ():
-                    if key in labels:
-                        selector = selector.and_equal(key, labels[key])
+                keys = constraint.match_label_keys or ()
+                own = {key: labels[key] for key in keys if key in labels}
+                if own:
+                    selector = selector.merged(selector_of_map(own))
             compiled.append(_compile(constraint, selector))
         return tuple(compiled)
 

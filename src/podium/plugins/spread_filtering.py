@@ -120,6 +120,8 @@ class SpreadFilterState:
         """The first constraint that a row fails decides about it."""
         values: Values | None = None
         for hard in self.constraints:
+            if values is not None and values.all():
+                break
             highest = hard.highest_allowed()
             topology = hard.topology
             if topology.complete and int(hard.counts.totals.max()) <= highest:
@@ -148,11 +150,10 @@ def count_hard(
     counted = []
     for constraint, topology in zip(constraints, found, strict=True):
         eligible = both(keyed, inclusion.mask(constraint))
-        counter = constraint.counter(cycle.cluster.classes, shape.namespace)
-        if counter is None:
-            totals = np.zeros(topology.domain_count + 1, dtype=np.int64)
-        else:
-            totals = sums.of(counter, topology, eligible)
+        counter = None
+        if topology.domain_count:
+            counter = constraint.counter(cycle.cluster.classes, shape.namespace)
+        totals = topology.no_pods() if counter is None else sums.of(counter, topology, eligible)
         counted.append(
             HardConstraint(
                 constraint,

@@ -120,7 +120,9 @@ def prepare_scores(
     feasible = rows if keyed is None else np.arange(len(keyed))[rows][keyed[rows]]
     parts: list[DomainPart | HostPart] = []
     for constraint, topology in zip(constraints, found, strict=True):
-        counter = constraint.counter(cycle.cluster.classes, cycle.pod.shape.namespace)
+        counter = None
+        if topology.domain_count:  # of a key that no node has, there is nothing to count
+            counter = constraint.counter(cycle.cluster.classes, cycle.pod.shape.namespace)
         per_row = None if counter is None else cycle.cluster.classes.column(counter)
         offset = float(constraint.max_skew - 1)
         if constraint.topology_key == HOSTNAME:
@@ -129,7 +131,7 @@ def prepare_scores(
             continue
         weight = go_log(_registered(topology, feasible) + 2)
         if counter is None or per_row is None:
-            totals = np.zeros(topology.domain_count + 1, dtype=np.int64)
+            totals = topology.no_pods()
         else:
             eligible = both(keyed, inclusion.mask(constraint))
             totals = sums.of(counter, topology, eligible)

@@ -30,6 +30,10 @@ class Topology(NamedTuple):
     unnamed: int
     """The slot of the domain whose value is the empty text; 0 if there is none."""
 
+    def no_pods(self) -> Ints:
+        """Sums per slot where nobody is."""
+        return np.zeros(self.domain_count + 1, dtype=np.int64)
+
     def totals(self, per_row: Ints, eligible: Mask | None = None) -> Ints:
         """Sums per slot over the eligible rows (None: all of them)."""
         counted = per_row[: len(self.slots)]
@@ -55,10 +59,18 @@ class Topologies:
     def __init__(self, nodes: NodeTable) -> None:
         self._nodes = nodes
         self._known: dict[str, tuple[int, int, Topology]] = {}
+        self._nowhere: Topology | None = None
+
+    @property
+    def capacity(self) -> int:
+        """Rows that a column has room for."""
+        return self._nodes.capacity
 
     def of(self, key: str) -> Topology:
         column = self._nodes.labels.column(key)
         size = self._nodes.size
+        if not len(column.values):
+            return self._of_no_node(key, size)
         known = self._known.get(key)
         if known is not None and known[0] == column.version and known[1] == size:
             return known[2]
@@ -79,6 +91,14 @@ class Topologies:
         )
         self._known[key] = (column.version, size, topology)
         return topology
+
+    def _of_no_node(self, key: str, size: int) -> Topology:
+        """That of a key that no node ever had; pods may name any number of them."""
+        found = self._nowhere
+        if found is None or len(found.slots) != size:
+            slots: Slots = np.zeros(size, dtype=np.intp)
+            found = self._nowhere = Topology(key, slots, 0, not size, 0)
+        return found._replace(key=key)
 
 
 class DomainCounts:
