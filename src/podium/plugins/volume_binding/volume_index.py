@@ -72,6 +72,9 @@ class Offers(NamedTuple):
     reach: Ints
 
 
+_NO_OFFERS = Offers(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+
+
 class ClassVolumes:
     """Volumes of one class: free ones by (size, name), reserved ones by claim."""
 
@@ -140,6 +143,8 @@ class ClaimWants:
 
     def free(self, volumes: ClassVolumes, traits: Interner[Traits]) -> Offers:
         """Volumes this claim could take, smallest first."""
+        if not volumes.free:
+            return _NO_OFFERS
         start = bisect_left(volumes.free, (self._size_nano, ""), key=_order)
         numbers, of_traits, reach = volumes.columns()[:, start:]
         fine = traits.table(self._traits, self._is_served_by)[of_traits] != 0

@@ -16,7 +16,7 @@ from podium.api.labels import SelectorError
 from podium.api.node_affinity import parse_node_selector
 from podium.api.pod import NodeSelector
 from podium.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
-from podium.cluster.growth import Ints, Mask
+from podium.cluster.growth import Codes, Ints, Mask
 from podium.cluster.state import Cluster
 from podium.plugins.csi_nodes import CsiNodeColumns
 from podium.plugins.csi_translation import TranslationError, in_tree_plugin, translated_affinity
@@ -72,6 +72,7 @@ class VolumeSearch:
         self._reach = NodeReach(cluster.nodes)
         self._index = VolumeIndex(cluster.catalog, volumes, self._reach)
         self._provisioning = Provisioning(cluster.catalog, self._reach)
+        self._nothing: Codes = np.zeros(0, dtype=np.int32)
 
     def run(self, claims: PodClaims) -> Findings:
         self._reach.refresh()
@@ -125,21 +126,49 @@ class VolumeSearch:
             return
         unpinned = [claim for claim in claims if selected_node(claim) is None]
         unpinned.sort(key=requested_nano)
+        wanted: list[ClaimWants] = []
         for claim in unpinned:
             if claim.spec.volume_attributes_class_name and not self._attributes_classes:
                 findings.fail(going, _NO_ATTRIBUTES_CLASSES.format(claim_key(claim)))
                 return
             try:
-                wants = ClaimWants(claim)
+                wanted.append(ClaimWants(claim))
             except SelectorError as problem:
                 text = f"error creating internal label selector for claim: {claim_key(claim)}"
                 findings.fail(going, f"{text}: {problem}")
                 return
-            findings.matches.append(Match(claim, self._match(findings, wants, going)))
+        self._match_all(findings, unpinned, wanted, going)
         missing = [(match.claim, match.chosen == NONE) for match in findings.matches]
         everywhere: Mask = np.ones(findings.size, dtype=np.bool_)
         for claim, where in (*((claim, everywhere) for claim in pinned), *missing):
             going = self._provision(findings, claim, going & where, going)
+
+    def _match_all(
+        self,
+        findings: Findings,
+        claims: Sequence[PersistentVolumeClaim],
+        wanted: Sequence[ClaimWants],
+        going: Mask,
+    ) -> None:
+        """Match claims with volumes, one after the other. A row that has none for a claim that
+        nobody provisions is decided: what the claims behind it would get there does not matter."""
+        searching = going
+        taken = _Taken(findings.size)
+        nothing: Ints = np.full(findings.size, NONE, dtype=np.int64)
+        for claim, wants in zip(claims, wanted, strict=True):
+            chosen = self._match(findings, wants, searching, taken)
+            if (chosen == NONE).all():
+                chosen = nothing  # one for thousands of claims
+            findings.matches.append(Match(claim, chosen))
+            taken.add(chosen)
+            if not self._is_provisioned(claim):
+                searching = searching & (chosen != NONE)
+                if not searching.any():
+                    return
+
+    def _is_provisioned(self, claim: PersistentVolumeClaim) -> bool:
+        storage_class = self._cluster.catalog.get(StorageClass, class_of_claim(claim))
+        return storage_class is None or storage_class.provisioner not in NO_PROVISIONER
 
     def _only(self, node_name: str, size: int) -> Mask:
         mask: Mask = np.zeros(size, dtype=np.bool_)
@@ -148,18 +177,20 @@ class VolumeSearch:
             mask[row] = True
         return mask
 
-    def _match(self, findings: Findings, wants: ClaimWants, going: Mask) -> Ints:
+    def _match(self, findings: Findings, wants: ClaimWants, going: Mask, taken: "_Taken") -> Ints:
         """The number of the volume for a claim on each row that is still in the search."""
+        reserved, offers = self._index.reserved(wants), self._index.free(wants)
         chosen: Ints = np.full(findings.size, NONE, dtype=np.int64)
+        if not reserved and not len(offers.numbers):
+            return chosen
         undecided = going.copy()
-        for volume in self._index.reserved(wants):
+        for volume in reserved:
             # A volume reserved for the claim is the only one for it, also where it is unreachable.
-            here = undecided & ~_taken(findings, volume.number)
+            here = undecided & ~taken.rows_of(volume.number)
             chosen[here & self._reach.mask(volume.reach)] = volume.number
             undecided &= ~here
         if undecided.any():
-            offers = self._index.free(wants)
-            picks = self._reach.first_fit(offers.reach, undecided, _untaken(findings, offers))
+            picks = self._reach.first_fit(offers.reach, undecided, taken.allowing(offers))
             found = picks != NONE
             chosen[found] = offers.numbers[picks[found]]
         return chosen
@@ -189,34 +220,55 @@ class VolumeSearch:
         findings.object_to(full, NO_SPACE)
         return going & ~full
 
+    def _no_picks(self, size: int) -> Codes:
+        if len(self._nothing) != size:
+            self._nothing = np.full(size, NONE, dtype=np.int32)
+        return self._nothing
+
     def _with_room(
         self, claim: PersistentVolumeClaim, storage_class: StorageClass, wanted: Mask
     ) -> Plan:
         size_bytes = requested_bytes(claim)
         if size_bytes is None or not self._provisioning.tracks_capacity(storage_class.provisioner):
-            return Plan(claim, wanted, np.full(len(wanted), NONE, dtype=np.int32), ())
+            return Plan(claim, wanted, self._no_picks(len(wanted)), ())
         rooms = self._provisioning.rooms(storage_class.metadata.name, size_bytes)
         picks = self._reach.first_fit(rooms.reach, wanted)
         return Plan(claim, wanted & (picks != NONE), picks, rooms.capacities)
 
 
-def _taken(findings: Findings, number: int) -> Mask:
-    """Rows where an earlier claim of the pod has this volume already."""
-    taken: Mask = np.zeros(findings.size, dtype=np.bool_)
-    for match in findings.matches:
-        taken |= match.chosen == number
-    return taken
+class _Taken:
+    """Which volumes earlier claims of the pod have, by row."""
 
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._rows: dict[int, Mask] = {}
 
-def _untaken(findings: Findings, offers: Offers) -> Allowed | None:
-    """What tells the offers that no earlier claim of the pod has on a row."""
-    if not findings.matches:
-        return None
+    def add(self, chosen: Ints) -> None:
+        """A claim has these volumes."""
+        rows = np.flatnonzero(chosen != NONE)
+        for number in np.unique(chosen[rows]).tolist():
+            taken = self._rows.get(number)
+            if taken is None:
+                taken = self._rows[number] = np.zeros(self._size, dtype=np.bool_)
+            taken[rows[chosen[rows] == number]] = True
 
-    def allowed(positions: Ints, rows: RowList) -> Mask:
-        fine: Mask = np.ones(len(rows), dtype=np.bool_)
-        for match in findings.matches:
-            fine &= match.chosen[rows] != offers.numbers[positions]
-        return fine
+    def rows_of(self, number: int) -> Mask:
+        """Rows where the volume is taken already."""
+        found = self._rows.get(number)
+        return np.zeros(self._size, dtype=np.bool_) if found is None else found
 
-    return allowed
+    def allowing(self, offers: Offers) -> Allowed | None:
+        """What tells the offers that no earlier claim has on a row; None if none has any."""
+        if not self._rows:
+            return None
+        numbers = offers.numbers
+
+        def allowed(positions: Ints, rows: RowList) -> Mask:
+            fine: Mask = np.ones(len(rows), dtype=np.bool_)
+            for place, number in enumerate(numbers[positions].tolist()):
+                taken = self._rows.get(number)
+                if taken is not None and taken[rows[place]]:
+                    fine[place] = False
+            return fine
+
+        return allowed
