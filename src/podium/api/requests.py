@@ -48,6 +48,8 @@ _SCORING_DEFAULTS: Mapping[str, int] = {
 }
 
 
+_KNOWN_NAMES = 1 << 16
+"""How many names of resources are told apart once and for all."""
 _MAX_EXACT = INT64_MAX * NANO_PER_MILLI
 """A larger total may not fit an int64 when it is rounded; then the form of its parts counts."""
 
@@ -175,7 +177,7 @@ def allocatable_vector(resources: ResourceList | None) -> dict[str, int]:
     return vector
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=_KNOWN_NAMES)
 def is_scalar(name: str) -> bool:
     """Whether the scheduler counts the resource beside cpu, memory and ephemeral storage."""
     return (
@@ -185,7 +187,7 @@ def is_scalar(name: str) -> bool:
     )
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=_KNOWN_NAMES)
 def is_extended(name: str) -> bool:
     """Whether the name is an extended resource such as `nvidia.com/gpu`."""
     return (

@@ -192,18 +192,20 @@ class NodeResourcesFit(
         crowded = cycle.usage.pod_count[rows] >= cycle.nodes.allowed_pods[rows]
         if crowded.any():
             found.append(Shortage(TOO_MANY_PODS, crowded, None))
+        everywhere: Mask = np.ones(count_of(rows), dtype=np.bool_)
         for demand in demands:
-            shortage = self._shortage(cycle, rows, demand)
+            shortage = self._shortage(cycle, rows, demand, everywhere)
             if shortage is not None:
                 found.append(shortage)
         return found
 
-    def _shortage(self, cycle: Cycle, rows: Rows, demand: Demand) -> Shortage | None:
+    def _shortage(
+        self, cycle: Cycle, rows: Rows, demand: Demand, everywhere: Mask
+    ) -> Shortage | None:
         index = cycle.nodes.resources.find(demand.resource)
         if index < 0:
             if demand.delegable:
                 return None
-            everywhere: Mask = np.ones(count_of(rows), dtype=np.bool_)
             return Shortage(INSUFFICIENT.format(demand.resource), everywhere, everywhere)
         allocatable: Ints = cycle.nodes.allocatable[index][rows]
         free = self._buffers.ints("free", len(allocatable))
@@ -271,15 +273,19 @@ def _verdict_by_bits(shortages: Sequence[Shortage], count: int) -> Verdict:
 
 
 def _verdict_by_pattern(shortages: Sequence[Shortage], count: int) -> Verdict | None:
-    """The same for more shortages than a byte has bits."""
-    masks = [*(shortage.mask for shortage in shortages), _hopeless(shortages, count)]
+    """The same for more shortages than a byte has bits. Those of all rows are in every pattern:
+    of resources that no node has, a pod can ask for thousands."""
+    everywhere = [i for i, shortage in enumerate(shortages) if shortage.mask.all()]
+    partly = [i for i, shortage in enumerate(shortages) if not shortage.mask.all()]
+    masks = [*(shortages[i].mask for i in partly), _hopeless(shortages, count)]
     numbers, patterns = number_patterns(masks)
     statuses = []
     for pattern in patterns:
-        reasons = [shortages[index].reason for index in pattern if index < len(shortages)]
-        is_hopeless = len(shortages) in pattern
+        some = [partly[place] for place in pattern if place < len(partly)]
+        reasons = [shortages[i].reason for i in sorted((*everywhere, *some))]
+        is_hopeless = len(partly) in pattern
         statuses.append(unresolvable(*reasons) if is_hopeless else unschedulable(*reasons))
-    rejected = np.array([bool(pattern) for pattern in patterns], dtype=np.bool_)
+    rejected = np.array([bool(pattern or everywhere) for pattern in patterns], dtype=np.bool_)
     return choosing((numbers + 1) * rejected[numbers], statuses)
 
 
@@ -289,4 +295,6 @@ def _hopeless(shortages: Sequence[Shortage], count: int) -> Mask:
     for shortage in shortages:
         if shortage.hopeless is not None:
             hopeless |= shortage.hopeless
+            if hopeless.all():
+                break
     return hopeless
