@@ -383,3 +383,47 @@ def test_a_plugin_that_loops_fails_its_pod_and_others_are_bound(
         assert node_of(server, "endless") == ""
         assert process.stopped() == 0
     server.ask("DELETE", f"{PODS}/endless")
+
+
+UNORDERED = """
+from podium.plugin import QueueSortPlugin
+
+class Unordered(QueueSortPlugin):
+    name = "Unordered"
+
+    def less(self, one, other):
+        raise LookupError("no order")
+"""
+UNORDERED_CONFIGURATION = """
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+clientConnection: {kubeconfig: %s}
+leaderElection: {leaderElect: %s}
+profiles:
+- plugins:
+    queueSort: {enabled: [{name: Unordered}], disabled: [{name: "*"}]}
+"""
+NO_ORDER = "plugin Unordered cannot order the queue: LookupError: no order (unordered.py, line 8)"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("elects", ["true", "false"])
+def test_an_order_that_breaks_ends_the_scheduler_with_code_2_and_loses_no_pod(
+    server: ApiServer, tmp_path: Path, elects: str
+) -> None:
+    (tmp_path / "unordered.py").write_text(UNORDERED)
+    configuration = UNORDERED_CONFIGURATION % (server.kubeconfig, elects)
+    (tmp_path / "config.yaml").write_text(configuration)
+    flags = ("--plugin=unordered.py", "--config=config.yaml", "--secure-port=0")
+    names = (f"first-unordered-{elects}", f"second-unordered-{elects}")
+    for name in names:
+        create(server, name)
+    with scheduler(server, tmp_path, *flags) as process:
+        assert process.running.wait(PATIENCE_S) == 2, process.said
+        lines = [line for line in process.said.splitlines() if NO_ORDER in line]
+        assert len(lines) == 1
+        assert "passed over" not in process.said
+        assert "goes on" not in process.said
+    with scheduler(server, tmp_path, "--secure-port=0", "--leader-elect=false"):
+        for name in names:
+            assert until(lambda name=name: node_of(server, name)) == "n1"

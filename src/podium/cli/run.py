@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from podium.api.go_quoting import quoted, quoted_list
-from podium.cli.exit_codes import NO, OK
+from podium.cli.exit_codes import BAD_INPUT, NO, OK
 from podium.cli.printing import print_line, print_lines
 from podium.config.errors import ConfigurationError, joined
 from podium.config.feature_gates import CURRENT_RELEASE, FeatureGateError
@@ -124,6 +124,7 @@ def _schedule(
     log: KubeLog,
     flags: Mapping[str, str],
 ) -> int:
+    from podium.framework.faults import QueueOrderBroken
     from podium.processes import event_loop
     from podium.processes.run_scheduler import LeadershipLost, run_scheduler
 
@@ -133,6 +134,9 @@ def _schedule(
     except LeadershipLost as problem:
         log.error("Leaderelection lost", err=str(problem))
         return NO
+    except QueueOrderBroken as problem:
+        log.error("command failed", err=str(problem))
+        return BAD_INPUT
     return OK
 
 

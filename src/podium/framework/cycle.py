@@ -30,6 +30,7 @@ class Cycle:
     """One attempt for one pod."""
 
     __slots__ = (
+        "__weakref__",
         "_nominated",
         "_nominated_version",
         "all_reasons",

@@ -8,6 +8,7 @@ line it came from, and its author is often the one who reads it.
 import traceback
 from typing import Final
 
+from podium.api.errors import InputError
 from podium.framework.status import Status
 
 _OURS: Final = __file__.replace("\\", "/").removesuffix("framework/faults.py")
@@ -22,6 +23,11 @@ class WrongAnswer(Exception):
 
 class TookTooLong(Exception):
     """A call into a plugin was ended because it took too long; the text says where that was."""
+
+
+class QueueOrderBroken(InputError):
+    """Pods cannot be ordered: there is no attempt that could fail instead, so that the command
+    ends."""
 
 
 def status_or_none(point: str, answer: object) -> Status | None:

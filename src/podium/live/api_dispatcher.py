@@ -29,7 +29,7 @@ from podium.engine.requests import (
 )
 from podium.engine.scheduler import CRASHED
 from podium.framework.api_handle import ApiCallFailed, DeferredWrite
-from podium.framework.faults import describe
+from podium.framework.faults import QueueOrderBroken, describe
 from podium.framework.status import error
 from podium.live.api_handle import LiveApi
 from podium.live.pod_group_writes import PodGroupWrites
@@ -56,6 +56,8 @@ class ApiDispatcher:
         self._api = api
         self._stir = stir
         self._tasks: set[asyncio.Task[None]] = set()
+        self.broken_order: QueueOrderBroken | None = None
+        """Why pods cannot be ordered any more, if what was reported has shown it."""
 
     def __len__(self) -> int:
         """How many requests are under way."""
@@ -86,8 +88,11 @@ class ApiDispatcher:
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
-        if not task.cancelled() and task.exception() is not None:
-            _LOG.error("a request broke", exc_info=task.exception())
+        problem = None if task.cancelled() else task.exception()
+        if isinstance(problem, QueueOrderBroken):
+            self.broken_order = problem
+        elif problem is not None:
+            _LOG.error("a request broke", exc_info=problem)
         self._stir()
 
     async def _dispatch(self, request: Request) -> None:

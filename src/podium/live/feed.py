@@ -1,7 +1,8 @@
 """What watches see, told to the engine.
 
 Contract: one object that the engine cannot take stops neither its watch nor any other object; it is
-logged with its name. Whoever waits for news hears that there is some.
+logged with its name. Whoever waits for news hears that there is some. An order of the queue that is
+broken cannot be passed over: it is kept for whoever works, to end with it.
 """
 
 import logging
@@ -18,6 +19,7 @@ from podium.client.object_store import Handler
 from podium.cluster.catalog import object_key
 from podium.engine import Engine
 from podium.engine.validation import InvariantBroken
+from podium.framework.faults import QueueOrderBroken
 from podium.live.raw_objects import RawObjects
 from podium.live.watched_kinds import decoder_of
 
@@ -37,6 +39,8 @@ class Feed:
         self._stir = stir
         self.refused = 0
         """How many changes the engine could not take."""
+        self.broken_order: QueueOrderBroken | None = None
+        """Why pods cannot be ordered any more."""
 
     def handler_of(self, struct: type[KubeObject]) -> Handler[KubeObject]:
         intake = self._engine.intake
@@ -80,6 +84,8 @@ class Feed:
             tell(obj)
         except InvariantBroken:
             raise
+        except QueueOrderBroken as problem:
+            self.broken_order = problem
         except Exception:
             self.refused += 1
             what = f"{obj.kind} {object_key(obj.metadata)}"

@@ -29,6 +29,7 @@ from podium.engine import Engine
 from podium.engine.validation import InvariantBroken
 from podium.extenders.client import ExtenderClient
 from podium.framework.asking import drive_async
+from podium.framework.faults import QueueOrderBroken
 from podium.framework.watched_kind import WatchedKind
 from podium.live.api_dispatcher import ApiDispatcher
 from podium.live.api_handle import LiveApi, Tell
@@ -149,7 +150,10 @@ class LiveScheduler:
         await self._refreshing.asked_once()
 
     def _check_watching(self) -> None:
-        """Whoever cannot see must not decide."""
+        """Whoever cannot see, or has no order to decide in, must not decide."""
+        broken_order = self._feed.broken_order or self.dispatcher.broken_order
+        if broken_order is not None:
+            raise broken_order
         if self._watching is not None and self._watching.done():
             self._watching.result()
 
@@ -251,12 +255,12 @@ class LiveScheduler:
     # --- scheduling ---------------------------------------------------------------------------
 
     async def schedule(self) -> None:
-        """Try pods until cancelled; what is under way then is dropped."""
+        """Try pods until cancelled; what is under way then is dropped. Raises QueueOrderBroken."""
         try:
             while True:
                 try:
                     await self._work()
-                except InvariantBroken:
+                except (InvariantBroken, QueueOrderBroken):
                     raise
                 except Exception:
                     self._check_watching()
@@ -274,9 +278,12 @@ class LiveScheduler:
                 # Held up for so long that the lease may be another's: who knows it will say so.
                 await self._clock.sleep(_TICK_S)
                 continue
+            self._check_watching()
             self._tick()
             attempt = await drive_async(self._engine.scheduling(), self._ask)
             now = self._clock.now()
+            if not self._leads():
+                continue  # the attempt took longer than the lease lasted: nothing of it is written
             self.dispatcher.dispatch_all()
             if attempt is None:
                 await self._sleep()

@@ -15,11 +15,11 @@ from contextlib import suppress
 from functools import wraps
 from types import GeneratorType
 from typing import Any, Final, cast
+from weakref import ref
 
-from podium.api.errors import InputError
 from podium.framework.cycle import Cycle
 from podium.framework.events import Registration
-from podium.framework.faults import TookTooLong, WrongAnswer, located
+from podium.framework.faults import QueueOrderBroken, TookTooLong, WrongAnswer, located
 from podium.framework.points import POINTS, Plugin, PreFilterExtensions
 from podium.framework.status import Status, error
 from podium.framework.verdict import Verdict
@@ -30,10 +30,6 @@ _ALL_POINTS: Final = (Plugin, PreFilterExtensions, *POINTS.values())
 _POINT_MODULES: Final = frozenset(point.__module__ for point in _ALL_POINTS)
 _ORDER: Final = ("sort_key", "less")
 _PLAIN: Final = frozenset({bool, int, float, str, bytes})
-
-
-class QueueOrderBroken(InputError):
-    """Pods cannot be ordered: there is no attempt that could fail instead."""
 
 
 _GUARDED: dict[type[Plugin], type[Plugin]] = {}
@@ -91,7 +87,7 @@ def _guard(method: GuardedCall) -> Callable[..., Any]:
         try:
             answer = method(*args, **named)
         except TookTooLong as late:
-            attempts.keep_late(args, late)
+            attempts.keep_late(args, str(late))
             raise
         if isinstance(answer, GeneratorType):
             return guarded_steps(method, answer)
@@ -104,19 +100,23 @@ class _Attempts:
     """Which attempt a plugin took too long in: it is not asked again in that one, neither by the
     plain form of a cached phase nor at a later point."""
 
-    _late: tuple[str, Cycle, TookTooLong] | None = None
+    _late: tuple[str, "ref[Cycle]", str] | None = None
+    """The plugin, the attempt and what was said of it; neither keeps what the call had at hand."""
 
     def __init__(self, plugin: str) -> None:
         self._plugin = plugin
 
     def refuse_late(self, args: tuple[Any, ...]) -> None:
         late = _Attempts._late
-        if late is not None and late[0] == self._plugin and args[1:2] and args[1] is late[1]:
-            raise TookTooLong(*late[2].args)
+        if late is None or late[0] != self._plugin or not args[1:2]:
+            return
+        attempt = late[1]()
+        if attempt is not None and args[1] is attempt:
+            raise TookTooLong(late[2])
 
-    def keep_late(self, args: tuple[Any, ...], late: TookTooLong) -> None:
+    def keep_late(self, args: tuple[Any, ...], said: str) -> None:
         if args[1:2] and isinstance(args[1], Cycle):
-            _Attempts._late = self._plugin, args[1], late
+            _Attempts._late = self._plugin, ref(args[1]), said
 
 
 def _guard_verdicts(method: GuardedCall) -> Callable[..., Any]:
