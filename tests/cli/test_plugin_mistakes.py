@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import signal
 import subprocess
 import sys
 from collections.abc import Collection, Iterable
@@ -14,6 +15,7 @@ import pytest
 from support.cli.command_line import Done, Raw, Write, node, pod, podium, writer
 from support.suite.requirements import TERMINALS
 from support.user_code.plugin_files import Source
+from support.waiting import PATIENCE_S
 
 from podium.config.types import API_VERSION, KIND
 
@@ -112,6 +114,9 @@ MISTAKES = {
     "exits": "sys.exit(3)",
     "exits quietly": "raise SystemExit",
     "raises what is no error": "raise Strange('odd')",
+    "raises what Ctrl-C raises": "raise KeyboardInterrupt",
+    "raises what closes generators": "raise GeneratorExit",
+    "raises what stops a task": "raise asyncio.CancelledError",
     "stops an iteration": "raise StopIteration",
     "recurses": "return deeper(0)",
     "asserts": "assert False",
@@ -139,7 +144,10 @@ def plugin_with(point: str, body: str) -> str:
     bases, head = POINTS[point]
     return (
         dedent("""
+        import asyncio
+        import signal
         import sys
+        import threading
 
         import numpy as np
 
@@ -274,6 +282,46 @@ def test_an_exit_says_where_it_was(
     done = run_with(capsys, source, write, tmp_path, text)
     assert 'running Reserve plugin "Mine": SystemExit: 3 (' in done.out
     assert f".py, line {line})" in done.out
+
+
+@pytest.mark.parametrize("raised", ["KeyboardInterrupt", "GeneratorExit"])
+def test_an_interruption_that_a_plugin_raises_fails_its_pod_alone(
+    capsys: pytest.CaptureFixture[str], source: Source, write: Write, tmp_path: Path, raised: str
+) -> None:
+    body = f"if cycle.pod.pod.metadata.name == 'high': raise {raised}"
+    done = run_with(capsys, source, write, tmp_path, plugin_with("reserve", body), "-o", "json")
+    results = {each["name"]: each for each in done.decoded()["pods"]}
+    assert f'running Reserve plugin "Mine": {raised} (' in results["high"]["message"]
+    assert results["small"]["node"] == "n1"
+
+
+def test_ctrl_c_ends_the_run_also_while_a_plugin_is_at_work(
+    capsys: pytest.CaptureFixture[str], source: Source, write: Write, tmp_path: Path
+) -> None:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        body = "signal.raise_signal(signal.SIGINT)\nreturn None"
+        with pytest.raises(SystemExit) as ended:
+            run_with(capsys, source, write, tmp_path, plugin_with("reserve", body))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert ended.value.code == 130
+
+
+@pytest.mark.slow
+def test_a_thread_that_a_plugin_leaves_does_not_keep_the_process(
+    source: Source, write: Write, tmp_path: Path
+) -> None:
+    text = plugin_with("reserve", "threading.Thread(target=threading.Event().wait).start()")
+    config = tmp_path / "scheduler.json"
+    config.write_text(json.dumps(configuration(text)))
+    objects = write(node(), pod("p"))
+    command = [sys.executable, "-m", "podium", "simulate", "-f", objects, "--config", str(config)]
+    done = subprocess.run(
+        [*command, "--plugin", source(text)], capture_output=True, timeout=PATIENCE_S, check=False
+    )
+    assert done.returncode == 0, done
+    assert b"1 placed" in done.stdout
 
 
 def test_an_order_that_breaks_ends_the_run_with_the_plugins_name(

@@ -4,10 +4,14 @@ Commands are named by import path and loaded when called, so that `podium --help
 """
 
 import gc
+import os
 import shlex
 import sys
+import threading
+import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from cyclopts import App, CycloptsError, Group
@@ -36,6 +40,9 @@ _EPILOGUE = (
     "Exit codes: 0 yes, 1 no (some pod does not fit, decisions differ), 2 the input or the command"
     " line is wrong, 70 a bug in Podium, 74 the answer cannot be written, 130 interrupted."
 )
+
+_PATIENCE_S = 5.0
+"""How long a process that is done waits for threads of plugins."""
 
 _LOOK = Group("Look", sort_key=1)
 _CHECK = Group("Check and measure", sort_key=2)
@@ -150,8 +157,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     problem = streams.problem()
     if problem:
         print_line(f"podium: standard output cannot be written: {problem}", error=True)
-        return code if code in (BAD_INPUT, BROKEN, INTERRUPTED) else CANNOT_WRITE
+        code = code if code in (BAD_INPUT, BROKEN, INTERRUPTED) else CANNOT_WRITE
+    if arguments is None:
+        _end_in_time(code)
     return code
+
+
+def _end_in_time(code: int) -> None:
+    """Threads that plugins have started and left keep no process that has nothing left to do.
+    Python waits for those that are no daemons; a daemon ends that wait."""
+    main_thread = threading.main_thread()
+    if all(thread.daemon or thread is main_thread for thread in threading.enumerate()):
+        return
+
+    def end() -> None:
+        time.sleep(_PATIENCE_S)
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(Exception):
+                stream.flush()
+        os._exit(code)
+
+    threading.Thread(target=end, daemon=True).start()
 
 
 def _run(arguments: Sequence[str] | None) -> int:

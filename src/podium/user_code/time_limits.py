@@ -166,14 +166,15 @@ def call_limited(
     except Interrupted as late:
         timer.ended += 1
         place = place_of(late)
-        where = f" ({place})" if place else ""
-        raise TookTooLong(
-            f"{what} of {subject} took longer than {call.limit_s:g}s{where}:"
-            f" make it quicker, or allow it more with {OPTION}"
-        ) from None
     finally:
         call.end()
         timer.call = within
+    # Raised out here, so that it does not hold the frames of the call that was interrupted.
+    where = f" ({place})" if place else ""
+    raise TookTooLong(
+        f"{what} of {subject} took longer than {call.limit_s:g}s{where}:"
+        f" make it quicker, or allow it more with {OPTION}"
+    )
 
 
 def _is_debugged(frame: FrameType | None) -> bool:
