@@ -15,13 +15,14 @@ import signal
 import socket
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
+from functools import partial
 from random import SystemRandom
 from typing import Any, Final
 from uuid import uuid4
 
 from podium import __version__
 from podium.api.errors import InputError
-from podium.client import KubeClient, LimitedTransport, LoopClock, TokenBucket
+from podium.client import KubeClient, LimitedTransport, TokenBucket
 from podium.client.connection import located_settings, transport_for
 from podium.config.feature_gates import FeatureGates
 from podium.config.flags.client_settings import ClientSettings
@@ -32,6 +33,12 @@ from podium.engine.garbage import seldom_collected
 from podium.live.assembly import Assembly, live_engine
 from podium.live.exposition import rules_of
 from podium.live.leader_election import LeaderElection, LeadershipLost, new_identity
+from podium.live.leader_election_thread import (
+    LeaderElectionThread,
+    MonotonicClock,
+    Relay,
+    RelayedRequestMetrics,
+)
 from podium.live.metered_transport import MeteredTransport, RequestMetrics
 from podium.live.metrics import SchedulerMetrics
 from podium.live.scheduling_log import SchedulingLog
@@ -140,7 +147,9 @@ class _RunningScheduler:
         metrics = SchedulerMetrics(engine, rules_of(self._options.metrics, LocalHost()))
         self._requests = RequestMetrics(metrics.exposition)
         # A transport for each of them: neither the lease nor events wait behind bindings.
-        election = self._election(self._transport(stack, prepared.client), metrics)
+        relay = Relay()
+        of_lease = self._metered(prepared.client, RelayedRequestMetrics(self._requests, relay))
+        election = self._election(of_lease, metrics, relay)
         assembly = Assembly(
             engine,
             self._client(self._transport(stack, prepared.client)),
@@ -172,7 +181,13 @@ class _RunningScheduler:
             with seldom_collected():
                 await scheduler.schedule()
 
-        await self._until_stopped(schedule() if election is None else election.lead(schedule))
+        if election is None:
+            await self._until_stopped(schedule())
+            return
+        thread = LeaderElectionThread(
+            election, close=of_lease.close, abandon=lambda: os._exit(1), log=self._log
+        )
+        await self._until_stopped(thread.lead(schedule))
 
     def _engine(self, prepared: PreparedScheduler) -> Engine:
         deprecated = self._options.deprecated
@@ -229,6 +244,12 @@ class _RunningScheduler:
     # --- connections --------------------------------------------------------------------------
 
     def _transport(self, stack: AsyncExitStack, settings: ClientSettings) -> MeteredTransport:
+        transport = self._metered(settings, self._requests)
+        stack.push_async_callback(transport.close)
+        return transport
+
+    def _metered(self, settings: ClientSettings, metrics: RequestMetrics) -> MeteredTransport:
+        """A transport that whoever uses it has to close, in the loop that it is used in."""
         kubeconfig = self._prepared.configuration.client_connection.kubeconfig
         try:
             transport = transport_for(
@@ -236,8 +257,7 @@ class _RunningScheduler:
             )
         except InputError as problem:
             raise StartRefused(str(problem)) from None
-        stack.push_async_callback(transport.close)
-        return MeteredTransport(transport, self._requests, settings.cluster.server)
+        return MeteredTransport(transport, metrics, settings.cluster.server)
 
     def _client(self, transport: MeteredTransport) -> KubeClient:
         """A client with limits of its own."""
@@ -247,8 +267,9 @@ class _RunningScheduler:
         return KubeClient(limited, field_manager="podium")
 
     def _election(
-        self, transport: MeteredTransport, metrics: SchedulerMetrics
+        self, transport: MeteredTransport, metrics: SchedulerMetrics, relay: Relay
     ) -> LeaderElection | None:
+        """Its calls come from a thread."""
         configuration = self._prepared.configuration
         settings = configuration.leader_election
         if not settings.leader_elect:
@@ -259,14 +280,14 @@ class _RunningScheduler:
             self._client(transport),
             settings,
             new_identity(self._host, uuid4()),
-            clock=LoopClock(),
+            clock=MonotonicClock(),
             wall=self._wall,
             randomness=self._randomness,
             log=self._log,
             component=configuration.profiles[0].scheduler_name,
-            on_leading=lambda: metrics.led(lease, leading=True),
-            on_stopped_leading=lambda: metrics.led(lease, leading=False),
-            on_slow_renewal=lambda: metrics.renewed_slowly(lease),
+            on_leading=lambda: relay(partial(metrics.led, lease, leading=True)),
+            on_stopped_leading=lambda: relay(partial(metrics.led, lease, leading=False)),
+            on_slow_renewal=lambda: relay(metrics.renewed_slowly, lease),
         )
 
 
