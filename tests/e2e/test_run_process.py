@@ -7,6 +7,7 @@ import socket
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
@@ -426,4 +427,4 @@ def test_an_order_that_breaks_ends_the_scheduler_with_code_2_and_loses_no_pod(
         assert "goes on" not in process.said
     with scheduler(server, tmp_path, "--secure-port=0", "--leader-elect=false"):
         for name in names:
-            assert until(lambda name=name: node_of(server, name)) == "n1"
+            assert until(partial(node_of, server, name)) == "n1"

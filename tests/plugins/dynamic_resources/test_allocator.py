@@ -16,9 +16,10 @@ from support.plugins.device_builders import (
 )
 
 from podium.api.devices import ResourceSlice
-from podium.plugins.dynamic_resources.allocator import NoDevices, TimedOut
+from podium.plugins.dynamic_resources.allocator import NoDevices
 from podium.plugins.dynamic_resources.picks import Rules
 from podium.plugins.dynamic_resources.requests import AllocationError
+from podium.plugins.dynamic_resources.search_budget import TimedOut
 from podium.testing import make_node
 
 AT_LEAST_1 = 'device.capacity["gpu.example.com"].memory.compareTo(quantity("1Gi")) >= 0'

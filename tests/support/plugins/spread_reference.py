@@ -7,7 +7,7 @@ default constraints add is one selector, which has tests of its own.
 from collections.abc import Iterable, Mapping, Sequence
 
 from podium.api.arithmetic import go_log
-from podium.api.labels import Selector, selector_of
+from podium.api.labels import Selector, selector_of, selector_of_map
 from podium.api.node import Node
 from podium.api.node_affinity import required_of
 from podium.api.pod import Pod, TopologySpreadConstraint
@@ -29,7 +29,7 @@ def selector_for(constraint: TopologySpreadConstraint, pod: Pod) -> Selector:
     selector = selector_of(constraint.label_selector)
     for key in constraint.match_label_keys or ():
         if key in labels_of(pod):
-            selector = selector.and_equal(key, labels_of(pod)[key])
+            selector = selector.merged(selector_of_map({key: labels_of(pod)[key]}))
     return selector
 
 
