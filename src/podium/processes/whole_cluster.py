@@ -1,8 +1,10 @@
 """A whole cluster in one process: API server, simulated nodes, controllers and the scheduler.
 
 Nodes, controllers and scheduler reach the server without sockets, by the same client that they
-would use over HTTP; everybody else connects to its port. The parts are started in the order in
-which they need each other and stopped in the opposite one, each once the one before it is through.
+would use over HTTP; everybody else connects to its port. The scheduler has the main thread, all
+others one of their own (`served_cluster`), so that a plugin that takes long holds up pods and not
+the server. The parts are started in the order in which they need each other and stopped in the
+opposite one, each once the one before it is through.
 """
 
 import asyncio
@@ -15,12 +17,13 @@ from podium.api.documents import Document
 from podium.api.errors import InputError
 from podium.api.node import Node
 from podium.apiserver.serving.server import ApiServer
-from podium.client import AsgiTransport, KubeClient, Unreachable
+from podium.client import KubeClient, Unreachable
 from podium.client.api_errors import ApiError
 from podium.config.flags.host_environment import StartRefused
 from podium.framework.watched_kind import WatchedKind
 from podium.processes.applying import apply_documents
 from podium.processes.cluster_scheduler import ClusterScheduler, SchedulerPlan
+from podium.processes.served_cluster import USER, served_cluster
 from podium.processes.tasks import (
     Part,
     run_until_stopped,
@@ -28,10 +31,9 @@ from podium.processes.tasks import (
     stop_on_signal,
     wait_while_running,
 )
-from podium.simulated_cluster import ClusterClock, SimulatedCluster, SimulatedClusterOptions
+from podium.simulated_cluster import SimulatedClusterOptions
 from podium.workloads.node_condition_taints import NOT_READY
 
-_SCHEDULER: Final = "podium"
 _SETTLING_S: Final = 3.0
 _LOOK_S: Final = 0.05
 
@@ -101,25 +103,22 @@ async def _live(
 @contextlib.asynccontextmanager
 async def whole_cluster(server: ApiServer, plan: ClusterPlan) -> AsyncIterator[RunningCluster]:
     """A cluster for as long as the context, without the objects to begin with."""
+    authority = server.certificates.authority.decode("ascii") if server.certificates else ""
+    options = replace(plan.simulated, root_ca=plan.simulated.root_ca or authority)
+    kinds = plan.scheduler_plan.equipped.watched_kinds
+
+    async def prepare(client: KubeClient) -> None:
+        await _define_kinds(client, kinds)
+
     async with contextlib.AsyncExitStack() as stack:
-        serving = asyncio.ensure_future(server.serve())
-        stack.push_async_callback(_stop_serving, server, serving)
-        application = await wait_while_running(server.application(), serving)
-        headers = {"Authorization": f"Bearer {server.token}", "User-Agent": _SCHEDULER}
-        client = KubeClient(AsgiTransport(application, headers), field_manager=_SCHEDULER)
-        authority = server.certificates.authority.decode("ascii") if server.certificates else ""
-        options = replace(plan.simulated, root_ca=plan.simulated.root_ca or authority)
-        await wait_while_running(
-            _define_kinds(client, plan.scheduler_plan.equipped.watched_kinds), serving
-        )
-        simulated = SimulatedCluster(client, options, clock=ClusterClock(plan.speed))
-        living = await stack.enter_async_context(running_part(simulated.run()))
-        await wait_while_running(simulated.started.wait(), serving, living)
+        serving = served_cluster(server, options, plan.speed, prepare)
+        served = await stack.enter_async_context(serving)
+        client = KubeClient(served.transport, field_manager=USER)
         scheduler = ClusterScheduler(server, plan.scheduler_plan, client)
         work = await stack.enter_async_context(running_part(scheduler.run()))
-        await wait_while_running(scheduler.ready.wait(), serving, living, work)
+        await wait_while_running(scheduler.ready.wait(), served.part, work)
         scheduler.may_decide.set()
-        yield RunningCluster(client, scheduler, (serving, living, work))
+        yield RunningCluster(client, scheduler, (served.part, work))
 
 
 async def _define_kinds(client: KubeClient, kinds: Sequence[WatchedKind]) -> None:
@@ -145,10 +144,3 @@ async def _wait_for_ready_nodes(cluster: RunningCluster) -> None:
                 taint.key == NOT_READY for n in cluster.nodes for taint in n.spec.taints or ()
             ):
                 await asyncio.sleep(_LOOK_S)
-
-
-async def _stop_serving(server: ApiServer, serving: Part) -> None:
-    """Raises what goes wrong on the way out: a last write that does not reach the disk."""
-    if not serving.done():
-        server.stop()
-        await serving
