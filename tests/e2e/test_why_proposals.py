@@ -15,8 +15,8 @@ from support.e2e.pending_workloads import CASES, PendingWorkload
 from support.e2e.up_process import Objects, up
 
 THIRDS = 3
-MAX_PROPOSALS = 4
-"""That many of each answer are carried out, the first ones."""
+MAX_PROPOSALS = 5
+"""As many of each answer as the command prints."""
 
 
 def third() -> int:
