@@ -239,7 +239,7 @@ def test_steps_have_commands_to_copy(browser: "Browser", reports: Reports) -> No
         assert [each.get_attribute("aria-label") for each in copies] == [
             f"Copy: {command}" for command in page.locator("#steps li code").all_inner_texts()
         ]
-        assert page.locator("#steps li code", has_text="delete pod web-").count() == 1
+        assert page.locator("#steps li code", has_text="/eviction -f -").count() == 1
 
 
 def test_failures_open_one_by_one(browser: "Browser", reports: Reports) -> None:
