@@ -6,7 +6,7 @@ not `present` and no snapshot shows it. Every change of a row's node is logged, 
 vector can be told which of its rows are old.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -84,13 +84,18 @@ class NodeTable:
 
     def resource_id(self, name: str) -> int:
         """The row of a resource in `allocatable`, made on first sight."""
-        index = self.resources.id(name)
-        if index >= self.allocatable.shape[0]:
+        (index,) = self.resource_ids((name,))
+        return index
+
+    def resource_ids(self, names: Iterable[str]) -> list[int]:
+        """The same for many, of which thousands may be new."""
+        indices = [self.resources.id(name) for name in names]
+        if len(self.resources) > self.allocatable.shape[0]:
             grown = np.zeros((len(self.resources), self.capacity), dtype=np.int64)
             grown[: self.allocatable.shape[0]] = self.allocatable
             self.allocatable = grown
             self.growth += 1
-        return index
+        return indices
 
     def claim_row(self, name: str) -> int:
         """The row for a name, taking a free one if the name has none yet."""
@@ -182,9 +187,9 @@ class NodeTable:
     def _put_allocatable(self, row: int, node: Node) -> None:
         vector = allocatable_vector(node.status.allocatable)
         self.allowed_pods[row] = vector.pop("pods", 0)
-        ids = {self.resource_id(name): amount for name, amount in vector.items()}
+        indices = self.resource_ids(vector)
         self.allocatable[:, row] = 0
-        for index, amount in ids.items():
+        for index, amount in zip(indices, vector.values(), strict=True):
             self.allocatable[index, row] = amount
 
     def _touch(self, row: int) -> None:

@@ -188,7 +188,8 @@ class Usage:
         self.changed[row] = self.log.note(row)
 
     def _table_requests(self, shape: PodShape) -> tuple[tuple[int, int], ...]:
-        return tuple((self._nodes.resource_id(n), a) for n, a in shape.accounted.items() if a)
+        asked = {name: amount for name, amount in shape.accounted.items() if amount}
+        return tuple(zip(self._nodes.resource_ids(asked), asked.values(), strict=True))
 
     def grow(self) -> None:
         """Catch up with resources and rows that the node table has gained."""

@@ -69,8 +69,11 @@ class PreChecks:
         if usage.pod_count[row] + 1 > nodes.allowed_pods[row]:
             return False
         for name, amount in info.shape.admission_requests.items():
-            resource = nodes.resource_id(name)
-            free = int(nodes.allocatable[resource, row]) - int(usage.requested_of(resource)[row])
+            resource = nodes.resources.find(name)
+            free = 0
+            if resource >= 0:
+                used = int(usage.requested_of(resource)[row])
+                free = int(nodes.allocatable[resource, row]) - used
             if amount > max(free, 0):
                 return False
         return True
