@@ -33,6 +33,7 @@ def test_a_hostile_pod_is_tried_within_the_budget(
     visit = scene.prepare(TABLES[kind][what])
     spent: dict[str, float] = {}
     try:
+        _, spent["what it brings"] = measure_work(visit.bring)
         _, spent["arrival"] = measure_work(visit.arrive)
         _, spent["attempt"] = measure_work(visit.attempt)
         _, spent["change of a node"] = measure_work(scene.change_node)

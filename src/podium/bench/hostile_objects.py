@@ -3,8 +3,8 @@
 One pod of one tenant must not hold up the pods of all others. Each pod here fills one field of a
 pod, or a combination of fields, with as many entries as fit into an object; what costs the
 scheduler more than the size of the object shows at once. Some bring objects of their own along:
-volumes, claims, nodes. Tests bound how much work an attempt may make in a unit that is the same on
-every machine, and `podium bench hostile` says how many seconds it takes here.
+volumes, claims, nodes. `hostile_scheduling` has them scheduled; tests bound how much work each step
+may make, in a unit that is the same on every machine.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -623,9 +623,75 @@ def _scene_pod(number: int, kind: int) -> Object:
     }
 
 
+# --- nodes that are hostile themselves ----------------------------------------------------------
+
+
+def _full_nodes(make: Callable[[int], Object], number: int = 5) -> HostilePod:
+    """A plain pod, and nodes that are as large as they can be."""
+    return make_hostile_pod(nodes=[_fill_node(n, make(n)) for n in range(number)])
+
+
+def _fill_node(number: int, parts: Object) -> Object:
+    node = make_scene_node(10_000 + number)
+    for name, part in parts.items():
+        node[name] = {**node[name], **part}
+    return node
+
+
+FULL_NODES: Final = Table[HostilePod](
+    {
+        "taints": lambda: _full_nodes(
+            lambda node: {
+                "spec": {
+                    "taints": fill(
+                        lambda n: {"key": f"k{n}", "value": f"{node}", "effect": "NoSchedule"}
+                    )
+                }
+            }
+        ),
+        "soft taints": lambda: _full_nodes(
+            lambda node: {
+                "spec": {
+                    "taints": fill(
+                        lambda n: {"key": f"k{n}", "value": f"{node}", "effect": "PreferNoSchedule"}
+                    )
+                }
+            }
+        ),
+        "labels": lambda: _full_nodes(
+            lambda node: {
+                "metadata": {
+                    "name": f"full-{node}",
+                    "labels": fill_map(lambda n: (f"k{node}-{n}", "v")),
+                }
+            }
+        ),
+        "images": lambda: _full_nodes(
+            lambda node: {
+                "status": {
+                    "allocatable": {"cpu": "4", "memory": "8Gi", "pods": 110},
+                    "images": fill(
+                        lambda n: {"names": [f"app-{node}-{n}:v1"], "sizeBytes": 30_000_000}
+                    ),
+                }
+            }
+        ),
+        "resources": lambda: _full_nodes(
+            lambda node: {
+                "status": {
+                    "allocatable": fill_map(
+                        lambda n: ("cpu", "4") if not n else (f"example.com/r{node}-{n}", "1"), 12
+                    )
+                }
+            }
+        ),
+    }
+)
+
 TABLES: Final = {
     "node affinity": NODE_AFFINITY,
     "pod affinity": POD_AFFINITY,
     "nodes": NODES,
     "volumes and devices": VOLUMES_AND_DEVICES,
+    "full nodes": FULL_NODES,
 }

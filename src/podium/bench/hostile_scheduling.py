@@ -37,10 +37,7 @@ class HostileScene:
         self._others = 0
 
     def prepare(self, hostile: HostilePod) -> "Visit":
-        """Have everything there that the pod names."""
         brought = [_decode(each) for each in (*hostile.nodes, *hostile.objects)]
-        for obj in brought:
-            self.driver.put(obj)
         return Visit(self, _encode(hostile.pod), brought)
 
     def change_node(self) -> None:
@@ -94,6 +91,11 @@ class Visit:
         self._written = pod
         self._brought = brought
         self.size = len(pod)
+
+    def bring(self) -> None:
+        """What the pod names is there, and nodes that come with it."""
+        for obj in self._brought:
+            self._scene.driver.put(obj)
 
     def arrive(self) -> None:
         """It is decoded, and waits."""
