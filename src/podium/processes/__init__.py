@@ -2,8 +2,9 @@
 
 - `embedded_cluster.embedded_cluster(options)`: an API server without sockets, with simulated nodes
   and controllers.
-- `whole_cluster.whole_cluster(server, plan)`: the same behind a port, and a scheduler at work in
-  it; `run_cluster` keeps it until a signal.
+- `served_cluster.served_cluster(server, options, ...)`: the same behind a port, in a thread.
+- `whole_cluster.whole_cluster(server, plan)`: that, and a scheduler at work in it in this thread;
+  `run_cluster` keeps it until a signal.
 - `startup.prepare_scheduler(options, gates, log)`: kube-scheduler's way from flags to a scheduler
   that could run, and `run_scheduler.run_scheduler(prepared, ...)`, which runs it.
 - `run_simulated_nodes.run_simulated_nodes(settings, options)`: nodes and controllers for a server
