@@ -200,13 +200,12 @@ def test_a_pod_is_meant_by_workload_or_beginning(
     assert done.err == (f"podium: {said}\n" if said else "")
 
 
-def test_a_beginning_of_several_names_lists_them(
+def test_a_beginning_of_several_names_means_the_workload_that_all_are_of(
     capsys: pytest.CaptureFixture[str], kubeconfig: str
 ) -> None:
     done = explained(capsys, kubeconfig, "web")
-    assert done.code == 2
-    expected = "2 pods begin with web; say which: default/web-abc-1, default/web-abc-2"
-    assert expected in done.err
+    assert done.code == 0
+    assert done.err == "podium: default/web-abc-2 of deployment/web\n"
 
 
 def test_the_namespace_of_the_context_is_looked_in_first(

@@ -34,7 +34,7 @@ def test_templates_are_used_in_turn_and_keep_their_zones(tmp_path: Path) -> None
         )
         paths.append(path)
     nodes = read_nodes(3, paths, "", "", None, "")
-    assert [each["metadata"]["name"] for each in nodes] == ["big-0", "small-0", "big-1"]
+    assert [each["metadata"]["name"] for each in nodes] == ["big-0", "small", "big-1"]
     assert [each["metadata"]["labels"][ZONE] for each in nodes] == ["x", "z", "x"]
 
 

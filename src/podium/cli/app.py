@@ -218,7 +218,7 @@ def _as_options(words: list[str]) -> list[str]:
 
 
 def _tell_usage_error(problem: CycloptsError) -> None:
-    text = " ".join(str(problem).split())
+    text = str(problem)
     if isinstance(problem, UnusedCliTokensError):
         text = f"unexpected argument: {shlex.join(problem.unused_tokens or ())}"
     print_line(f"podium: {text[:1].lower()}{text[1:]}", error=True)

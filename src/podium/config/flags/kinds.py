@@ -5,6 +5,7 @@ patterns grows with every further one, and the first replaces the default. Refus
 `ValueError`s in the words of Go's libraries; the parser puts the flag's name around them.
 """
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -67,6 +68,8 @@ def _word(on: bool) -> str:
 
 def _short_float(number: float) -> str:
     """As few digits as tell the number from its neighbours, with an exponent from a million on."""
+    if not math.isfinite(number):
+        return "NaN" if math.isnan(number) else f"{number:+}".title()
     for digits in range(1, 10):
         scientific = f"{number:.{digits - 1}e}"
         if parse_float32(scientific) == number:
