@@ -23,6 +23,7 @@ from podium.api.storage import (
 from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo, uid_of
 from podium.engine.changes import is_updated, node_changes, pod_changes
+from podium.engine.informed_plugins import InformedPlugins
 from podium.engine.pre_checks import PreChecks
 from podium.engine.queue.queue import Concerns
 from podium.engine.state import EngineState, described, placed
@@ -75,6 +76,7 @@ class Intake:
         self._hints = state.gates["SchedulerQueueingHints"]
         self._checks = PreChecks(state.cluster, state.gates)
         self._heard = state.observers.heard
+        self._informed = InformedPlugins(state.profiles.values())
 
     # nodes
 
@@ -94,6 +96,7 @@ class Intake:
             self._handled(NODE_ADDED, begun)
         else:
             self._wake_each(node_changes(old, node), old, node, begun)
+        self._informed.tell(old, node)
 
     @transition
     def node_deleted(self, name: str) -> None:
@@ -105,6 +108,7 @@ class Intake:
             self._state.observers.event_received(NODE_DELETED, old)
             cluster.remove_node(name)
             self._handled(NODE_DELETED, begun)
+            self._informed.tell(old, None)
 
     # everything else
 
@@ -127,12 +131,14 @@ class Intake:
         old = catalog.get(type(obj), metadata.name, metadata.namespace)
         catalog.put(obj)
         self._object_event(Action.ADD if old is None else Action.UPDATE, old, obj, begun)
+        self._informed.tell(old, obj)
 
     @transition
     def object_deleted(self, obj: KubeStruct) -> None:
         begun = self._state.clock()
         self._state.cluster.catalog.remove(obj)
         self._object_event(Action.DELETE, obj, None, begun)
+        self._informed.tell(obj, None)
 
     def _object_event(
         self, action: Action, old: EventObject, new: EventObject, begun: float
@@ -186,6 +192,7 @@ class Intake:
             self._assigned_changed(old, info, begun)
         elif state.responsible(pod):
             self._pending_changed(old, info, begun)
+        self._informed.tell(old, pod)
 
     @transition
     def pod_deleted(self, pod: Pod) -> None:
@@ -208,6 +215,7 @@ class Intake:
             state.observers.event_received(PENDING_POD_DELETED, pod)
             self._pending_deleted(info)
             self._handled(PENDING_POD_DELETED, begun)
+        self._informed.tell(pod, None)
 
     def _added(self, info: PodInfo, begun: float) -> None:
         state = self._state

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import msgspec
 
+from podium.api.meta import KubeStruct
 from podium.cluster.pod_info import PodInfo
 from podium.framework.events import Registration
 from podium.framework.plugin_metrics import PluginMetric
@@ -34,6 +35,9 @@ class Plugin:
     """Methods of an extension point of which a plugin has to write one at least."""
     watched_kinds: ClassVar[tuple[WatchedKind, ...]] = ()
     """Kinds that it reads beside those that every scheduler watches."""
+    informed_of: ClassVar[tuple[type[KubeStruct], ...]] = ()
+    """Kinds of whose objects it is told by `on_add`, `on_update` and `on_delete`: nodes, pods, and
+    every other kind that is watched."""
     stays_whatever_watched: ClassVar[bool] = False
     """Set where what it promises of templates (`pre_filter_stays`, `of_objects` and so on) does not
     depend on objects of its watched kinds: then a change of one leaves what is remembered."""
@@ -52,6 +56,16 @@ class Plugin:
         None stands for "any event may"; an empty sequence for "none does".
         """
         return None
+
+    def on_add(self, obj: KubeStruct) -> None:
+        """An object of a kind that it is informed of is there; those that were there before it as
+        well."""
+
+    def on_update(self, old: KubeStruct, new: KubeStruct) -> None:
+        """An object has changed."""
+
+    def on_delete(self, obj: KubeStruct) -> None:
+        """An object is gone; a pod also when it has ended."""
 
     def sources(self) -> Sequence[ValueSource]:
         """Data from outside that the driver is to keep up to date; see `sources.py`."""
