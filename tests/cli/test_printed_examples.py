@@ -396,3 +396,17 @@ def test_the_gate_of_before_prefers_the_smallest_volume_that_fits(
     assert placed(capsys, tmp_path, *objects, flags=new) == {"db": "roomy"}
     both = (*old, *new)
     assert placed(capsys, tmp_path, *objects, flags=both) == {"db": "roomy"}
+
+
+def test_what_the_printed_shape_leaves_whole_takes_a_large_claim_that_would_need_another_machine(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    objects = stored()
+    claim = {**objects[1], "metadata": {"name": "lake"}}
+    claim["spec"] = {**claim["spec"], "resources": {"requests": {"storage": "90Gi"}}}
+    volume = {"name": "data", "persistentVolumeClaim": {"claimName": "lake"}}
+    both = (*objects, claim, pod("lake", volumes=[volume]))
+    gate = ("--feature-gates", "StorageCapacityScoring=true")
+    printed = ("--config", str(COPIES["002-1"]), *gate)
+    assert placed(capsys, tmp_path, *both, flags=printed) == {"db": "exact", "lake": "roomy"}
+    assert placed(capsys, tmp_path, *both, flags=gate) == {"db": "roomy", "lake": None}
