@@ -19,6 +19,7 @@ from support.apiserver.apiserver_process import RunningServer, serving
 from support.apiserver.hostile_shapes import Place, all_places
 from support.apiserver.metered_server import Meter, encoded, seed_of
 from support.apiserver.populated_server import collection
+from support.suite.requirements import PROC
 from support.suite.slow_cases import few_of
 from support.waiting import PATIENCE_S
 
@@ -184,7 +185,7 @@ def resident_mib(server: RunningServer, field: str) -> int:
     return int(kib.split()[0]) >> 10
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads /proc")
+@PROC.skip_unless(Path("/proc/self/status").exists())
 def test_a_server_answers_within_its_memory(tmp_path: Path) -> None:
     flow_list = hostile_bodies.YAML["a flow list"]
     pods = "/api/v1/namespaces/default/pods"

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from support.suite.requirements import PROC
 
 TESTS = Path(__file__).parents[1]
 MAX_YARDSTICKS = 100
@@ -114,7 +115,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Cost:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is not told here")
+@PROC.skip_unless(Path("/proc/self/status").exists())
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_file_gets_its_answer_at_once(name: str, tmp_path: Path, small: Cost) -> None:
     file = tmp_path / "hostile.yaml"

@@ -11,8 +11,8 @@ from podium.api.json_values import JsonObject, copied
 from podium.apiserver.aggregation.availability import LOCAL
 from podium.apiserver.resources.resource import Resource
 from podium.apiserver.strategy import certificate_requests, pods, services, storage, workloads
-from podium.apiserver.strategy.device_claims import drop_reports_of_released_devices
 from podium.apiserver.strategy.gated_fields import drop_gated_fields
+from podium.apiserver.validation.claim_statuses import drop_reports_of_released_devices
 
 Key = tuple[str, str]
 

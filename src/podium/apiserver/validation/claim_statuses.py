@@ -212,3 +212,16 @@ def _check_interface_address(errors: Errors, text: str, path: str) -> None:
         errors.append(invalid(path, text, detail))
     elif text != (canonical := found.with_prefixlen):
         errors.append(invalid(path, text, f'must be in canonical form ("{canonical}")'))
+
+
+def drop_reports_of_released_devices(new: JsonObject, old: JsonObject) -> None:
+    """Whoever takes back an allocation need not know what drivers have reported."""
+    status: JsonObject = new.get("status") or {}
+    if not status.get("devices"):
+        return
+    released = allocated_devices(old.get("status") or {}) - allocated_devices(status)
+    kept = [device for device in status["devices"] if device_key(device) not in released]
+    if kept:
+        status["devices"] = kept
+    else:
+        del status["devices"]
