@@ -1,6 +1,5 @@
 """Plugins of one's own in `podium up`: one that is busy or broken leaves the API server alone."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -89,15 +88,18 @@ def test_an_interruption_that_a_plugin_raises_fails_its_pod_alone(tmp_path: Path
 def test_an_order_that_breaks_ends_it_with_code_2(tmp_path: Path) -> None:
     (tmp_path / "unordered.py").write_text(UNORDERED)
     (tmp_path / "config.yaml").write_text(UNORDERED_CONFIGURATION)
-    with up(tmp_path, "--plugin", "unordered.py", "--config", "config.yaml") as cluster:
-        for name in "ab":
-            cluster.server.ask("POST", PODS, pod(name))
-        try:
-            assert cluster.process.wait(PATIENCE_S) == 2
-        except subprocess.TimeoutExpired:
-            pytest.fail("it goes on")
+    (tmp_path / "busy.py").write_text(BUSY)
+    plugins = ("--plugin", "unordered.py", "--plugin", "busy.py", "--plugin-timeout", "0")
+    with up(tmp_path, *plugins, "--config", "config.yaml", "--no-page") as cluster:
+        # They come while one is being scheduled, so that they have to be compared.
+        cluster.ask("POST", PODS, pod("held"))
+        wait_until((tmp_path / "begun").exists)
+        for number in range(20):
+            cluster.ask("POST", PODS, pod(f"other-{number}"))
+        (tmp_path / "release").touch()
+        assert cluster.process.wait(PATIENCE_S) == 2
         assert cluster.process.stderr is not None
-        told = [line for line in cluster.process.stderr.read().splitlines() if line]
+        told = cluster.process.stderr.read().splitlines()
     (line,) = [line for line in told if "cannot order the queue" in line]
     assert line == (
         "podium: plugin Unordered cannot order the queue: LookupError: no order"

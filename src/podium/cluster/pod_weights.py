@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from podium.api.labels import EXISTS, IN, Requirement, Selector
+from podium.api.labels import EXISTS, IN, NOT_IN, Requirement, Selector
 from podium.cluster.growth import Ints
 from podium.cluster.pod_classes import PodClass, PodQuery
 
@@ -67,7 +67,7 @@ class PodWeights:
                 wanted.append(self._with_key.get(requirement.key, _NO_CLASSES))
             elif requirement.operator == IN:
                 wanted.append(self._with_values(requirement))
-            elif requirement.values:
+            elif requirement.operator == NOT_IN:
                 unwanted.append(self._with_values(requirement))
             else:
                 unwanted.append(self._with_key.get(requirement.key, _NO_CLASSES))
