@@ -1,6 +1,6 @@
 """The driver that measurements use: time, churn and everything the engine asks for."""
 
-from podium.api.devices import ResourceClaim
+from podium.kubernetes.kinds.devices import ResourceClaim
 from podium.bench.cases import CASES
 from podium.bench.driver import ATTEMPT_S, Driver
 from podium.bench.scene import Churn, Plan, Scene, Turn, arrivals

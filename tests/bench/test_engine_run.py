@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.bench.cases import CASES
 from podium.bench.engine_run import measure_case, measure_file, read_workload
 from podium.bench.figures import Figures, Result, percentile_ms

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.bench.figures import Figures
 from podium.bench.live_results import LiveResult, compare_live
 from podium.bench.scheduler_process import SchedulerEnded, command_of, scheduler_process

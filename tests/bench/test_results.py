@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from podium.api.errors import InputError
-from podium.api.versioned_documents import make_list
+from podium.golang.errors import InputError
+from podium.files.versioned_documents import make_list
 from podium.bench.comparison import FASTER, OTHER_SIZE, SAME, SLOWER, compare
 from podium.bench.results import Recorded, read_results
 

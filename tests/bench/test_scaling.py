@@ -2,7 +2,7 @@
 
 import pytest
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.bench.cases import CASES
 from podium.bench.child import Order
 from podium.bench.figures import Figures

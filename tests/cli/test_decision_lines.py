@@ -11,7 +11,7 @@ from support.cli.hostile_text import HOSTILE
 from support.live.live_clusters import in_live_cluster, is_bound, pod
 from support.simulated_cluster.simulated_clusters import Cluster
 
-from podium.api.go_quoting import escape_unprintable
+from podium.golang.quoting import escape_unprintable
 from podium.cli.console import Console
 from podium.cli.decision_lines import DecisionLines
 from podium.client.resources import PODS

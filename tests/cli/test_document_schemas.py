@@ -7,7 +7,7 @@ import pytest
 from support.cli.command_line import EXAMPLE, podium
 from support.cli.document_schemas import SCHEMAS, SHARED, kinds, load, problems, resolve
 
-from podium.api.versioned_documents import Kind, ListedKind
+from podium.files.versioned_documents import Kind, ListedKind
 from podium.framework.status import Code
 from podium.simulator import PodOutcome
 

@@ -16,7 +16,7 @@ from support.explain.pending_input import write_list
 from support.recorded_cases import PARITY
 from support.suite.slow_cases import few_of
 
-from podium.api.versioned_documents import API_VERSION
+from podium.files.versioned_documents import API_VERSION
 from podium.cli.app import build_app
 
 FIRST_STEPS = ("-f", str(EXAMPLES / "cluster.yaml"), "-f", str(EXAMPLES / "first-steps.yaml"))

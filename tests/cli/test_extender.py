@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from support.cli.command_line import EXAMPLES, podium
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.extenders import Extender
 from podium.extenders.serving import Listening
 from podium.user_code.extenders import load_extender

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.cli import main
 from podium.cli.app import build_app
 from podium.extenders.gpu.card_metrics import CardMetrics

@@ -3,9 +3,9 @@
 import pytest
 from support.cli.command_line import EXAMPLE, podium
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.cli.feature_gate_flags import read_gates
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 
 
 @pytest.mark.parametrize(

@@ -26,9 +26,9 @@ from support.cli.hostile_text import (
 )
 from support.extenders.extender_servers import answering, serving_in_thread
 
-from podium.api.go_quoting import escape_unprintable
-from podium.api.json_values import DecodedValue
-from podium.api.yaml_reader import read_yaml
+from podium.golang.quoting import escape_unprintable
+from podium.golang.json_values import DecodedValue
+from podium.golang.yaml_reader import read_yaml
 
 Arguments = list[str]
 Run = Callable[[Arguments], Done]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support.cli.command_line import Write, node, pod, podium, writer
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.cli.line_logging import silence_web_server
 from podium.files.gzip_inputs import unpack_gzip
 

@@ -7,7 +7,7 @@ import logging
 import pytest
 from support.cli.hostile_text import FORGED, HOSTILE
 
-from podium.api.go_quoting import escape_unprintable, quoted
+from podium.golang.quoting import escape_unprintable, quoted
 from podium.cli.line_logging import LineFormatter, guard_last_resort
 from podium.config.flags.options import options_of
 from podium.config.flags.parser import parse_flags

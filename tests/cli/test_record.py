@@ -17,7 +17,7 @@ from support.cli.command_line import ROOT, node, pod, podium
 from support.cluster_traces.cut_connections import Relay
 from support.waiting import PATIENCE_S, wait_until
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.cluster_traces.object_recording import RECORDED_STRUCTS
 from podium.cluster_traces.recording_rights import cluster_role
 from podium.cluster_traces.trace_lines import TraceLine

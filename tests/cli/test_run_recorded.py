@@ -13,7 +13,7 @@ import pytest
 from support.cli.scheduler_process import Ended, Scheduler
 from support.recorded_cases import PARTS, read_recorded, select_part
 
-from podium.api.go_quoting import quoted
+from podium.golang.quoting import quoted
 
 FREE_PORT = "18259"
 WEIGHTED = ("Score", "PlacementScore")

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from support.waiting import PATIENCE_S
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.cli import main
 from podium.engine.scheduler import Engine
 

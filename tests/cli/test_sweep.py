@@ -10,7 +10,7 @@ from distributed import LocalCluster
 from pyarrow import parquet
 from support.cli.command_line import EXAMPLES, node, pod, podium, writer
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.what_if.measured_runs import RunOutcome
 from podium.what_if.run_matrix import MatrixRunner, RunPosition
 from podium.what_if.scenario_runs import name_scenario

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import trustme
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.client.credentials import Credentials, user_credentials
 from podium.client.exec_plugin import ExecCredentials
 from podium.client.tls import certificate_of, tls_context

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from support.live.scripted_server import make_object
 
-from podium.api.errors import InputError
-from podium.api.labels import Selector, selector_of
-from podium.api.meta import KubeObject, LabelSelector, LabelSelectorRequirement, ObjectMeta
+from podium.golang.errors import InputError
+from podium.kubernetes.rules.labels import Selector, selector_of
+from podium.kubernetes.kinds.meta import KubeObject, LabelSelector, LabelSelectorRequirement, ObjectMeta
 from podium.client import (
     DeletedFinalStateUnknown,
     Indexer,

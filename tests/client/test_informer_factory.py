@@ -7,8 +7,8 @@ from support.live.followed_informer import settle
 from support.live.scripted_server import ScriptedServer, bookmark, line, make_object, refusal
 from support.live.virtual_loop import run_virtually
 
-from podium.api.errors import InputError
-from podium.api.meta import KubeObject
+from podium.golang.errors import InputError
+from podium.kubernetes.kinds.meta import KubeObject
 from podium.client import KubeClient, Selection, SharedInformerFactory, Unreachable
 from podium.client.resources import NODES, PODS
 

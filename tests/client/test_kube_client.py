@@ -8,7 +8,7 @@ import pytest
 from support.live.scripted_server import ScriptedServer, make_list, make_object, refusal, reply
 from support.live.virtual_loop import run_virtually
 
-from podium.api.errors import PodiumError
+from podium.golang.errors import PodiumError
 from podium.client import (
     DeleteOptions,
     KubeClient,

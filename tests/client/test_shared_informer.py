@@ -18,7 +18,7 @@ from support.live.scripted_server import (
 )
 from support.live.virtual_loop import run_virtually, sleep_virtually
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.client import (
     ResourceEventHandlerFuncs,
     Selection,

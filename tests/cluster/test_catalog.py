@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from podium.api.meta import KubeStruct, ObjectMeta
-from podium.api.workloads import Namespace, PriorityClass, Service
+from podium.kubernetes.kinds.meta import KubeStruct, ObjectMeta
+from podium.kubernetes.kinds.workloads import Namespace, PriorityClass, Service
 from podium.cluster.catalog import Catalog
 
 

@@ -6,8 +6,8 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.api.kinds import decode_as
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.typed_objects import decode_as
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.compaction import Values
 from podium.cluster.pod_info import PodInfos
 from podium.testing import make_pod

@@ -1,6 +1,6 @@
 """Sizes and holders of images."""
 
-from podium.api.node import ContainerImage
+from podium.kubernetes.kinds.node import ContainerImage
 from podium.cluster.images import ImageIndex
 
 

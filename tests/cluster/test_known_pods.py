@@ -1,6 +1,6 @@
 """Pods by what they say, as they come, change and go."""
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.known_pods import KnownPods
 from podium.testing import make_pod
 

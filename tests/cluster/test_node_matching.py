@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.api.labels import Requirement, selector_of_map
-from podium.api.node_affinity import FieldRequirement, NodeTerm, RequiredNodeAffinity
+from podium.kubernetes.rules.labels import Requirement, selector_of_map
+from podium.kubernetes.rules.node_affinity import FieldRequirement, NodeTerm, RequiredNodeAffinity
 from podium.cluster.growth import Rows, indices
 from podium.cluster.node_matching import required_mask, term_mask, terms_mask
 from podium.cluster.state import Cluster

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.api.node import Node
+from podium.kubernetes.kinds.node import Node
 from podium.cluster.growth import FIRST_CAPACITY
 from podium.cluster.nodes import CPU, EPHEMERAL_STORAGE, MEMORY, NodeTable
 from podium.cluster.state import Cluster

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.api.node import Node
+from podium.kubernetes.kinds.node import Node
 from podium.cluster.order import NodeOrder, zone_key
 from podium.cluster.state import Cluster
 from podium.testing import make_node

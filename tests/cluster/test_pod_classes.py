@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.api.labels import EVERYTHING, Selector, selector_of_map
-from podium.api.pod import Pod
+from podium.kubernetes.rules.labels import EVERYTHING, Selector, selector_of_map
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster import pod_classes
 from podium.cluster.growth import FIRST_CAPACITY
 from podium.cluster.pod_classes import CarriedTerm, PodQuery, TermKind

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.api.pod import Pod
-from podium.api.pod_groups import PodGroup
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.cluster.pod_group_state import (
     PodGroupMissing,
     PodGroupState,

@@ -5,7 +5,7 @@ import math
 import msgspec
 from msgspec.structs import replace
 
-from podium.api.pod import PodSpec
+from podium.kubernetes.kinds.pod import PodSpec
 from podium.cluster.pod_info import PodInfos, uid_of
 from podium.testing import make_pod
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.api.host_ports import HostPort, conflicts
+from podium.kubernetes.rules.host_ports import HostPort, conflicts
 from podium.cluster.growth import Rows
 from podium.cluster.ports import PortColumns
 

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.api.labels import selector_of_map
+from podium.kubernetes.rules.labels import selector_of_map
 from podium.cluster.pod_classes import PodQuery
 from podium.cluster.removed_pods import RemovedPods
 from podium.cluster.state import Cluster

@@ -2,7 +2,7 @@
 
 import pytest
 
-from podium.api.labels import EVERYTHING
+from podium.kubernetes.rules.labels import EVERYTHING
 from podium.cluster.nodes import CPU
 from podium.cluster.pod_classes import PodQuery
 from podium.cluster.state import CacheError, Cluster

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from podium.api.host_ports import HostPort
-from podium.api.labels import EVERYTHING, selector_of_map
+from podium.kubernetes.rules.host_ports import HostPort
+from podium.kubernetes.rules.labels import EVERYTHING, selector_of_map
 from podium.cluster.pod_classes import PodQuery
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podium.api.labels import IN
-from podium.api.node_affinity import NAME_FIELD, FieldRequirement, NodeTerm
+from podium.kubernetes.rules.labels import IN
+from podium.kubernetes.rules.node_affinity import NAME_FIELD, FieldRequirement, NodeTerm
 from podium.cluster.audit import Audit
 from podium.cluster.node_matching import term_mask
 from podium.cluster.state import Cluster

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from podium.api.host_ports import HostPort
-from podium.api.pod import Pod
+from podium.kubernetes.rules.host_ports import HostPort
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.growth import FIRST_CAPACITY
 from podium.cluster.nodes import CPU, MEMORY
 from podium.cluster.state import Cluster

@@ -8,8 +8,8 @@ import pytest
 from msgspec import inspect
 from support.cluster_traces.canaries import CANARY, canaries_in, canary_object
 
-from podium.api.kinds import decode_as
-from podium.api.meta import KubeStruct
+from podium.kubernetes.kinds.typed_objects import decode_as
+from podium.kubernetes.kinds.meta import KubeStruct
 from podium.apiserver.resources.builtin import BUILTIN
 from podium.client import ResourceType, resources
 from podium.cluster_traces.object_recording import (

@@ -20,7 +20,7 @@ from podium.cluster_traces.recorded_cluster import read_recorded_cluster
 from podium.cluster_traces.replay import ReplayRules, replay
 from podium.cluster_traces.replay_report import Outcome, ReplayReport
 from podium.cluster_traces.trace_lines import Delete, Gap, Patch, Put, TraceLine
-from podium.config.feature_gates import DEFAULT_GATES
+from podium.kubernetes.releases.feature_gates import DEFAULT_GATES
 from podium.config.load import load_configuration
 from podium.plugins import in_tree_registry
 from podium.user_code.plugins import equip

@@ -16,7 +16,7 @@ from support.cluster_traces.written_traces import (
     write_trace,
 )
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.cluster_traces.recorded_cluster import read_recorded_cluster
 from podium.cluster_traces.trace_lines import End, Put, diff_objects, make_header
 from podium.cluster_traces.trace_reading import open_trace

@@ -15,8 +15,8 @@ import msgspec
 import pytest
 
 import podium
-from podium.api.go_duration import Duration
-from podium.api.meta import KubeStruct
+from podium.golang.durations import Duration
+from podium.kubernetes.kinds.meta import KubeStruct
 from podium.config.plugin_args import ARGS_KINDS
 from podium.config.points import ExtensionPoint
 from podium.config.types import KubeSchedulerConfiguration, PluginConfig

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from podium.api.go_duration import Duration
-from podium.api.pod import NodeAffinity, NodeSelector, NodeSelectorTerm
+from podium.golang.durations import Duration
+from podium.kubernetes.kinds.pod import NodeAffinity, NodeSelector, NodeSelectorTerm
 from podium.config import (
     DEFAULT_GATES,
     ConfigurationError,

@@ -12,7 +12,7 @@ from support.config.known_plugins import every_plugin
 from support.e2e.printed_files import COPIES, SEEDS, printed
 from support.suite.requirements import ARTICLES
 
-from podium.api.go_duration import Duration
+from podium.golang.durations import Duration
 from podium.config import DEFAULT_GATES
 from podium.config.examine import KnownPlugins, examine
 from podium.config.points import ExtensionPoint

@@ -14,7 +14,7 @@ from support.engine.scripted_extenders import (
     scoring,
 )
 
-from podium.api.node import Node
+from podium.kubernetes.kinds.node import Node
 from podium.engine.decision import Decision
 from podium.framework.asking import NobodyToAsk
 from podium.framework.extender_calls import FilterAnswer, FilterCall

@@ -6,8 +6,8 @@ from typing import Any
 from support.engine.scripted_extenders import Script, clears, extender, fails, preempting
 from support.engine.tight_clusters import budget, labelled, running
 
-from podium.api.meta import KubeStruct
-from podium.api.node import Node
+from podium.kubernetes.kinds.meta import KubeStruct
+from podium.kubernetes.kinds.node import Node
 from podium.engine.decision import Decision
 from podium.framework.extender_calls import MetaVictims, PreemptAnswer, PreemptCall
 from podium.framework.status import Code

@@ -7,7 +7,7 @@ import pytest
 from support.engine.scripted_extenders import Script, filtering, leaves, scores, scoring
 from support.framework.fake_plugins import permit
 
-from podium.api.meta import KubeStruct
+from podium.kubernetes.kinds.meta import KubeStruct
 from podium.engine.scheduler import Attempt
 from podium.framework.asking import Answers, Asking, Calls, WrongAnswers
 from podium.framework.extender_calls import FilterAnswer, FilterCall, PrioritizeAnswer

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 from support.framework.fake_plugins import filter_by, permit, post_filter, reserve
 
-from podium.api.pod import PodCondition
+from podium.kubernetes.kinds.pod import PodCondition
 from podium.engine import Decision
 from podium.engine.observer import Observer
 from podium.engine.requests import NOTE_LIMIT, shortened

@@ -11,7 +11,7 @@ import pytest
 from support.suite.slow_cases import few_of
 from support.yardstick import measure_work
 
-from podium.bench.hostile_objects import MAX_OBJECT_BYTES, TABLES
+from podium.bench.hostile_pods import MAX_OBJECT_BYTES, TABLES
 from podium.bench.hostile_scheduling import HostileScene
 from podium.engine.garbage import seldom_collected
 

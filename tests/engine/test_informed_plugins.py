@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from podium.api.workloads import Service
+from podium.kubernetes.kinds.workloads import Service
 from podium.plugin import Cycle, FilterPlugin, Node, Pod, Rows, Verdict
 from podium.testing import FakeCluster, assert_placed, make_node, make_pod
 

@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 from support.framework.fake_plugins import permit
 
-from podium.api.storage import PersistentVolumeClaim
-from podium.api.workloads import Namespace
+from podium.kubernetes.kinds.storage import PersistentVolumeClaim
+from podium.kubernetes.kinds.workloads import Namespace
 from podium.cluster.growth import Rows, count_of
 from podium.framework.cycle import Cycle
 from podium.framework.events import Action, Registration, Resource

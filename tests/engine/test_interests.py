@@ -8,7 +8,7 @@ from support.framework.fake_plugins import Arrival, Binder, configuration_of
 from podium.cluster.growth import Ints, Rows, indices
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.engine.interests import interests_of
 from podium.engine.queue.queueing_hints import Interests
 from podium.framework.cycle import Cycle

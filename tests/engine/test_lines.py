@@ -3,7 +3,7 @@
 from msgspec.structs import astuple, replace
 from support.framework.fake_plugins import filter_by, permit, post_filter, reserve
 
-from podium.api.pod import Toleration
+from podium.kubernetes.kinds.pod import Toleration
 from podium.engine.pod_log import Line
 from podium.engine.requests import PluginWrite
 from podium.framework.cycle import Cycle

@@ -8,8 +8,8 @@ from support.live.live_clusters import in_live_cluster, is_bound
 from support.live.live_clusters import pod as live_pod
 from support.simulated_cluster.simulated_clusters import Cluster
 
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.client.resources import PODS
 from podium.cluster.pod_info import PodInfo
 from podium.config.load import load_configuration

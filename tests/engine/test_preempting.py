@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from support.framework.fake_plugins import permit, pre_bind
 
-from podium.api.pod import PodCondition
+from podium.kubernetes.kinds.pod import PodCondition
 from podium.engine.requests import Preempt
 from podium.framework.points import PermitResult, Plugin, PreFlight
 from podium.framework.status import Code, Status

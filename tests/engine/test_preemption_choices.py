@@ -12,8 +12,8 @@ import msgspec
 from hypothesis import strategies as st
 from support.suite.slow_cases import given_examples
 
-from podium.api.pod import Pod
-from podium.api.workloads import PodDisruptionBudget, PodDisruptionBudgetStatus
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget, PodDisruptionBudgetStatus
 from podium.config.load import load_configuration
 from podium.engine.choice import FirstByName
 from podium.engine.scheduler import Engine

@@ -12,8 +12,8 @@ from support.engine.tight_clusters import (
     small,
 )
 
-from podium.api.pod import Pod
-from podium.api.workloads import PodDisruptionBudget
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.config.load import load_configuration
 from podium.engine.choice import FirstByName
 from podium.engine.scheduler import Engine

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from podium.api.pod import Pod
-from podium.config.feature_gates import FeatureGates, Release
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.releases.feature_gates import FeatureGates, Release
 from podium.testing import FakeCluster, make_handle, make_node, make_pod
 
 NODE = {"cpu": "4", "memory": "8Gi", "pods": 10}

@@ -8,8 +8,8 @@ from support.framework.fake_plugins import (
     reserve,
 )
 
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.engine.decision import Decision
 from podium.engine.scheduler import Attempt, Engine
 from podium.framework.points import PermitResult

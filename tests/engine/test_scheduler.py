@@ -3,7 +3,7 @@
 import pytest
 from support.framework.fake_plugins import Arrival, Binder, gate, make_engine, reserve, score_by
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.engine.requests import Bind
 from podium.engine.scheduler import Engine, UnknownProfileError
 from podium.framework.status import Code, Status, error, unresolvable, unschedulable

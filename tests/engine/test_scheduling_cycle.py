@@ -12,8 +12,8 @@ from support.framework.fake_plugins import (
     score_by,
 )
 
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.config.load import load_configuration
 from podium.engine.decision import Decision, NodeScore
 from podium.engine.scheduler import Attempt, Engine

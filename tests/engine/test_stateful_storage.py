@@ -17,9 +17,9 @@ from support.engine.storage_controllers import ControlledWorld
 from support.engine.storage_shapes import NAMES, claiming_pods, objects
 from support.engine.storage_world import metadata_of
 
-from podium.api.devices import ResourceClaim
-from podium.api.pod import Pod
-from podium.api.storage import PersistentVolumeClaim
+from podium.kubernetes.kinds.devices import ResourceClaim
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.storage import PersistentVolumeClaim
 from podium.plugins.volume_binding.pod_volumes import selected_node
 from podium.testing import make_node
 

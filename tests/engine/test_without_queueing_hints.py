@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from podium.api.storage import PersistentVolumeClaim, StorageClass
-from podium.config.feature_gates import FeatureGateError, FeatureGates, Release
+from podium.kubernetes.kinds.storage import PersistentVolumeClaim, StorageClass
+from podium.kubernetes.releases.feature_gates import FeatureGateError, FeatureGates, Release
 from podium.testing import FakeCluster, make_node, make_pod
 
 OFF = FeatureGates({"SchedulerQueueingHints": False}, emulated=Release(1, 33))

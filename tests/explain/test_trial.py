@@ -2,11 +2,11 @@
 
 import msgspec
 
-from podium.api.devices import ResourceClaim
-from podium.api.meta import ObjectMeta
-from podium.api.node import Node
-from podium.api.pod import Pod, as_pending
-from podium.api.storage import PersistentVolumeClaim
+from podium.kubernetes.kinds.devices import ResourceClaim
+from podium.kubernetes.kinds.meta import ObjectMeta
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod, as_pending
+from podium.kubernetes.kinds.storage import PersistentVolumeClaim
 from podium.config.load import load_configuration
 from podium.engine import Engine
 from podium.explain.hypothesis import Hypothesis

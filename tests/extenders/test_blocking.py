@@ -13,7 +13,7 @@ from support.extenders.extender_servers import (
     serving_in_thread,
 )
 
-from podium.api.node import Node
+from podium.kubernetes.kinds.node import Node
 from podium.config import ConfigurationError
 from podium.config.types import ExtenderTLSConfig
 from podium.extenders.blocking import BlockingExtenderClient

@@ -21,7 +21,7 @@ from support.extenders.extender_servers import (
     serving,
 )
 
-from podium.api.node import Node
+from podium.kubernetes.kinds.node import Node
 from podium.config.types import Extender
 from podium.extenders.returned_nodes import ReturnedNode
 from podium.framework.extender_calls import (

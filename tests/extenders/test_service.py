@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from support.waiting import PATIENCE_S
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.extenders import Extender, ExtenderError, Nodes, Unresolvable, Victims
 from podium.extenders.service import ExtenderService
 

@@ -8,7 +8,7 @@ import pytest
 from support.serving.raw_http import Heard, served
 from support.waiting import PATIENCE_S
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.extenders import Extender, Nodes
 from podium.extenders.service import DEFAULT_BODY_LIMIT, ExtenderService
 from podium.extenders.serving import Listening

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.api.go_quoting import quoted
+from podium.golang.quoting import quoted
 from podium.extenders.urls import AddressProblem, checked, shown, verb_url, wire_form
 
 

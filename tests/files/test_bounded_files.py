@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.files.bounded_files import read_file, read_input, read_lines
 
 LIMIT = 3 * 1024 * 1024

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.files.private_files import (
     create_private_directory,
     create_private_file,

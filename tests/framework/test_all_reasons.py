@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.config.load import load_configuration
 from podium.engine import Engine
 from podium.framework.all_reasons import merged

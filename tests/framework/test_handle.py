@@ -1,6 +1,6 @@
 """What plugins find through their handle: objects of every kind, as they were seen last."""
 
-from podium.api.workloads import Namespace, Service
+from podium.kubernetes.kinds.workloads import Namespace, Service
 from podium.config.flags.client_settings import ClientSettings
 from podium.config.kubeconfig import ClusterEntry, UserEntry
 from podium.config.load import load_configuration

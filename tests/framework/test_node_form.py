@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.growth import Ints, Rows, indices
 from podium.cluster.state import Cluster
 from podium.framework.cycle import Cycle

@@ -9,7 +9,7 @@ from support.framework.fake_plugins import Arrival, Binder
 from podium.cluster.growth import Rows
 from podium.cluster.state import Cluster
 from podium.config.errors import ConfigurationError
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.load import load_configuration
 from podium.config.plugin_args import NodeResourcesFitArgs, RawArgs
 from podium.config.types import API_VERSION, KIND

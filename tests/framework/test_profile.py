@@ -13,7 +13,7 @@ from support.framework.fake_plugins import (
 )
 
 from podium.cluster.state import Cluster
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.merge import PluginListError
 from podium.framework.points import Plugin
 from podium.framework.profile import Profile, build_profiles

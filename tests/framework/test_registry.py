@@ -3,7 +3,7 @@
 import pytest
 from support.framework.fake_plugins import Arrival, Binder, filter_by
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.framework.cycle import Cycle
 from podium.framework.node_form import NodeFilterPlugin, NodeView
 from podium.framework.points import (

@@ -10,9 +10,9 @@ import numpy as np
 from hypothesis import strategies as st
 from support.suite.slow_cases import given_examples
 
-from podium.api.meta import ObjectMeta
-from podium.api.pod import Pod
-from podium.api.workloads import Service
+from podium.kubernetes.kinds.meta import ObjectMeta
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import Service
 from podium.cluster.change_log import MAX_LOGGED, ChangeLog
 from podium.cluster.growth import count_of, indices
 from podium.config.load import load_configuration

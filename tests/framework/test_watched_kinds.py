@@ -5,7 +5,7 @@ from typing import Literal
 
 import msgspec
 
-from podium.api.kinds import decode_as
+from podium.kubernetes.kinds.typed_objects import decode_as
 from podium.plugin import (
     Action,
     Cycle,

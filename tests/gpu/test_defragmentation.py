@@ -7,9 +7,9 @@ import msgspec
 import pytest
 from support.gpu.hami_cluster import HAMI, NOW, OWNER, node, on, pod
 
-from podium.api.node import Node
-from podium.api.pod import Pod
-from podium.api.workloads import PodDisruptionBudget
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.gpu.allocations import Allocation, CardShare, card_uses
 from podium.gpu.card_table import CardTable
 from podium.gpu.defragmentation import Defragmenter

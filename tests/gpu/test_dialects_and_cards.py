@@ -3,7 +3,7 @@
 import pytest
 from support.gpu.dialect_objects import NOW, bound, node, pod, registered, written
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.allocations import Allocation, card_uses
 from podium.gpu.card_table import CardTable
 from podium.gpu.cards import Card, NodeCards

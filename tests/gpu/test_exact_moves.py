@@ -8,8 +8,8 @@ from support.gpu.asked_scheduler import checked_plan
 from support.gpu.exact_moves import Fleet, Share, min_moves_to_idle, min_moves_to_place
 from support.gpu.hami_cluster import HAMI, NOW, node, on, pod
 
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.gpu import defragmentation
 from podium.gpu.defragmentation import Defragmenter
 from podium.gpu.move_table import MoveTable, Undo, take_back

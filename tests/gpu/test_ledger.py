@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from support.gpu.dialect_objects import NOW, bound, node, pod, registered, written
 
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.allocations import Allocation
 from podium.gpu.cards import Card
 from podium.gpu.dialects import DIALECTS, find_dialect

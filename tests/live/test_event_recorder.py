@@ -19,8 +19,8 @@ from support.live.event_server import (
 from support.live.scripted_server import refusal
 from support.live.virtual_loop import run_virtually, sleep_virtually
 
-from podium.api.meta import ObjectMeta
-from podium.api.pod_groups import PodGroup
+from podium.kubernetes.kinds.meta import ObjectMeta
+from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.client import Unreachable
 from podium.client.transport import Reply
 from podium.engine.requests import Event

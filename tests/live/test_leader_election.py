@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from support.live.lease_server import LEASE, SETTINGS, Elector, LeaseServer, Way, play, stopped
 from support.live.virtual_loop import run_virtually, sleep_virtually
 
-from podium.api.go_duration import Duration
+from podium.golang.durations import Duration
 from podium.live.leader_election import LeadershipLost, new_identity
 
 

@@ -10,7 +10,7 @@ import pytest
 from support.live.lease_server import SETTINGS, LeaseServer, Line, NotedLog
 from support.waiting import PATIENCE_S
 
-from podium.api.go_duration import Duration
+from podium.golang.durations import Duration
 from podium.client import KubeClient
 from podium.client.transport import Reply, Request
 from podium.config.types import LeaderElectionConfiguration

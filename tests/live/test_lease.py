@@ -14,7 +14,7 @@ from support.live.lease_server import BEGIN_S, SETTINGS, NotedLog, stopped
 from support.live.virtual_loop import sleep_virtually
 from support.simulated_cluster.simulated_clusters import Cluster, in_cluster
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.client import LoopClock
 from podium.client.resources import EVENTS, LEASES
 from podium.live.leader_election import LeaderElection

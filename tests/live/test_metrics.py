@@ -8,7 +8,7 @@ from support.engine.group_driver import GANGS, make_group, member, node
 from support.framework.fake_plugins import filter_by, permit, pre_filter
 from support.live.watched_metrics import Watched
 
-from podium.config.feature_gates import FeatureGates, Release
+from podium.kubernetes.releases.feature_gates import FeatureGates, Release
 from podium.framework.points import PermitResult, Plugin
 from podium.framework.status import Code, Status, error, unresolvable
 from podium.live import metric_definitions as known

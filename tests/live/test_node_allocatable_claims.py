@@ -8,7 +8,7 @@ from support.simulated_cluster.simulated_clusters import Cluster
 
 from podium.client.resources import DEVICE_CLASSES, PODS, RESOURCE_CLAIMS, RESOURCE_SLICES
 from podium.client.transport import Reply, Request
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.live.assembly import Assembly
 
 GATES = FeatureGates({"DRANodeAllocatableResources": True})

@@ -8,10 +8,10 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from podium.api.kinds import KubeObject
-from podium.api.meta import KubeStruct
-from podium.api.storage import PersistentVolumeClaim
-from podium.api.workloads import Namespace
+from podium.kubernetes.kinds.typed_objects import KubeObject
+from podium.kubernetes.kinds.meta import KubeStruct
+from podium.kubernetes.kinds.storage import PersistentVolumeClaim
+from podium.kubernetes.kinds.workloads import Namespace
 from podium.client import KubeClient
 from podium.client.resources import NODES, PODS, ResourceType
 from podium.live.object_access import ObjectAccess

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 from support.live.virtual_loop import run_virtually, sleep_virtually
 
-from podium.api.meta import ObjectMeta
-from podium.api.pod_groups import PodGroup, PodGroupCondition
+from podium.kubernetes.kinds.meta import ObjectMeta
+from podium.kubernetes.kinds.pod_groups import PodGroup, PodGroupCondition
 from podium.client import KubeClient, Unreachable
 from podium.client.transport import Reply, Request, Stream
 from podium.engine.requests import PatchPodGroupStatus

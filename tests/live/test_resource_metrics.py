@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from podium.api.pod import Pod
-from podium.api.quantity import NANO_PER_UNIT
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.quantity import NANO_PER_UNIT
 from podium.live.resource_metrics import pod_limits, resource_pieces
 from podium.testing import make_pod
 

@@ -5,7 +5,7 @@ from typing import Any
 from support.cli.document_schemas import load, require_valid
 from support.framework.fake_plugins import filter_by, permit
 
-from podium.api.versioned_documents import Kind, add_version
+from podium.files.versioned_documents import Kind, add_version
 from podium.framework.points import PermitResult
 from podium.framework.status import Code, Status
 from podium.live.decision_records import DecisionRecords

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from support.live.virtual_loop import run_virtually, sleep_virtually
 
-from podium.api.pod import PodCondition, PodExtendedResourceClaimStatus
+from podium.kubernetes.kinds.pod import PodCondition, PodExtendedResourceClaimStatus
 from podium.client import LoopClock, Unreachable
 from podium.client.api_errors import AlreadyExists, ApiError, ApiStatus, Conflict, NotFound
 from podium.extenders.objects import TypedObjects

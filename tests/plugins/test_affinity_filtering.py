@@ -17,8 +17,8 @@ from support.plugins.affinity_clusters import (
 from support.plugins.affinity_reference import ReferenceFilter
 from support.suite.slow_cases import given_examples
 
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.growth import indices
 from podium.cluster.state import Cluster
 from podium.config.plugin_args import InterPodAffinityArgs

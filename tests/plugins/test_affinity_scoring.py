@@ -16,8 +16,8 @@ from support.plugins.affinity_clusters import (
 from support.plugins.affinity_reference import reference_scores
 from support.suite.slow_cases import given_examples
 
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.state import Cluster
 from podium.config.plugin_args import InterPodAffinityArgs
 from podium.framework.status import SKIP

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from support.plugins.affinity_clusters import cluster_of, put_namespace, required, term
 
-from podium.api.pod_affinity import AffinityTerm, parse_pod_affinity
+from podium.kubernetes.rules.pod_affinity import AffinityTerm, parse_pod_affinity
 from podium.cluster import pod_classes
 from podium.cluster.pod_classes import PodQuery
 from podium.cluster.state import Cluster

@@ -15,8 +15,8 @@ from support.plugins.storage_builders import (
     put,
 )
 
-from podium.api.pod import Pod
-from podium.api.storage import (
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.storage import (
     CSINode,
     PersistentVolume,
     PersistentVolumeClaim,

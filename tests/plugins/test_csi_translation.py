@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from support.plugins.storage_builders import expression, make_volume
 
-from podium.api.volumes import Volume
+from podium.kubernetes.kinds.volumes import Volume
 from podium.plugins.csi_translation import (
     CsiVolume,
     TranslationError,

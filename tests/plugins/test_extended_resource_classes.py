@@ -1,7 +1,7 @@
 """Which device class serves an extended resource."""
 
-from podium.api.devices import DeviceClass, DeviceClassSpec
-from podium.api.meta import ObjectMeta
+from podium.kubernetes.kinds.devices import DeviceClass, DeviceClassSpec
+from podium.kubernetes.kinds.meta import ObjectMeta
 from podium.cluster.catalog import Catalog
 from podium.plugins.extended_resource_classes import ExtendedResourceClasses
 

@@ -2,8 +2,8 @@
 
 from support.engine.group_driver import make_group, member
 
-from podium.api.pod import Pod
-from podium.api.pod_groups import PodGroup
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle
 from podium.framework.events import Action, ClusterEvent, Resource

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.api.node import Node
+from podium.kubernetes.kinds.node import Node
 from podium.plugins.image_locality import ImageLocality, canonical_image
 from podium.testing import make_cluster, make_handle, make_node, make_pod, score_answers
 

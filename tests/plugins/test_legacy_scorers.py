@@ -5,8 +5,8 @@ from typing import Any
 
 import msgspec
 
-from podium.api.node import Node
-from podium.api.workloads import Service
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.workloads import Service
 from podium.cluster.state import Cluster
 from podium.config.legacy_args import (
     NodeLabelArgs,

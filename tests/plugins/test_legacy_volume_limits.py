@@ -12,7 +12,7 @@ from support.plugins.storage_builders import (
     put,
 )
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.state import Cluster
 from podium.framework.events import Action, Resource
 from podium.framework.status import SKIP, Status, error, unschedulable

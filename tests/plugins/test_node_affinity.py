@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.api.node import Node
-from podium.api.node_affinity import NodeSelectorError, parse_node_selector, preferred_of
-from podium.api.node_affinity import required_of as required_by
-from podium.api.pod import NodeAffinity as WrittenAffinity
-from podium.api.pod import NodeSelector, Pod, PreferredSchedulingTerm
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.rules.node_affinity import NodeSelectorError, parse_node_selector, preferred_of
+from podium.kubernetes.rules.node_affinity import required_of as required_by
+from podium.kubernetes.kinds.pod import NodeAffinity as WrittenAffinity
+from podium.kubernetes.kinds.pod import NodeSelector, Pod, PreferredSchedulingTerm
 from podium.config.plugin_args import NodeAffinityArgs
 from podium.framework.events import Action, Resource
 from podium.framework.status import SKIP, Status, unresolvable

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.framework.cycle import StateMissing
 from podium.framework.events import Action, Resource
 from podium.framework.status import SKIP, unschedulable

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from support.plugins.resource_clusters import GPU, HUGE, NodeBook, ResourceCase, resource_cases
 
-from podium.api.devices import DeviceClass, DeviceClassSpec
-from podium.api.meta import ObjectMeta
-from podium.api.requests import is_extended
+from podium.kubernetes.kinds.devices import DeviceClass, DeviceClassSpec
+from podium.kubernetes.kinds.meta import ObjectMeta
+from podium.kubernetes.rules.requests import is_extended
 from podium.cluster.state import Cluster
 from podium.config.plugin_args import NodeResourcesFitArgs
 from podium.framework.cycle import StateMissing

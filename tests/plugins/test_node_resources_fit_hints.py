@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from podium.api.devices import DeviceClass, DeviceClassSpec
-from podium.api.meta import ObjectMeta
-from podium.api.node import Node
+from podium.kubernetes.kinds.devices import DeviceClass, DeviceClassSpec
+from podium.kubernetes.kinds.meta import ObjectMeta
+from podium.kubernetes.kinds.node import Node
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
 from podium.config.plugin_args import NodeResourcesFitArgs

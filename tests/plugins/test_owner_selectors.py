@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from podium.api.labels import EVERYTHING, Selector, selector_of_map
-from podium.api.workloads import ReplicaSet, ReplicationController, Service, StatefulSet
+from podium.kubernetes.rules.labels import EVERYTHING, Selector, selector_of_map
+from podium.kubernetes.kinds.workloads import ReplicaSet, ReplicationController, Service, StatefulSet
 from podium.cluster.state import Cluster
 from podium.plugins.owner_selectors import OwnerSelectors
 from podium.testing import make_cluster, make_pod

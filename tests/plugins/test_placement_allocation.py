@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.state import Cluster
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.plugin_args import NodeResourcesFitArgs, ResourceSpec, default_args
 from podium.framework.pod_group_cycle import Assignments, Placement, PodGroupCycle
 from podium.plugins.node_resources_fit import NodeResourcesFit

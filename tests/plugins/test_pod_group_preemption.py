@@ -7,9 +7,9 @@ import msgspec
 import pytest
 from support.engine.group_driver import make_group, member, node, running
 
-from podium.api.pod import Pod
-from podium.api.pod_groups import PodGroup
-from podium.api.workloads import PodDisruptionBudget
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.pod_groups import PodGroup
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
 from podium.framework.points import GroupTrial

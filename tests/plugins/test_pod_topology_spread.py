@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from support.plugins.spread_clusters import HOSTNAME, ZONE, example_cluster, spread
 
-from podium.api.pod import TopologySpreadConstraint
-from podium.api.workloads import Service
+from podium.kubernetes.kinds.pod import TopologySpreadConstraint
+from podium.kubernetes.kinds.workloads import Service
 from podium.cluster.state import Cluster
 from podium.config.plugin_args import PodTopologySpreadArgs
 from podium.framework.cycle import StateMissing

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.plugins.resource_clusters import GPU, NodeBook, ResourceCase, resource_cases
 
-from podium.api.pod import Pod
-from podium.api.requests import is_scalar
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.requests import is_scalar
 from podium.cluster.state import Cluster
 from podium.config.plugin_args import (
     NodeResourcesFitArgs,

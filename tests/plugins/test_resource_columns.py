@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from podium.api.devices import DeviceClass, DeviceClassSpec
-from podium.api.meta import ObjectMeta
+from podium.kubernetes.kinds.devices import DeviceClass, DeviceClassSpec
+from podium.kubernetes.kinds.meta import ObjectMeta
 from podium.cluster.growth import Ints, Rows
 from podium.cluster.state import Cluster
 from podium.config.plugin_args import ResourceSpec

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.api.node import Node
-from podium.api.pod import Pod
-from podium.api.tolerations import tolerates
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.tolerations import tolerates
 from podium.framework.cycle import StateMissing
 from podium.framework.events import Action, Resource
 from podium.framework.status import unresolvable

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.engine.group_driver import make_group, member
 
-from podium.api.pod_groups import PodGroup
+from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.cluster.pod_group_state import PodGroupMissing
 from podium.cluster.state import Cluster
 from podium.framework.placements import run_placement_generate

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.plugins.storage_builders import claim_volume, make_claim, put
 
-from podium.api.pod import Pod
-from podium.api.volumes import Volume
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.volumes import Volume
 from podium.cluster.shadow import Shadow
 from podium.cluster.state import Cluster
 from podium.framework.cycle import Cycle

@@ -14,11 +14,11 @@ from support.cli.command_line import pod
 from support.user_code.plugin_files import SAYS_NO, Source
 from support.waiting import PATIENCE_S
 
-from podium.api.documents import read_documents
-from podium.api.errors import InputError
+from podium.golang.documents import read_documents
+from podium.golang.errors import InputError
 from podium.apiserver.serving.server import ApiServer, ServerOptions
 from podium.client.resources import NAMESPACES, NODES, PODS
-from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
+from podium.kubernetes.releases.feature_gates import DEFAULT_GATES, FeatureGates
 from podium.config.load import load_configuration
 from podium.engine import Engine
 from podium.engine.observer import Observer

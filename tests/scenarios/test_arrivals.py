@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from support.scenarios.files import WEB, read
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.scenarios.arrivals import Arrival
 from podium.scenarios.random_streams import Stream
 from podium.scenarios.tenants import merge_events

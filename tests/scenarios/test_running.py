@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from support.scenarios.files import CONFIGURATION, WEB, WORKERS, read, run
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.plugins import in_tree_registry
 from podium.scenarios import ScenarioRun, find_scenario, list_ready_scenarios, run_scenario
 from podium.simulator import Scenario

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from support.scenarios.files import WEB, WORKERS, read
 
-from podium.api.errors import InputError
-from podium.api.node_zones import zone_of
+from podium.golang.errors import InputError
+from podium.kubernetes.rules.node_zones import zone_of
 from podium.scenarios import load_scenario_file
 from podium.scenarios.durations import parse_duration
 from podium.scenarios.scenario_file import read_scenario_file

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from podium.api.documents import read_documents
-from podium.api.kinds import KINDS, convert_object, is_cluster_scoped
+from podium.golang.documents import read_documents
+from podium.kubernetes.kinds.typed_objects import KINDS, convert_object, is_cluster_scoped
 from podium.apiserver.crds import default_definition, validate_definition
 from podium.framework.watched_kind import WatchedKind, unique_kinds
 from podium.scheduler_plugins import COLLECTION, find_plugin

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from podium.api.quality_of_service import qos_class, qos_class_of
+from podium.kubernetes.rules.quality_of_service import qos_class, qos_class_of
 from podium.scheduler_plugins.qos_sort import QOSSort
 from podium.testing import FakeCluster, assert_promises, make_node, make_pod
 

@@ -15,7 +15,7 @@ from support.live.virtual_loop import run_virtually, sleep_virtually
 from support.serving.raw_http import GET, Deaf, Echo, served
 from support.waiting import PATIENCE_S
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.serving import Limits, listen
 
 LOOPS: list[Callable[[], asyncio.AbstractEventLoop]] = [

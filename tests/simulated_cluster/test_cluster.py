@@ -8,7 +8,7 @@ import pytest
 from support.live.scripted_server import ScriptedServer, bookmark, refusal, reply
 from support.live.virtual_loop import run_virtually
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.client import KubeClient, Unreachable
 from podium.simulated_cluster import (
     ClusterClock,

@@ -25,7 +25,7 @@ from podium.simulated_cluster.clock import ClusterClock
 from podium.simulated_cluster.control import Planned, make_control_loop
 from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.request_executor import RequestExecutor
-from podium.workloads.moment import Moment
+from podium.kubernetes.rules.moment import Moment
 
 
 def written(name: str, number: int, **metadata: Any) -> dict[str, Any]:

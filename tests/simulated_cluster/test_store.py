@@ -6,7 +6,7 @@ from support.simulated_cluster.controller_objects import build, owned_by
 
 from podium.client.resources import PODS
 from podium.simulated_cluster.store import PodStore
-from podium.workloads.pods import Pod
+from podium.kubernetes.controllers.pods import Pod
 
 
 def version(name: str, number: int, uid: str = "", **fields: Any) -> Pod:

@@ -5,13 +5,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from podium.api.devices import ResourceClaim
-from podium.api.errors import ObjectError
-from podium.api.meta import KubeObject, ObjectMeta
-from podium.api.node import Node
-from podium.api.pod import Pod
-from podium.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
-from podium.api.workloads import Namespace, PriorityClass
+from podium.kubernetes.kinds.devices import ResourceClaim
+from podium.golang.errors import ObjectError
+from podium.kubernetes.kinds.meta import KubeObject, ObjectMeta
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
+from podium.kubernetes.kinds.workloads import Namespace, PriorityClass
 from podium.simulator.admission import Admission, assign_uid, uid_for
 from podium.simulator.cluster_rules import LimitRange, RuntimeClass
 from podium.testing import make_node, make_pod

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 import yaml
 
-from podium.api.devices import ResourceClaim
-from podium.api.storage import PersistentVolume, PersistentVolumeClaim
+from podium.kubernetes.kinds.devices import ResourceClaim
+from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
 from podium.config.load import load_configuration
 from podium.framework.api_handle import ApiHandle
 from podium.plugins import in_tree_registry

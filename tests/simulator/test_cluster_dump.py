@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from podium.api.kinds import CLUSTER_SCOPED, KINDS
+from podium.kubernetes.kinds.typed_objects import CLUSTER_SCOPED, KINDS
 from podium.simulator.cluster_dump import dump_command
 from podium.simulator.read_kinds import READ
 

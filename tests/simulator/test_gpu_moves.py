@@ -6,7 +6,7 @@ import msgspec
 from support.gpu.asked_scheduler import asked_scheduler, checked_plan
 from support.gpu.hami_cluster import NOW, node, on, pod
 
-from podium.api.node import Node
+from podium.kubernetes.kinds.node import Node
 from podium.gpu.moves import Defragmentation, MoveAnswer
 
 

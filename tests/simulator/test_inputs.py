@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from podium.api.errors import InputError
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.golang.errors import InputError
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.simulator.inputs import Inputs, Validation, documents_in, read_inputs
 from podium.simulator.problems import InputProblems, Problems
-from podium.workloads.kinds import Deployment, Job
+from podium.kubernetes.controllers.workloads import Deployment, Job
 
 POD = """
 apiVersion: v1

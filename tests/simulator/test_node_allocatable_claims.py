@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.load import load_configuration
 from podium.plugins import in_tree_registry
 from podium.simulator import PodOutcome, Simulation, load_scenario

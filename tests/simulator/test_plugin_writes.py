@@ -9,9 +9,9 @@ from support.plugins.device_builders import (
     make_slice,
 )
 
-from podium.api.devices import ResourceClaim
-from podium.api.meta import KubeStruct
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.devices import ResourceClaim
+from podium.kubernetes.kinds.meta import KubeStruct
+from podium.kubernetes.kinds.pod import Pod
 from podium.config.load import load_configuration
 from podium.plugins import in_tree_registry
 from podium.plugins.dynamic_resources.claim_writing import (

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.config.load import load_configuration
 from podium.explain.decision_digest import rejections
 from podium.plugins import in_tree_registry

@@ -2,7 +2,7 @@
 
 import pytest
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.simulator import Scenario
 from podium.simulator.pod_references import find_pod
 from podium.testing import make_pod

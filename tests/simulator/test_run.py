@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from podium.api.meta import KubeStruct
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.meta import KubeStruct
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.growth import Ints, Rows
 from podium.config.load import load_configuration
 from podium.engine.scheduling_cycle import SchedulingCycle

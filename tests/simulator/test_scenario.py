@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from podium.api.devices import ResourceClaim
-from podium.api.errors import InputError
-from podium.api.storage import PersistentVolumeClaim
-from podium.api.workloads import Namespace
+from podium.kubernetes.kinds.devices import ResourceClaim
+from podium.golang.errors import InputError
+from podium.kubernetes.kinds.storage import PersistentVolumeClaim
+from podium.kubernetes.kinds.workloads import Namespace
 from podium.simulator import Scenario, load_scenario
 
 NODE = """

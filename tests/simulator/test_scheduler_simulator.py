@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.cli import main
 from podium.simulator.inputs import Inputs, read_inputs
 from podium.simulator.problems import Problems

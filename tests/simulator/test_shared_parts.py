@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from podium.api.pod import Pod, Toleration
+from podium.kubernetes.kinds.pod import Pod, Toleration
 from podium.simulator.shared_parts import SharedParts
 from podium.testing import make_node, make_pod
 

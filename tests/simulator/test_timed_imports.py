@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.cli import main
 from podium.simulator.simkube_events import read_simkube_events
 from podium.simulator.timed_events import (

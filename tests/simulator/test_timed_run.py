@@ -8,10 +8,10 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from podium.api.meta import KubeStruct, ObjectMeta, OwnerReference
-from podium.api.node import Node
-from podium.api.pod import Pod
-from podium.api.workloads import Namespace, PodDisruptionBudget
+from podium.kubernetes.kinds.meta import KubeStruct, ObjectMeta, OwnerReference
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import Namespace, PodDisruptionBudget
 from podium.cluster.catalog import object_key
 from podium.config.load import load_configuration
 from podium.engine import Engine

@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import astuple
 from support.framework.fake_plugins import filter_by
 
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.config.load import load_configuration
 from podium.config.types import API_VERSION, KIND
 from podium.engine.pod_log import Line, PodLog

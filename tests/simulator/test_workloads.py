@@ -6,14 +6,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from podium.api import workloads as read_by_engine
-from podium.api.node import Node
-from podium.api.pod import Pod
-from podium.api.storage import PersistentVolumeClaim
+from podium.kubernetes.kinds import workloads as read_by_engine
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.storage import PersistentVolumeClaim
 from podium.simulator.admission import assign_uid
 from podium.simulator.workloads import Controllers, Made
 from podium.testing import make_node, make_pod
-from podium.workloads.kinds import WORKLOAD_KINDS, Workload
+from podium.kubernetes.controllers.workloads import WORKLOAD_KINDS, Workload
 
 POD_SPEC: dict[str, Any] = {"containers": [{"name": "main", "image": "app"}]}
 TEMPLATE: dict[str, Any] = {"metadata": {"labels": {"app": "web"}}, "spec": POD_SPEC}

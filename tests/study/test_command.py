@@ -10,7 +10,7 @@ import pytest
 from distributed import LocalCluster
 from pyarrow import parquet
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.cli.app import main
 from podium.study.user_policies import REVISIONS, policy_digest, require_policy
 

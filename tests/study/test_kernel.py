@@ -6,7 +6,7 @@ from support.study.kernel_on_cpu import COMPILER, CpuDevice, compile_kernel
 from support.study.packing_traces import needs_published_traces, published_trace, small_trace
 from support.suite.requirements import C_COMPILER, GPU
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.gpu.packing.policies import POLICIES
 from podium.study.kernel_engine import Device, KernelResult, KernelRun, place_on_device
 from podium.study.numpy_engine import place

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.gpu.packing.node_columns import ANY_MODEL
 from podium.study.traces import read_nodes, read_pods
 

@@ -13,7 +13,7 @@ from distributed import Client, LocalCluster
 from distributed.security import Security
 from support.sweeps.toy_runs import Squared, Toy, plan_squares, read_log
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.sweeps import dask_executor
 from podium.sweeps.dask_executor import DaskAddress, DaskExecutor, make_run_on_worker
 from podium.sweeps.execution import FailedRun, FinishedRun, execute_sweep

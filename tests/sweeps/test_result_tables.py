@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from pyarrow import parquet
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.sweeps import result_tables
 from podium.sweeps.result_tables import Column, TableFormat, open_table
 

@@ -9,7 +9,7 @@ import pytest
 from support.cli.command_line import Write, writer
 from support.user_code.plugin_files import SAYS_NO, Source
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.config.load import load_configuration
 from podium.config.types import API_VERSION, KIND
 from podium.plugins import in_tree_registry
@@ -77,7 +77,7 @@ def test_a_package_is_not_loaded_unless_its_plugin_is_named(offers: Offers) -> N
     ("name", "value", "told"),
     [
         ("Gone", "does_not_exist:X", "plugin Gone (does_not_exist:X): cannot be loaded: "),
-        ("Odd", "podium.api.pod:Pod", "plugin Odd (podium.api.pod:Pod): is not a plugin class"),
+        ("Odd", "podium.kubernetes.kinds.pod:Pod", "plugin Odd (podium.kubernetes.kinds.pod:Pod): is not a plugin class"),
         (
             "Other",
             "installed_rules:SaysNo",

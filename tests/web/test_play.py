@@ -12,7 +12,7 @@ from support.web.accessibility import accessibility_problems
 from support.web.browser import opened
 from support.web.page_at_work import PageAtWork
 
-from podium.api.documents import read_documents
+from podium.golang.documents import read_documents
 from podium.config.load import load_configuration
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from support.e2e.up_process import UpProcess
 from support.waiting import PATIENCE_S
 from support.web.page_at_work import PageAtWork
 
-from podium.api.documents import read_documents
+from podium.golang.documents import read_documents
 from podium.client import KubeClient
 from podium.config.load import load_configuration
 from podium.live.decision_notices import DecisionNotices

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from support.what_if.clusters import HOST, ZONE, anti_affinity, node, pod, simulation
 
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.plugins.node_resources_fit import NodeResourcesFit
 from podium.what_if.capacity import CapacityQuestion
 from podium.what_if.capacity_answer import Room

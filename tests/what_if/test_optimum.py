@@ -7,8 +7,8 @@ from support.cli.command_line import ROOT
 from support.what_if.clusters import HOST, anti_affinity, node, owned, pod, simulation
 from support.what_if.small_clusters import most_placed, small_cluster
 
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.what_if import load_cluster
 from podium.what_if.forced_placement import ForcedPlacement
 from podium.what_if.optimum import OptimumQuestion, find_optimum

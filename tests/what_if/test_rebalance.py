@@ -7,10 +7,10 @@ import msgspec
 import pytest
 from support.what_if.clusters import HOST, ZONE, anti_affinity, node, owned, pod, simulation
 
-from podium.api.errors import InputError
-from podium.api.node import Node
-from podium.api.pod import Pod
-from podium.api.workloads import PodDisruptionBudget
+from podium.golang.errors import InputError
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.simulator import Scenario, Simulation
 from podium.testing import make_node
 from podium.what_if.changed_cluster import ChangedCluster

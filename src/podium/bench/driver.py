@@ -12,9 +12,9 @@ from time import perf_counter
 
 from msgspec.structs import replace
 
-from podium.api.meta import KubeStruct
-from podium.api.node import Node
-from podium.api.pod import Pod, PodCondition
+from podium.kubernetes.kinds.meta import KubeStruct
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod, PodCondition
 from podium.bench.scene import Arrival, Churn, Scene, Turn
 from podium.config.load import load_configuration
 from podium.config.types import Configuration
@@ -22,7 +22,7 @@ from podium.engine import Engine
 from podium.engine.binding_cycle import Binding
 from podium.engine.choice import Seeded
 from podium.engine.in_memory_api import InMemoryApi, carry_out, run_to_end
-from podium.engine.in_memory_objects import with_next_version
+from podium.offline.in_memory_objects import with_next_version
 from podium.engine.requests import Bind, Nominate, PatchStatus, PluginWrite, Preempt
 from podium.framework.api_handle import DeferredWrite
 from podium.plugins import in_tree_registry

@@ -16,7 +16,7 @@ from time import perf_counter, process_time
 
 import msgspec
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.bench.figures import percentile_ms
 from podium.bench.templates import make_nodes, make_pod
 from podium.config.types import Extender as ConfiguredExtender

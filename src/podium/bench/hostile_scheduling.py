@@ -10,10 +10,10 @@ from typing import Any, Final
 
 import msgspec
 
-from podium.api.kinds import KubeObject, decode_json
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.typed_objects import KubeObject, decode_json
+from podium.kubernetes.kinds.pod import Pod
 from podium.bench.driver import Driver
-from podium.bench.hostile_objects import (
+from podium.bench.hostile_pods import (
     HostilePod,
     Object,
     make_scene_node,

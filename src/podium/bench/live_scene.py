@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import msgspec
 
-from podium.api.node import Node
-from podium.api.pod import Pod
-from podium.api.workloads import Namespace
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import Namespace
 from podium.bench.http_load import request
 from podium.bench.scene import Scene
 from podium.bench.served_api import ServedApi

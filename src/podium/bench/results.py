@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.bench.cases import full_name
 from podium.bench.figures import Result
 

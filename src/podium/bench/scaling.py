@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.bench.cases import CASES
 from podium.bench.child import Order
 from podium.bench.figures import Figures, Result

@@ -8,9 +8,9 @@ is then reported.
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from podium.api.meta import KubeStruct
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.meta import KubeStruct
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.bench import process_cost
 
 KUBECONFIG: Final = "{kubeconfig}"

@@ -10,9 +10,9 @@ from typing import Any
 
 from msgspec import convert
 
-from podium.api.node import Node
-from podium.api.pod import Pod
-from podium.api.workloads import Namespace, Service
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import Namespace, Service
 
 Raw = dict[str, Any]
 

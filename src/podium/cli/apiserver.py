@@ -6,14 +6,14 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.cli.data_options import DataRecover, require_data
 from podium.cli.exit_codes import OK
 from podium.cli.feature_gate_flags import read_gates
 from podium.cli.line_logging import start_logging
 from podium.cli.options import Gates
 from podium.cli.printing import print_line
-from podium.cli.runtime_config_flag import RuntimeConfigFlag, read_runtime_config
+from podium.cli.api_server_options import RuntimeConfigFlag, read_runtime_config
 from podium.files.bounded_files import read_input
 
 _SHORTEST_TOKEN = 16

@@ -18,7 +18,7 @@ from cyclopts import App, CycloptsError, Group
 from cyclopts.exceptions import UnusedCliTokensError
 
 from podium import __version__
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.cli.exit_codes import BAD_INPUT, BROKEN, CANNOT_WRITE, INTERRUPTED, OK
 from podium.cli.line_logging import guard_last_resort
 from podium.cli.output_streams import LastingStreams

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import msgspec
 from cyclopts import App, Group, Parameter
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.bench.cases import ALIASES, CASES, SIZES, full_name
 from podium.bench.child import Order
 from podium.bench.comparison import compare

@@ -8,7 +8,7 @@ from cyclopts import Parameter
 from rich import box
 from rich.table import Table
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.bench.apiserver_run import MEASURES, ApiFigures, Plan
 from podium.cli.bench_view import short
 from podium.cli.documents import print_list

@@ -5,7 +5,7 @@ from typing import Annotated
 import msgspec
 from cyclopts import Parameter
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.bench.extender_run import ExtenderFigures, measure_extender
 from podium.cli.documents import print_list
 from podium.cli.exit_codes import OK

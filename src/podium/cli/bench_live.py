@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.bench.cases import full_name
 from podium.bench.figures import Figures
 from podium.bench.live_results import (

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.bench.child import Order
 from podium.bench.figures import Figures
 from podium.bench.isolation import MeasuringError, measure_apart

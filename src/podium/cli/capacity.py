@@ -5,8 +5,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from podium.api.errors import InputError
-from podium.api.pod import Pod
+from podium.golang.errors import InputError
+from podium.kubernetes.kinds.pod import Pod
 from podium.cli.capacity_document import capacity_document
 from podium.cli.capacity_report import capacity_report
 from podium.cli.capacity_view import show_capacity
@@ -31,7 +31,7 @@ from podium.what_if.pod_templates import (
     templates_of,
 )
 from podium.what_if.utilisation_limit import NO_LIMIT, parse_limit
-from podium.workloads.daemon_pods import daemons_of
+from podium.kubernetes.controllers.daemon_pods import daemons_of
 
 
 def capacity(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from podium.api.versioned_documents import add_version
+from podium.files.versioned_documents import add_version
 from podium.what_if.capacity_answer import CapacityAnswer
 
 

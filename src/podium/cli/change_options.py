@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 
 from cyclopts import Parameter, Token
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.cli.options import read_scenario
 from podium.what_if.changes import (
     AddNodes,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 
 if TYPE_CHECKING:  # a client is loaded when a cluster is read
     from podium.client.connection import FoundContext

@@ -6,11 +6,11 @@ from contextlib import contextmanager
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.cli.console import Console, DescriptionColumn
 from podium.client import ResourceType
 from podium.client.snapshot import Listing, ListProgress, OnProgress, Snapshot
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.flags.client_settings import ClientSettings
 from podium.framework.watched_kind import WatchedKind
 from podium.processes.event_loop import run

@@ -14,7 +14,7 @@ from typing import Final
 from rich.console import Group, RenderableType
 from rich.live import Live
 
-from podium.api.requests import CPU, MEMORY, PODS
+from podium.kubernetes.rules.requests import CPU, MEMORY, PODS
 from podium.cli.console import RichText, Text
 from podium.cli.tables import Screen, count, percent
 from podium.engine import Engine

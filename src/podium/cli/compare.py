@@ -5,8 +5,8 @@ from typing import Annotated, Any, Final
 
 from cyclopts import Parameter
 
-from podium.api.errors import InputError
-from podium.api.go_duration import Duration
+from podium.golang.errors import InputError
+from podium.golang.durations import Duration
 from podium.cli.compare_document import comparison_document
 from podium.cli.compare_report import comparison_report
 from podium.cli.compare_view import show_comparison

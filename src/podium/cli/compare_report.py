@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from podium.api.versioned_documents import add_version
+from podium.files.versioned_documents import add_version
 from podium.simulator import Scenario
 from podium.what_if.comparison_answer import ComparisonAnswer
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from podium.api.requests import CPU, MEMORY
+from podium.kubernetes.rules.requests import CPU, MEMORY
 from podium.cli.console import Text
 from podium.cli.tables import Screen, amount, count
 from podium.what_if.comparison_answer import ComparisonAnswer, Judgement

@@ -10,12 +10,12 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.cli.options import print_findings
 from podium.config.buildable import certificates_problem
 from podium.config.errors import ConfigurationError, FieldProblem
 from podium.config.examine import Equipment, Examination, KnownPlugins, Mistake, examine
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.flags.client_settings import client_settings
 from podium.config.flags.host_environment import StartRefused
 from podium.config.plugin_args import RawArgs

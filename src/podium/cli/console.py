@@ -16,7 +16,7 @@ from rich.progress import ProgressColumn, Task
 from rich.segment import Segment
 from rich.text import Text as RichText
 
-from podium.api.go_quoting import escape_unprintable
+from podium.golang.quoting import escape_unprintable
 
 __all__ = [
     "Console",

@@ -5,7 +5,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from podium.api.printable_documents import escape_in_json
+from podium.golang.printable_documents import escape_in_json
 from podium.cli.exit_codes import OK
 from podium.extenders.asking_offline import asker_of
 from podium.parity.cases import Case, Step, read_cases

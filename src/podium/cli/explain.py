@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from podium.api.errors import InputError, closest, did_you_mean
+from podium.golang.errors import InputError, closest, did_you_mean
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
 from podium.cli.explain_document import explanation_document

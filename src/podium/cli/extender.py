@@ -6,7 +6,7 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.cli.exit_codes import OK
 from podium.cli.extender_certificates import certificates
 from podium.cli.extender_gpu import gpu

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.cli.exit_codes import OK
 from podium.cli.printing import print_line
 from podium.extenders.certificates import CA, CLIENT, SERVER, write_certificates

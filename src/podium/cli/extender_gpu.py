@@ -8,8 +8,8 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 from msgspec.structs import replace
 
-from podium.api.errors import InputError
-from podium.api.go_duration import Duration, DurationError
+from podium.golang.errors import InputError
+from podium.golang.durations import Duration, DurationError
 from podium.cli.exit_codes import OK
 from podium.cli.line_logging import start_logging
 from podium.cli.printing import print_line

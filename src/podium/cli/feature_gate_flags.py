@@ -6,9 +6,9 @@ takes for a bool, and `kube:` may stand before a name, as in Kubernetes' own com
 
 from collections.abc import Iterable
 
-from podium.api.errors import InputError, closest, did_you_mean
+from podium.golang.errors import InputError, closest, did_you_mean
 from podium.cli.printing import print_lines
-from podium.config.feature_gates import KNOWN_GATES, FeatureGateError, FeatureGates
+from podium.kubernetes.releases.feature_gates import KNOWN_GATES, FeatureGateError, FeatureGates
 from podium.config.flags.go_numbers import FALSE, TRUE
 from podium.config.removed_gates import REMOVED_GATES, old_names_in_force, without_removed
 

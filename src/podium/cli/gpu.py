@@ -4,7 +4,7 @@ from typing import Annotated
 
 from cyclopts import App, Group, Parameter
 
-from podium.api.errors import InputError, closest, did_you_mean
+from podium.golang.errors import InputError, closest, did_you_mean
 from podium.cli.cluster_options import FILES_ONLY, ClusterOptions
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import OK

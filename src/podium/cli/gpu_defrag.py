@@ -6,9 +6,9 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from podium import __version__
-from podium.api.errors import InputError
-from podium.api.go_duration import Duration, DurationError
-from podium.api.pod import Pod
+from podium.golang.errors import InputError
+from podium.golang.durations import Duration, DurationError
+from podium.kubernetes.kinds.pod import Pod
 from podium.cli.cluster_options import FILES_ONLY, ClusterOptions
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK

@@ -4,7 +4,7 @@ to kube-scheduler's defaults."""
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.cli.gpu_reading import GPUCluster
 from podium.cli.options import read_configuration
 from podium.config.errors import ConfigurationError

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.cli.tables import Screen, count
 from podium.gpu.moves import Defragmentation, Move, Placement, Step
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from podium.api.timestamps import time_text
+from podium.kubernetes.rules.timestamps import time_text
 from podium.cli.gpu_report import GPUReport
 from podium.gpu.cards import UNLIMITED
 from podium.gpu.device_overview import DeviceHolder, DeviceView

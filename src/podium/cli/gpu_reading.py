@@ -9,23 +9,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeVar
 
-from podium.api.devices import ResourceClaim, ResourceSlice
-from podium.api.errors import InputError
-from podium.api.meta import KubeStruct
-from podium.api.node import Node
-from podium.api.pod import Pod
-from podium.api.workloads import PodDisruptionBudget
+from podium.kubernetes.kinds.devices import ResourceClaim, ResourceSlice
+from podium.golang.errors import InputError
+from podium.kubernetes.kinds.meta import KubeStruct
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.cli.cluster_options import ClusterOptions
 from podium.cli.options import read_scenario
-from podium.config.feature_gates import DEFAULT_GATES
+from podium.kubernetes.releases.feature_gates import DEFAULT_GATES
 from podium.framework.watched_kind import WatchedKind
 from podium.gpu.dialect_detection import find_spoken_dialects
 from podium.gpu.dialects import UnknownDialect, find_dialect
 from podium.gpu.dialects.dialect import Dialect
 from podium.gpu.overview import ConfigMaps, latest_moment
 from podium.simulator import Scenario
-from podium.workloads import kinds
-from podium.workloads.quotas import ResourceQuota
+from podium.kubernetes.controllers import workloads as kinds
+from podium.kubernetes.rules.quotas import ResourceQuota
 
 T = TypeVar("T", bound=KubeStruct)
 

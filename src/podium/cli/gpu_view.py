@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from podium.api.requests import MEMORY
+from podium.kubernetes.rules.requests import MEMORY
 from podium.cli.console import RichText, Text
 from podium.cli.gpu_report import GPUReport
 from podium.cli.tables import PLAIN, Screen, amount, count, percent, some

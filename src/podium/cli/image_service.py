@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.cli.exit_codes import OK
 from podium.cli.line_logging import start_logging
 from podium.cli.printing import print_line

@@ -7,7 +7,7 @@ import logging
 import sys
 from typing import Final
 
-from podium.api.go_quoting import escape_unprintable
+from podium.golang.quoting import escape_unprintable
 from podium.cli.printing import indent_lines
 
 _FORMAT: Final = "%(asctime)s %(levelname)s %(message)s"

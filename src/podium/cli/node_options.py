@@ -6,8 +6,8 @@ from typing import Annotated, Final
 
 from cyclopts import Parameter
 
-from podium.api.errors import InputError
-from podium.api.json_values import JsonObject
+from podium.golang.errors import InputError
+from podium.golang.json_values import JsonObject
 from podium.files.bounded_files import read_input
 from podium.gpu.dialects import DIALECTS
 from podium.simulated_cluster.gpus.shapes import DEFAULT_DIALECT, equip_nodes

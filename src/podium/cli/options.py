@@ -8,13 +8,13 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, TimeRemainingColumn
 
-from podium.api.errors import InputError
-from podium.api.go_duration import Duration, DurationError
-from podium.api.meta import KubeObject
+from podium.golang.errors import InputError
+from podium.golang.durations import Duration, DurationError
+from podium.kubernetes.kinds.meta import KubeObject
 from podium.cli.console import Console, DescriptionColumn, Progress, RateColumn, Text
 from podium.cli.printing import print_lines
 from podium.config.expand import expand_profiles
-from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
+from podium.kubernetes.releases.feature_gates import DEFAULT_GATES, FeatureGates
 from podium.config.findings import Finding
 from podium.config.load import load_configuration, load_file
 from podium.config.merge import PluginListError

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import yaml
 from cyclopts import App, Group, Parameter
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.cli.config import TableOrJson
 from podium.cli.documents import print_document, print_list
 from podium.cli.exit_codes import NO, OK

@@ -10,7 +10,7 @@ from pathlib import Path
 from string import Template
 from typing import Final, Literal, NamedTuple
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.framework.registry import Registry
 
 Form = Literal["filter", "score", "both", "vector"]

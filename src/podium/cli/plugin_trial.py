@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Final
 
-from podium.api.meta import KubeObject, KubeStruct
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.growth import Rows, indices
 from podium.framework.faults import TookTooLong, located
 from podium.framework.points import POINTS, Plugin, serves

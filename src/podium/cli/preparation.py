@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from podium.api.errors import closest, did_you_mean
-from podium.api.pod import Pod, as_pending
+from podium.golang.errors import closest, did_you_mean
+from podium.kubernetes.kinds.pod import Pod, as_pending
 from podium.cli.feature_gate_flags import read_gates
 from podium.cli.options import (
     limit_plugins,
@@ -24,7 +24,7 @@ from podium.cli.options import (
 from podium.cli.printing import print_line
 from podium.cli.simulation_options import BY_DEFAULT, InputOptions, SimulationOptions
 from podium.config.errors import ConfigurationError
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.engine import Engine
 from podium.extenders.asking_offline import asker_of
 from podium.framework.asking import Asker
@@ -33,7 +33,7 @@ from podium.plugins import in_tree_registry
 from podium.simulator import Scenario, Simulation, SimulationReport
 from podium.simulator.pod_references import find_pod
 from podium.user_code.plugins import GROUP, Equipped, equip
-from podium.workloads.kinds import DaemonSet, Deployment
+from podium.kubernetes.controllers.workloads import DaemonSet, Deployment
 
 if TYPE_CHECKING:  # a client is loaded when a cluster is read
     from podium.client.connection import FoundContext

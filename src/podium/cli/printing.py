@@ -16,8 +16,8 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from podium.api.errors import InputError
-from podium.api.go_quoting import escape_unprintable
+from podium.golang.errors import InputError
+from podium.golang.quoting import escape_unprintable
 
 
 def print_line(text: str = "", *, error: bool = False) -> None:

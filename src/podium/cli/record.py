@@ -8,9 +8,9 @@ from typing import Annotated, Final
 
 from cyclopts import Parameter
 
-from podium.api.errors import InputError, closest, did_you_mean
-from podium.api.go_duration import Duration, DurationError
-from podium.api.quantity import QuantityError, value
+from podium.golang.errors import InputError, closest, did_you_mean
+from podium.golang.durations import Duration, DurationError
+from podium.kubernetes.rules.quantity import QuantityError, value
 from podium.cli.cluster_options import ClusterOptions
 from podium.cli.console import Console, Text
 from podium.cli.exit_codes import BAD_INPUT, CANNOT_WRITE, OK

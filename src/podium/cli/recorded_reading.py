@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from podium import __version__
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.cli.cluster_options import ClusterOptions
 from podium.cli.recorded_options import SCHEDULER_EXTENSION, RecordedOptions
 from podium.cli.recorded_pod import RecordedPod, decode_record

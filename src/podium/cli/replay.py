@@ -6,8 +6,8 @@ from typing import Annotated, Any, Final, NamedTuple
 
 from cyclopts import Parameter
 
-from podium.api.errors import InputError
-from podium.api.go_duration import Duration, DurationError
+from podium.golang.errors import InputError
+from podium.golang.durations import Duration, DurationError
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
 from podium.cli.feature_gate_flags import read_gates

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from podium.api.go_quoting import quoted, quoted_list
+from podium.golang.quoting import quoted, quoted_list
 from podium.cli.exit_codes import BAD_INPUT, NO, OK
 from podium.cli.printing import print_line, print_lines
 from podium.config.errors import ConfigurationError, joined
-from podium.config.feature_gates import CURRENT_RELEASE, FeatureGateError
+from podium.kubernetes.releases.feature_gates import CURRENT_RELEASE, FeatureGateError
 from podium.config.flags.definitions import CURRENT
 from podium.config.flags.flag import by_name
 from podium.config.flags.host_environment import StartRefused

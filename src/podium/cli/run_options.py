@@ -8,7 +8,7 @@ from typing import Annotated, Final, NoReturn
 
 from cyclopts import Parameter
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.cli.options import progress_bar
 from podium.cli.printing import print_lines
 from podium.sweeps.dask_executor import DaskAddress, DaskExecutor

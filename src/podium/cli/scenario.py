@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import App, Group, Parameter
 
-from podium.api.errors import InputError, ObjectError
+from podium.golang.errors import InputError, ObjectError
 from podium.cli.compare_view import show_judgements, show_metrics
 from podium.cli.comparison_options import Configs, FailIf
 from podium.cli.documents import print_document, print_list

@@ -6,7 +6,7 @@ milli-cores, memory and storage in bytes, everything else in units.
 
 from typing import Any
 
-from podium.api.requests import CPU, EPHEMERAL_STORAGE, MEMORY
+from podium.kubernetes.rules.requests import CPU, EPHEMERAL_STORAGE, MEMORY
 from podium.engine.pod_log import Line
 from podium.explain.cause_document import cause_document
 from podium.explain.digest_document import digest_document

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 
 from rich.table import Table
 
-from podium.api.pod import Pod
-from podium.api.requests import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.requests import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
 from podium.cli.console import RichText, Text, stack_lines
 from podium.cli.tables import Screen, count, percent, some
 from podium.cli.timeline_view import show_timeline

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from podium.api.errors import InputError
-from podium.api.go_duration import Duration, DurationError
+from podium.golang.errors import InputError
+from podium.golang.durations import Duration, DurationError
 
 TimeLimit = Annotated[
     str,

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import App, Group, Parameter
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
 from podium.cli.html_report import Html, option_text

@@ -6,8 +6,8 @@ from typing import Annotated
 import msgspec
 from cyclopts import Parameter
 
-from podium.api.errors import InputError, closest, did_you_mean
-from podium.api.json_values import JsonObject
+from podium.golang.errors import InputError, closest, did_you_mean
+from podium.golang.json_values import JsonObject
 from podium.cli.printing import print_line
 from podium.cli.tables import count
 from podium.gpu.packing.policies import POLICIES

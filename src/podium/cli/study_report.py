@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from podium.api.versioned_documents import add_version
+from podium.files.versioned_documents import add_version
 from podium.study.results import RunResult
 
 

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Final, NamedTuple
 
 from cyclopts import Parameter
 
-from podium.api.errors import InputError
-from podium.api.go_duration import Duration
+from podium.golang.errors import InputError
+from podium.golang.durations import Duration
 from podium.cli.compare import price_notes
 from podium.cli.comparison_options import Prices, SeedCount, TypicalPod
 from podium.cli.documents import print_document
@@ -22,7 +22,7 @@ from podium.cli.simulation_options import InputOptions, as_simulation_options
 from podium.cli.sweep_report import sweep_report
 from podium.cli.sweep_view import SweepAnswer, show_sweep, sweep_document
 from podium.cli.tables import Screen
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.files.bounded_files import STDIN
 from podium.files.private_files import write_private_file
 from podium.simulator import Scenario

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from podium.api.versioned_documents import add_version
+from podium.files.versioned_documents import add_version
 from podium.cli.scenario_report import bound_runs
 from podium.what_if.run_matrix import RunMatrix
 

@@ -14,7 +14,7 @@ from typing import Any
 from rich import box
 from rich.table import Table
 
-from podium.api.requests import CPU, EPHEMERAL_STORAGE, MEMORY
+from podium.kubernetes.rules.requests import CPU, EPHEMERAL_STORAGE, MEMORY
 from podium.cli.console import Console, RichText, Text
 
 WIDTH_IN_PIPES = 140

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.cli.cluster_screen import ClusterScreen
 from podium.cli.data_options import DataRecover, require_data
 from podium.cli.decision_lines import DecisionLines
@@ -43,7 +43,7 @@ from podium.cli.options import (
 )
 from podium.cli.printing import print_line, print_lines
 from podium.cli.recorded_options import SCHEDULER_EXTENSION
-from podium.cli.runtime_config_flag import RuntimeConfigFlag, read_runtime_config
+from podium.cli.api_server_options import RuntimeConfigFlag, read_runtime_config
 from podium.cli.tables import Screen
 from podium.cli.tables import count as counted
 from podium.live.decision_notices import DecisionNotices

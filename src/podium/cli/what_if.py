@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.cli.change_options import NAMES, Changes, read_changes
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
 from podium.cli.input_warnings import input_warnings_document, show_input_warnings

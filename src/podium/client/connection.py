@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from msgspec.structs import replace
 
-from podium.api.errors import InputError, closest, did_you_mean
+from podium.golang.errors import InputError, closest, did_you_mean
 from podium.client.credentials import Credentials, user_credentials
 from podium.client.exec_plugin import ExecCredentials
 from podium.client.http_transport import HttpTransport

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import msgspec
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.client.credentials import Credential, bearer
 from podium.client.tls import Certificate
 from podium.config.kubeconfig import ClusterEntry, ExecPlugin

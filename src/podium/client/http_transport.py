@@ -23,7 +23,7 @@ from aiohappyeyeballs import AddrInfoType
 from multidict import CIMultiDict
 from yarl import URL
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.client.credentials import Credential, Credentials
 from podium.client.direct_requests import DirectRequests
 from podium.client.http_exchange import HttpExchange, open_exchange

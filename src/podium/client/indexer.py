@@ -12,7 +12,7 @@ import builtins
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any, Final, Generic, TypeVar
 
-from podium.api.errors import InputError, closest, did_you_mean
+from podium.golang.errors import InputError, closest, did_you_mean
 from podium.client.object_keys import Key, meta_namespace_key
 
 T = TypeVar("T")

@@ -13,7 +13,7 @@ from random import Random
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.client.clock import Clock
 from podium.client.kube_client import EVERYTHING, KubeClient, Selection
 from podium.client.resources import ResourceType

@@ -10,7 +10,7 @@ from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
-from podium.api.errors import ObjectError
+from podium.golang.errors import ObjectError
 from podium.client.object_keys import Key
 from podium.client.watching import BrokenStream, Head, head_of
 

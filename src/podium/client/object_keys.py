@@ -9,7 +9,7 @@ said is whether they differ.
 
 from typing import Any, NamedTuple
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 
 
 class Key(NamedTuple):

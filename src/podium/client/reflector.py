@@ -18,7 +18,7 @@ from typing import Final, Generic, Protocol, TypeVar
 
 import msgspec
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.client.api_errors import (
     Gone,
     ResourceVersionTooLarge,

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from random import Random, SystemRandom
 from typing import Any, Final, Generic, TypeVar
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.client.clock import Clock, LoopClock
 from podium.client.delta_fifo import Delta, DeltaFIFO, DeltaType, PoppedDeltas
 from podium.client.event_handlers import HandlerRegistration, ResourceEventHandler

@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from podium.api.kinds import KubeObject
-from podium.api.lists import DecodedItems, decode_list_items, decode_list_meta
+from podium.kubernetes.kinds.typed_objects import KubeObject
+from podium.kubernetes.kinds.lists import DecodedItems, decode_list_items, decode_list_meta
 from podium.client.api_errors import (
     BadRequest,
     Forbidden,

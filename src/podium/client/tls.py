@@ -8,7 +8,7 @@ be named. What cannot be used is an `InputError` that names the field and, if it
 import ssl
 from dataclasses import dataclass
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.client.client_certificates import present
 from podium.config.kubeconfig import ClusterEntry, UserEntry
 from podium.files.bounded_files import read_file

@@ -13,7 +13,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Final, NamedTuple, Protocol
 from urllib.parse import quote
 
-from podium.api.errors import PodiumError
+from podium.golang.errors import PodiumError
 
 JSON: Final = "application/json"
 MAX_BYTES: Final = 512 << 20

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from podium.api.errors import PodiumError
+from podium.golang.errors import PodiumError
 from podium.client.object_keys import Key
 
 ADDED: Final = "ADDED"

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from podium.api.host_ports import HostPort
-from podium.api.pod_affinity import PodAffinityTerms
-from podium.api.requests import allocatable_vector
+from podium.kubernetes.rules.host_ports import HostPort
+from podium.kubernetes.rules.pod_affinity import PodAffinityTerms
+from podium.kubernetes.rules.requests import allocatable_vector
 from podium.cluster.claim_users import ClaimUsers
 from podium.cluster.growth import Ints
 from podium.cluster.label_columns import ABSENT

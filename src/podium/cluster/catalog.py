@@ -9,8 +9,8 @@ what changed so that a reader with an index of its own need not start again.
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
-from podium.api.meta import KubeStruct, ObjectMeta
-from podium.api.workloads import Namespace
+from podium.kubernetes.kinds.meta import KubeStruct, ObjectMeta
+from podium.kubernetes.kinds.workloads import Namespace
 
 K = TypeVar("K", bound=KubeStruct)
 

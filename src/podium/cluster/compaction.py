@@ -12,8 +12,8 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from podium.api.meta import ObjectMeta
-from podium.api.pod import Container, Pod, PodSpec, PodStatus
+from podium.kubernetes.kinds.meta import ObjectMeta
+from podium.kubernetes.kinds.pod import Container, Pod, PodSpec, PodStatus
 
 MAX_VALUES = 65_536
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from podium.api.node import ContainerImage
+from podium.kubernetes.kinds.node import ContainerImage
 
 
 class ImageState:

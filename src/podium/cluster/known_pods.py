@@ -7,7 +7,7 @@ is there from the first question on, and follows what comes and goes.
 from collections.abc import Callable, Hashable, Iterator
 from typing import Generic, TypeVar
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 
 E = TypeVar("E", bound=Hashable)
 

@@ -2,16 +2,16 @@
 
 NodeAffinity, PodTopologySpread, volumes and devices all select nodes by the same terms, so the
 vector form stands here once. It answers exactly as `NodeTerm.matches` and
-`RequiredNodeAffinity.matches` of `podium.api.node_affinity` do for every present node.
+`RequiredNodeAffinity.matches` of `podium.kubernetes.rules.node_affinity` do for every present node.
 """
 
 from collections.abc import Iterable
 
 import numpy as np
 
-from podium.api.arithmetic import parse_int
-from podium.api.labels import GREATER, IN, Requirement
-from podium.api.node_affinity import NAME_FIELD, FieldRequirement, NodeTerm, RequiredNodeAffinity
+from podium.golang.arithmetic import parse_int
+from podium.kubernetes.rules.labels import GREATER, IN, Requirement
+from podium.kubernetes.rules.node_affinity import NAME_FIELD, FieldRequirement, NodeTerm, RequiredNodeAffinity
 from podium.cluster.growth import Codes, Mask, Rows, count_of
 from podium.cluster.label_columns import ABSENT, LabelColumn
 from podium.cluster.nodes import NodeTable

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from podium.api.node import Node
-from podium.api.requests import allocatable_vector
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.rules.requests import allocatable_vector
 from podium.cluster.change_log import ChangeLog
 from podium.cluster.growth import Codes, Ints, Mask, RowSlice, next_capacity, wider
 from podium.cluster.images import ImageIndex

@@ -6,8 +6,8 @@ else chose the node for it). Order per node is order of arrival.
 
 from collections.abc import Iterator, Sequence
 
-from podium.api.meta import ObjectMeta
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.meta import ObjectMeta
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.pod_info import PodInfo, PodShape
 
 _MAX_REMEMBERED = 4096

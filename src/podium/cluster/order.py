@@ -6,7 +6,7 @@ list did not have, or when the list is longer than the tree: a zone change alone
 it, and a node that went and came back between two snapshots keeps its place (engine spec 9.2).
 """
 
-from podium.api.node import Node
+from podium.kubernetes.kinds.node import Node
 
 _ZONE_LABELS = ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone")
 _REGION_LABELS = ("failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region")

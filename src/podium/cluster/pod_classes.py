@@ -13,8 +13,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from podium.api.labels import Selector
-from podium.api.pod_affinity import AffinityTerm, PodAffinityTerms
+from podium.kubernetes.rules.labels import Selector
+from podium.kubernetes.rules.pod_affinity import AffinityTerm, PodAffinityTerms
 from podium.cluster.growth import Ints, wider
 from podium.cluster.nodes import NodeTable
 from podium.cluster.pod_info import PodInfo

@@ -10,8 +10,8 @@ Off unless `enabled`, because every pod that comes to a node or leaves one passe
 
 from collections.abc import Sequence
 
-from podium.api.pod import Pod
-from podium.api.pod_groups import PodGroup
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.cluster.catalog import Catalog
 from podium.cluster.pod_info import PodInfo
 

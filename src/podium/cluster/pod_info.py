@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import astuple, replace
 
-from podium.api.host_ports import HostPort, host_ports
-from podium.api.node_affinity import (
+from podium.kubernetes.rules.host_ports import HostPort, host_ports
+from podium.kubernetes.rules.node_affinity import (
     PreferredNodeTerm,
     RequiredNodeAffinity,
     preferred_of,
     required_of,
 )
-from podium.api.pod import Container, Pod
-from podium.api.pod_affinity import PodAffinityTerms, parse_pod_affinity
-from podium.api.requests import (
+from podium.kubernetes.kinds.pod import Container, Pod
+from podium.kubernetes.rules.pod_affinity import PodAffinityTerms, parse_pod_affinity
+from podium.kubernetes.rules.requests import (
     ALL_REQUESTS,
     RequestRules,
     accounted_requests,
@@ -34,7 +34,7 @@ from podium.api.requests import (
     scoring_requests,
     to_vector,
 )
-from podium.api.timestamps import seconds_of
+from podium.kubernetes.rules.timestamps import seconds_of
 from podium.cluster.compaction import Compaction
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from podium.api.host_ports import ANY_IP, HostPort
+from podium.kubernetes.rules.host_ports import ANY_IP, HostPort
 from podium.cluster.growth import Mask, Rows, count_of, wider
 
 

@@ -12,9 +12,9 @@ from contextlib import contextmanager
 import numpy as np
 import numpy.typing as npt
 
-from podium.api.node import Node
-from podium.api.pod import Pod
-from podium.api.requests import ALL_REQUESTS, RequestRules
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.requests import ALL_REQUESTS, RequestRules
 from podium.cluster.catalog import Catalog
 from podium.cluster.nodes import NodeTable
 from podium.cluster.nominated_pods import NominatedPodsByPriority

@@ -2,13 +2,13 @@
 
 Nodes come in few sorts of taints: most have none, a pool shares its own. So tolerations are held
 against each distinct set of taints, once, and rows gather the answer by the number of their set.
-The rule for one toleration and one taint is `podium.api.tolerations`.
+The rule for one toleration and one taint is `podium.kubernetes.rules.tolerations`.
 """
 
 from collections.abc import Iterable
 
-from podium.api.pod import Toleration
-from podium.api.tolerations import TolerationIndex
+from podium.kubernetes.kinds.pod import Toleration
+from podium.kubernetes.rules.tolerations import TolerationIndex
 from podium.cluster.growth import Ints, Mask, Rows
 from podium.cluster.nodes import NodeTable, TaintTriple
 

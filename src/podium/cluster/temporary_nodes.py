@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec.structs import replace
 
-from podium.api.node import Node
+from podium.kubernetes.kinds.node import Node
 from podium.cluster.state import Cluster
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from podium.api.host_ports import HostPort
+from podium.kubernetes.rules.host_ports import HostPort
 from podium.cluster.change_log import ChangeLog
 from podium.cluster.claim_users import ClaimUsers
 from podium.cluster.growth import Ints, wider

@@ -16,9 +16,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from podium.api.kinds import KINDS
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.typed_objects import KINDS
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster_traces.recorded_cluster import RecordedChange, RecordedCluster
 from podium.cluster_traces.recorded_pods import PlacedBy, RecordedPod
 from podium.cluster_traces.replay import ReplayRules

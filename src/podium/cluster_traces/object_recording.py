@@ -10,12 +10,12 @@ from typing import Any, Final
 import msgspec
 from msgspec import inspect
 
-from podium.api.coscheduling import SchedulingXPodGroup
-from podium.api.elastic_quota import ElasticQuota
-from podium.api.json_values import JsonObject
-from podium.api.kinds import KINDS, decode_as
-from podium.api.meta import KubeObject, KubeStruct, ObjectMeta
-from podium.api.pod import PodCondition, PodStatus
+from podium.kubernetes.kinds.coscheduling import SchedulingXPodGroup
+from podium.kubernetes.kinds.elastic_quota import ElasticQuota
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.typed_objects import KINDS, decode_as
+from podium.kubernetes.kinds.meta import KubeObject, KubeStruct, ObjectMeta
+from podium.kubernetes.kinds.pod import PodCondition, PodStatus
 from podium.client import ResourceType, resources
 from podium.cluster_traces.recorded_annotations import select_annotations
 from podium.cluster_traces.recorded_fields import RECORDED_FIELDS

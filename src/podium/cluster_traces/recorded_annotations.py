@@ -10,8 +10,8 @@ anew takes them off first.
 from collections.abc import Mapping
 from typing import Final
 
-from podium.api.node_pods import CONFIG_MIRROR
-from podium.api.storage import BIND_COMPLETED, BOUND_BY_CONTROLLER, SELECTED_NODE
+from podium.kubernetes.rules.node_pods import CONFIG_MIRROR
+from podium.kubernetes.kinds.storage import BIND_COMPLETED, BOUND_BY_CONTROLLER, SELECTED_NODE
 from podium.gpu.dialects import gpushare, stale
 from podium.gpu.dialects.hami import dialect as hami
 from podium.gpu.dialects.hami import policies as hami_policies
@@ -25,9 +25,9 @@ from podium.scheduler_plugins.preemption_toleration import (
     MINIMUM_PREEMPTABLE_PRIORITY,
     TOLERATION_SECONDS,
 )
-from podium.workloads.claims import POD_CLAIM
-from podium.workloads.provisioning import PROVISIONED_BY
-from podium.workloads.storage_classes import CLASS_ANNOTATION, DEFAULT_CLASS_MARKS
+from podium.kubernetes.controllers.claims import POD_CLAIM
+from podium.kubernetes.controllers.provisioning import PROVISIONED_BY
+from podium.kubernetes.rules.storage_classes import CLASS_ANNOTATION, DEFAULT_CLASS_MARKS
 
 _VOLUMES: Final = (
     BIND_COMPLETED,

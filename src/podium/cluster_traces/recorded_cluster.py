@@ -13,12 +13,12 @@ from typing import Final
 
 import msgspec
 
-from podium.api.errors import InputError
-from podium.api.json_values import JsonObject
-from podium.api.kinds import KubeObject, ObjectError, convert_object
-from podium.api.merge_patch import merge
-from podium.api.pod import Pod
-from podium.api.timestamps import parse_time
+from podium.golang.errors import InputError
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.typed_objects import KubeObject, ObjectError, convert_object
+from podium.kubernetes.rules.merge_patch import merge
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.timestamps import parse_time
 from podium.client.snapshot import Unread
 from podium.cluster_traces.object_recording import RECORDED_STRUCTS, resource_name
 from podium.cluster_traces.recorded_pods import RecordedPod, RecordedPods

@@ -12,9 +12,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from podium.api.node_pods import is_bound_to_node
-from podium.api.pod import Pod, PodCondition
-from podium.api.timestamps import parse_time
+from podium.kubernetes.rules.node_pods import is_bound_to_node
+from podium.kubernetes.kinds.pod import Pod, PodCondition
+from podium.kubernetes.rules.timestamps import parse_time
 from podium.cluster_traces.recorded_annotations import DECISIONS
 
 PREEMPTED: Final = "PreemptionByScheduler"

@@ -19,8 +19,8 @@ from typing import Final
 
 import msgspec
 
-from podium.api.kinds import KubeObject
-from podium.api.merge_patch import merge
+from podium.kubernetes.kinds.typed_objects import KubeObject
+from podium.kubernetes.rules.merge_patch import merge
 from podium.client import Clock, KubeClient, LoopClock, ObjectStore, ResourceType, Selection
 from podium.client import resources as known_resources
 from podium.client.reflector import Reflector

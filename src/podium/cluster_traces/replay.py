@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import fsum
 
-from podium.api.kinds import KINDS
+from podium.kubernetes.kinds.typed_objects import KINDS
 from podium.cluster_traces.node_use import measure_node_use
 from podium.cluster_traces.recorded_cluster import RecordedCluster
 from podium.cluster_traces.replay_events import make_replay_input
@@ -19,7 +19,7 @@ from podium.cluster_traces.replay_report import (
     recorded_stays,
     replayed_stays,
 )
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.extenders.asking_offline import asker_of
 from podium.simulator.timed_report import TimedReport
 from podium.simulator.timed_run import TimedRun

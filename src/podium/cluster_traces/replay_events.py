@@ -15,12 +15,12 @@ from operator import attrgetter
 
 from msgspec.structs import replace
 
-from podium.api.devices import ResourceClaim
-from podium.api.meta import KubeObject
-from podium.api.node import Node
-from podium.api.pod import Pod
-from podium.api.pod_groups import PodGroup, PodGroupStatus
-from podium.api.storage import (
+from podium.kubernetes.kinds.devices import ResourceClaim
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.pod_groups import PodGroup, PodGroupStatus
+from podium.kubernetes.kinds.storage import (
     PersistentVolume,
     PersistentVolumeClaim,
     StorageClass,

@@ -12,8 +12,8 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from podium.api.errors import InputError
-from podium.api.versioned_documents import API_VERSION
+from podium.golang.errors import InputError
+from podium.files.versioned_documents import API_VERSION
 from podium.cluster_traces.trace_lines import (
     KIND,
     MAX_LINE_BYTES,

@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from podium.api.errors import PodiumError
+from podium.golang.errors import PodiumError
 from podium.cluster_traces.trace_lines import End, TraceHeader, TraceLine
 from podium.files.private_files import open_private_file
 

@@ -10,9 +10,9 @@ Source: `pkg/scheduler/apis/config/validation/validation_pluginargs.go`.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from podium.api.label_syntax import key_problems
-from podium.api.node_affinity import expression_problems, field_problems
-from podium.api.pod import NodeAffinity, NodeSelectorTerm
+from podium.kubernetes.rules.label_syntax import key_problems
+from podium.kubernetes.rules.node_affinity import expression_problems, field_problems
+from podium.kubernetes.kinds.pod import NodeAffinity, NodeSelectorTerm
 from podium.config.errors import (
     FieldProblem,
     duplicate,

@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from podium.api.pod import (
+from podium.kubernetes.kinds.pod import (
     NodeAffinity,
     NodeSelector,
     NodeSelectorRequirement,

@@ -21,9 +21,9 @@ from typing import Annotated, Any, Final, Generic, NamedTuple, TypeVar, Union, g
 import msgspec
 from msgspec.structs import FieldInfo, fields
 
-from podium.api.errors import closest, did_you_mean
-from podium.api.go_duration import Duration
-from podium.api.go_quoting import quoted
+from podium.golang.errors import closest, did_you_mean
+from podium.golang.durations import Duration
+from podium.golang.quoting import quoted
 from podium.config.decode_values import (
     PLAIN_FLOAT,
     PLAIN_INT,

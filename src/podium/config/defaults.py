@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from podium.api.go_duration import Duration
+from podium.golang.durations import Duration
 from podium.config.merge import merge_plugins
 from podium.config.plugin_args import ARGS_KINDS, PluginArgs, RawArgs, defaulted
 from podium.config.typed_args import ArgsKinds, NamedArgs

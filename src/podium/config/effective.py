@@ -14,8 +14,8 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import fields
 
-from podium.api.go_duration import Duration
-from podium.api.pod import (
+from podium.golang.durations import Duration
+from podium.kubernetes.kinds.pod import (
     NodeSelector,
     NodeSelectorRequirement,
     PreferredSchedulingTerm,

@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
-from podium.api.printable_documents import dump_yaml
-from podium.api.yaml_scalars import ScalarError, plain
+from podium.golang.printable_documents import dump_yaml
+from podium.golang.yaml_scalars import ScalarError, plain
 
 
 def effective_yaml(document: Mapping[str, Any]) -> str:

@@ -12,10 +12,10 @@ from copy import copy
 
 import msgspec
 
-from podium.api import field_errors
-from podium.api.errors import InputError
-from podium.api.field_errors import FieldError, aggregate
-from podium.api.json_values import ReadOnlyJson
+from podium.kubernetes.rules import field_errors
+from podium.golang.errors import InputError
+from podium.kubernetes.rules.field_errors import FieldError, aggregate
+from podium.golang.json_values import ReadOnlyJson
 
 
 class FieldProblem(msgspec.Struct, frozen=True):

@@ -14,7 +14,7 @@ from podium.config.config_map import policy_of_config_map
 from podium.config.effective import effective, expanded
 from podium.config.errors import ConfigurationError
 from podium.config.expand import PointLists, expand_profiles
-from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
+from podium.kubernetes.releases.feature_gates import DEFAULT_GATES, FeatureGates
 from podium.config.findings import Finding
 from podium.config.load import Prepare, load_written
 from podium.config.merge import PluginListError

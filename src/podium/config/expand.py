@@ -8,7 +8,7 @@ are described by two questions that the caller answers, because this package kno
 from collections.abc import Mapping
 from typing import Final
 
-from podium.api.go_quoting import quoted
+from podium.golang.quoting import quoted
 from podium.config.merge import (
     Exists,
     Implements,

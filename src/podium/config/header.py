@@ -8,7 +8,7 @@ that says `Kind:` is therefore recognised, and refused for an unknown field.
 from collections.abc import Mapping
 from typing import Final
 
-from podium.api.go_quoting import quoted
+from podium.golang.quoting import quoted
 from podium.config.decode import DecodeError, json_kind
 from podium.config.json_text import members
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
-from podium.api.go_json import JSONSyntaxError, WrittenFloat, mended, read_whole
+from podium.golang.json_reader import JSONSyntaxError, WrittenFloat, mended, read_whole
 from podium.config.errors import ConfigurationError
 
 __all__ = [

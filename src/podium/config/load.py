@@ -16,7 +16,7 @@ from podium.config.config_map import policy_of_config_map
 from podium.config.decode import DecodeError
 from podium.config.defaults import complete
 from podium.config.errors import ConfigurationError, FieldProblem, joined
-from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
+from podium.kubernetes.releases.feature_gates import DEFAULT_GATES, FeatureGates
 from podium.config.policy import is_policy, load_policy
 from podium.config.registration import version_of
 from podium.config.strict_errors import StrictErrors

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from podium.api.errors import closest, did_you_mean
-from podium.api.go_quoting import quoted
+from podium.golang.errors import closest, did_you_mean
+from podium.golang.quoting import quoted
 from podium.config.errors import ConfigurationError, FieldProblem
 from podium.config.merge import Exists, Implements, PluginListError
 from podium.config.points import ExtensionPoint

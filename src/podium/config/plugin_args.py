@@ -12,10 +12,10 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 
-from podium.api.go_duration import Duration
-from podium.api.pod import NodeAffinity, TopologySpreadConstraint
+from podium.golang.durations import Duration
+from podium.kubernetes.kinds.pod import NodeAffinity, TopologySpreadConstraint
 from podium.config.decode import Int32, Int64
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.removed_gates import OLD_CAPACITY_GATE
 
 LEAST_ALLOCATED: Final = "LeastAllocated"

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from podium.api.errors import did_you_mean
+from podium.golang.errors import did_you_mean
 from podium.config.decode import UnknownField
 from podium.config.errors import ConfigurationError, FieldProblem
 from podium.config.findings import Finding

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from podium.config.decode import Decoded, DecodeError, UnknownField, decode
 from podium.config.errors import ConfigurationError, FieldProblem
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.header import HEADER_FIELDS, header_of, not_registered
 from podium.config.json_text import RepeatedMembers, members
 from podium.config.plugin_args import PluginArgs, RawArgs, defaulted

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 
-from podium.api.go_duration import Duration
+from podium.golang.durations import Duration
 from podium.config.decode import Float32, Int32, Int64
 from podium.config.findings import Finding
 from podium.config.plugin_args import PluginArgs, RawArgs

@@ -13,8 +13,8 @@ from typing import Any, Final
 
 import msgspec
 
-from podium.api.label_syntax import key_problems
-from podium.api.requests import is_extended
+from podium.kubernetes.rules.label_syntax import key_problems
+from podium.kubernetes.rules.requests import is_extended
 from podium.config.args_validation import args_problems
 from podium.config.errors import FieldProblem, duplicate, invalid, required
 from podium.config.legacy_args import LegacyArgs, legacy_args_problems

@@ -1,6 +1,6 @@
 """YAML as kube-scheduler reads a configuration: one document, equal keys noted and not refused.
 
-The values are those of `podium.api.yaml_reader`; what differs is what surrounds them. Upstream
+The values are those of `podium.golang.yaml_reader`; what differs is what surrounds them. Upstream
 turns YAML into JSON, with the keys of every map sorted, and reports equal keys together with
 unknown fields instead of giving up at once. Only the first document counts, whatever follows it.
 Syntax errors are worded by go-yaml, a port of libyaml, so libyaml's own words are kept.
@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import yaml
 
-from podium.api.yaml_reader import PARSER
+from podium.golang.yaml_reader import PARSER
 from podium.config.errors import ConfigurationError
 from podium.config.yaml_values import ValueBuilder
 

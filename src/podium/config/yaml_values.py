@@ -13,10 +13,10 @@ from typing import Any, Final
 
 import yaml
 
-from podium.api.go_json import WrittenFloat
-from podium.api.go_quoting import quoted
-from podium.api.yaml_reader import Anchored, Builder, Open
-from podium.api.yaml_scalars import ScalarError, key_text, plain
+from podium.golang.json_reader import WrittenFloat
+from podium.golang.quoting import quoted
+from podium.golang.yaml_reader import Anchored, Builder, Open
+from podium.golang.yaml_scalars import ScalarError, key_text, plain
 from podium.config.decode_values import base64_fault, go_number
 from podium.config.errors import ConfigurationError
 from podium.config.json_text import MAX_VALUES, too_many

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from podium.api.arithmetic import wrap_int64
+from podium.golang.arithmetic import wrap_int64
 from podium.cluster.growth import Ints
 from podium.cluster.nodes import NodeTable
 from podium.engine.decision import Decision

@@ -12,11 +12,11 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from podium.api.devices import ResourceClaim
-from podium.api.pod import NodeAllocatableResourceClaimStatus, PodExtendedResourceClaimStatus
-from podium.api.storage import PersistentVolume, PersistentVolumeClaim
+from podium.kubernetes.kinds.devices import ResourceClaim
+from podium.kubernetes.kinds.pod import NodeAllocatableResourceClaimStatus, PodExtendedResourceClaimStatus
+from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
 from podium.cluster.pod_info import PodInfo
-from podium.engine.in_memory_objects import EngineApi
+from podium.offline.in_memory_objects import EngineApi
 from podium.framework.api_handle import ApiCallFailed, ApiHandle, DeferredWrite
 
 T = TypeVar("T")

@@ -8,7 +8,7 @@ engine itself has taken them in. Contract: a handler that fails is logged and ha
 
 from collections.abc import Iterable
 
-from podium.api.meta import KubeStruct
+from podium.kubernetes.kinds.meta import KubeStruct
 from podium.framework.faults import located
 from podium.framework.plugin import Plugin
 from podium.framework.profile import Profile

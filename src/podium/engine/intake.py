@@ -6,12 +6,12 @@ of cache change and wake-up is upstream's (engine spec section 13).
 
 from collections.abc import Sequence
 
-from podium.api.devices import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice
-from podium.api.meta import KubeStruct
-from podium.api.node import Node
-from podium.api.pod import Pod
-from podium.api.pod_groups import PodGroup
-from podium.api.storage import (
+from podium.kubernetes.kinds.devices import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice
+from podium.kubernetes.kinds.meta import KubeStruct
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.pod_groups import PodGroup
+from podium.kubernetes.kinds.storage import (
     CSIDriver,
     CSINode,
     CSIStorageCapacity,

@@ -9,7 +9,7 @@ its eviction, it is enough to see it leave.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from podium.api.pod_groups import PodGroup
+from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.cluster.pod_info import PodInfo
 from podium.engine.requests import Evict, GroupPreemptor, Preempt, PreemptForGroup, Preemptor
 from podium.engine.state import EngineState

@@ -6,7 +6,7 @@ API server; a live driver sends it, the simulator applies it to an in-memory clu
 
 from msgspec import Struct
 
-from podium.api.pod_groups import PodGroup, PodGroupCondition
+from podium.kubernetes.kinds.pod_groups import PodGroup, PodGroupCondition
 from podium.cluster.pod_info import PodInfo
 from podium.engine.binding_cycle import Binding
 

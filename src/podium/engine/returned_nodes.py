@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from podium.api.node import Node
+from podium.kubernetes.kinds.node import Node
 from podium.cluster.growth import Ints, Rows
 from podium.cluster.temporary_nodes import TemporaryNodes
 from podium.framework.cycle import Cycle

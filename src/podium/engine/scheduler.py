@@ -12,11 +12,11 @@ from collections.abc import Callable
 
 from msgspec import Struct, field
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.known_pods import KnownPods
 from podium.cluster.pod_info import PodInfo, request_rules
 from podium.cluster.state import Cluster
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.flags.client_settings import ClientSettings
 from podium.config.types import Configuration
 from podium.engine.binding_cycle import Binding

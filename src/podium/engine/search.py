@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from podium.api.node import Node
+from podium.kubernetes.kinds.node import Node
 from podium.cluster.growth import Rows, count_of, indices
 from podium.cluster.nodes import NodeTable
 from podium.cluster.state import Cluster

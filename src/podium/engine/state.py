@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from msgspec import Struct
 from msgspec.structs import replace
 
-from podium.api.pod import Pod
-from podium.api.pod_groups import PodGroup
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.cluster.catalog import object_key
 from podium.cluster.known_pods import KnownPods
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.engine.binding_cycle import Binding
 from podium.engine.decision import Decision
 from podium.engine.observer import Observers

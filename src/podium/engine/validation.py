@@ -9,7 +9,7 @@ it.
 from collections import Counter
 from collections.abc import Iterator
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.audit import Audit
 from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo, uid_of

@@ -7,7 +7,7 @@ causes, and pods are grouped by cause.
 
 from dataclasses import dataclass, field
 
-from podium.api.json_values import JsonValue
+from podium.golang.json_values import JsonValue
 
 
 @dataclass(frozen=True, slots=True)

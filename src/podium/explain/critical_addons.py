@@ -7,8 +7,8 @@ what makes a pod critical is its priority.
 
 from typing import Final
 
-from podium.api.pod import Pod
-from podium.workloads.priorities import MIN_CRITICAL_PRIORITY
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.priorities import MIN_CRITICAL_PRIORITY
 
 CRITICAL_ADDONS_ONLY: Final = "CriticalAddonsOnly"
 

@@ -8,7 +8,7 @@ from collections import Counter
 
 import numpy as np
 
-from podium.api.devices import ResourceClaim, ResourceSlice
+from podium.kubernetes.kinds.devices import ResourceClaim, ResourceSlice
 from podium.cluster.growth import Ints
 from podium.cluster.state import Cluster
 

@@ -1,6 +1,6 @@
 """A decision's numbers as plain data, the same in reports, stories and records of a scheduler."""
 
-from podium.api.json_values import JsonValue
+from podium.golang.json_values import JsonValue
 from podium.engine.decision import NodeScore
 from podium.explain.decision_digest import Digest
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from podium.api.node import Node
+from podium.kubernetes.kinds.node import Node
 from podium.cluster.growth import Mask
 from podium.cluster.pod_info import PodInfo
 from podium.engine.scheduler import Engine

@@ -9,9 +9,9 @@ always gives the same cluster.
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from podium.api.meta import KubeObject
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 
 K = TypeVar("K", bound=KubeObject)
 

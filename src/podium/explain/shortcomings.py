@@ -7,10 +7,10 @@ people only; nothing decides by it.
 
 from dataclasses import dataclass
 
-from podium.api.node import Node
-from podium.api.node_affinity import NodeTerm, required_of
-from podium.api.pod import Pod
-from podium.api.requests import PODS
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.rules.node_affinity import NodeTerm, required_of
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.requests import PODS
 from podium.cluster.pod_info import PodInfo
 from podium.explain.utilisation import Load
 

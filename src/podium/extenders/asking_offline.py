@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from podium.api.node import Node
+from podium.kubernetes.kinds.node import Node
 from podium.engine import Engine
 from podium.framework.asking import Asker
 

@@ -12,7 +12,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from podium.api.go_quoting import quoted
+from podium.golang.quoting import quoted
 from podium.config.types import Extender
 from podium.extenders.answers import read_answer
 from podium.extenders.exchange import Exchange, ExchangeFailed, ExtenderExchange

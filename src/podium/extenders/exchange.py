@@ -19,7 +19,7 @@ from urllib.parse import SplitResult, urljoin
 import aiohttp
 from yarl import URL
 
-from podium.api.errors import PodiumError
+from podium.golang.errors import PodiumError
 from podium.client.open_sockets import OpenSockets
 from podium.extenders.bodies import Body
 from podium.extenders.exchange_problems import cause_of

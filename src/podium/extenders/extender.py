@@ -12,9 +12,9 @@ Plain methods run in threads, several at a time if the scheduler asks so.
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from typing import Final, TypeVar
 
-from podium.api.errors import PodiumError
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.golang.errors import PodiumError
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 
 T = TypeVar("T")
 

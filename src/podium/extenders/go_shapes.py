@@ -16,9 +16,9 @@ from typing import Any, Final, NamedTuple, Protocol
 import msgspec
 from msgspec import inspect
 
-from podium.api.errors import PodiumError
-from podium.api.go_json import WrittenFloat, mended
-from podium.api.quantity import QuantityError, nano
+from podium.golang.errors import PodiumError
+from podium.golang.json_reader import WrittenFloat, mended
+from podium.kubernetes.rules.quantity import QuantityError, nano
 
 _INT64_MIN: Final = -(2**63)
 _INT64_MAX: Final = 2**63 - 1

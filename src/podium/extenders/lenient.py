@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol, TypeVar
 import msgspec
 from msgspec import inspect
 
-from podium.api.go_json import JSONSyntaxError, read_first
+from podium.golang.json_reader import JSONSyntaxError, read_first
 from podium.extenders.go_shapes import DecodingProblem, Place, read_or_zero, shape_of
 
 Encoded = bytes | bytearray | msgspec.Raw

@@ -12,15 +12,15 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from podium.api.meta import (
+from podium.kubernetes.kinds.meta import (
     KubeStruct,
     LabelSelectorRequirement,
     ObjectMeta,
     OwnerReference,
     ResourceList,
 )
-from podium.api.node import ContainerImage, Node, NodeCondition, NodeStatus, Taint
-from podium.api.pod import (
+from podium.kubernetes.kinds.node import ContainerImage, Node, NodeCondition, NodeStatus, Taint
+from podium.kubernetes.kinds.pod import (
     Container,
     ContainerPort,
     ContainerStatus,
@@ -36,8 +36,8 @@ from podium.api.pod import (
     TopologySpreadConstraint,
     WeightedPodAffinityTerm,
 )
-from podium.api.quantity_spelling import canonical
-from podium.api.volumes import Volume
+from podium.kubernetes.rules.quantity_spelling import canonical
+from podium.kubernetes.kinds.volumes import Volume
 
 _AMOUNTS: Final = (ResourceList, ResourceList | None)
 _REQUIREMENT: Final = {"key": "", "operator": ""}

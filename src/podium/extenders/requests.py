@@ -6,8 +6,8 @@ from typing import assert_never
 import msgspec
 from msgspec import Raw
 
-from podium.api.errors import PodiumError
-from podium.api.node import Node
+from podium.golang.errors import PodiumError
+from podium.kubernetes.kinds.node import Node
 from podium.extenders import wire
 from podium.extenders.object_json import object_json
 from podium.extenders.objects import ObjectSource

@@ -14,9 +14,9 @@ from typing import Final
 
 import msgspec
 
-from podium.api.errors import ObjectError
-from podium.api.node import Node
-from podium.api.shapes import shape_of
+from podium.golang.errors import ObjectError
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.shapes import shape_of
 from podium.extenders.go_shapes import Place, names_within
 from podium.extenders.lenient import UNDECODABLE, lenient_decoder
 

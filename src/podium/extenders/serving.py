@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.extenders.access import Access, AccessGuard
 from podium.extenders.extender import Extender
 from podium.extenders.service import DEFAULT_BODY_LIMIT, ExtenderService

@@ -8,9 +8,9 @@ most frequent mistake of all.
 from typing import Final
 from urllib.parse import SplitResult, quote, urlsplit
 
-from podium.api.errors import PodiumError
-from podium.api.go_quoting import quoted
-from podium.api.go_urls import url_problem
+from podium.golang.errors import PodiumError
+from podium.golang.quoting import quoted
+from podium.golang.urls import url_problem
 
 _PATH_CHARACTERS: Final = "/%:@!$&'()*+,;=~-._"
 _QUERY_CHARACTERS: Final = _PATH_CHARACTERS + '?[]"\\^`{|}<>'

@@ -14,8 +14,8 @@ from itertools import count
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from podium.api.documents import DEFAULT_LIMITS
-from podium.api.errors import InputError
+from podium.golang.documents import DEFAULT_LIMITS
+from podium.golang.errors import InputError
 
 STDIN: Final = "-"
 MAX_CLUSTER_BYTES: Final = DEFAULT_LIMITS.size_bytes

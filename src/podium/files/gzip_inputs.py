@@ -6,7 +6,7 @@ A few kilobytes can unpack to gigabytes, so the bound holds while they are unpac
 import zlib
 from typing import Final
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 
 MAGIC: Final = b"\x1f\x8b"
 _GZIP: Final = 31

@@ -17,7 +17,7 @@ from io import FileIO
 from pathlib import Path
 from typing import Final
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.files.bounded_files import read_input
 
 PRIVATE_MODE: Final = 0o600

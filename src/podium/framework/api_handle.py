@@ -10,8 +10,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import Protocol, TypeVar, runtime_checkable
 
-from podium.api.json_values import ReadOnlyJson
-from podium.api.meta import KubeObject
+from podium.golang.json_values import ReadOnlyJson
+from podium.kubernetes.kinds.meta import KubeObject
 from podium.cluster.pod_info import PodInfo
 from podium.framework.extender_calls import BindAnswer, BindCall, CallFailed
 from podium.framework.status import Status

@@ -6,7 +6,7 @@ to the binding cycle and get an API handle. In every answer None means success.
 
 from typing import ClassVar
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 from podium.framework.api_handle import ApiHandle
 from podium.framework.cycle import Cycle
 from podium.framework.plugin import Plugin

@@ -7,7 +7,7 @@ be ignored after them; an extender that manages resources hears only of pods tha
 from collections.abc import Sequence
 from itertools import chain
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.config.types import Extender
 
 EXTENDER = "Extender"

@@ -8,12 +8,12 @@ through a source (`sources.py`); what has to be written, through the API handle 
 from collections.abc import Callable, Hashable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
-from podium.api.meta import KubeObject
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.known_pods import KnownPods, PodIndex
 from podium.cluster.state import Cluster
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.flags.client_settings import ClientSettings
 from podium.framework.events import Action
 from podium.framework.extender_rules import Extenders
@@ -103,7 +103,7 @@ class Handle:
 
     def list(self, kind: type[K]) -> Iterator[K]:
         """The objects of a kind as they were seen last: nodes, pods on nodes and pods that wait,
-        and every other kind that the scheduler watches (`podium.api.kinds`)."""
+        and every other kind that the scheduler watches (`podium.kubernetes.kinds.typed_objects`)."""
         if issubclass(kind, Node):
             nodes = self.cluster.nodes
             found: Iterator[KubeObject | None] = iter(nodes.objects[: nodes.size])

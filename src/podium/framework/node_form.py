@@ -10,8 +10,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.growth import Ints, Rows, indices
 from podium.framework.cycle import Cycle
 from podium.framework.faults import WrongAnswer

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import msgspec
 
-from podium.api.meta import KubeStruct
+from podium.kubernetes.kinds.meta import KubeStruct
 from podium.cluster.pod_info import PodInfo
 from podium.framework.events import Registration
 from podium.framework.plugin_metrics import PluginMetric

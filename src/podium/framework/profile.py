@@ -13,7 +13,7 @@ from podium.cluster.known_pods import KnownPods
 from podium.cluster.state import Cluster
 from podium.config.errors import ConfigurationError, FieldProblem
 from podium.config.expand import PointLists, expand_profiles
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.flags.client_settings import ClientSettings
 from podium.config.points import ExtensionPoint
 from podium.config.types import Configuration, ProfileConfiguration

@@ -7,8 +7,8 @@ by `propose_changes`. Each is tried before anybody is told of it, so that a plug
 import enum
 from typing import NamedTuple
 
-from podium.api.meta import KubeObject
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.kinds.pod import Pod
 
 
 class ChangeKind(enum.Enum):

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from podium.api.json_values import JsonValue
+from podium.golang.json_values import JsonValue
 
 
 class RefusalCause(NamedTuple):

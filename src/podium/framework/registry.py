@@ -7,7 +7,7 @@ belongs to one class: a second claim is an error that names both.
 import inspect
 from collections.abc import Iterable, Iterator, Mapping
 
-from podium.api.errors import closest, did_you_mean
+from podium.golang.errors import closest, did_you_mean
 from podium.config.points import ExtensionPoint
 from podium.framework.points import POINTS, Plugin, serves
 

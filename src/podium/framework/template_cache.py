@@ -14,8 +14,8 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from podium.api.kinds import KINDS
-from podium.api.meta import KubeObject
+from podium.kubernetes.kinds.typed_objects import KINDS
+from podium.kubernetes.kinds.meta import KubeObject
 from podium.cluster.growth import Ints, Rows
 from podium.cluster.pod_info import PodShape
 from podium.cluster.state import Cluster

@@ -7,7 +7,7 @@ passes, or a more important pod preempts it. Time is handed in; nothing here loo
 
 from collections.abc import Iterator, Mapping
 
-from podium.api.go_duration import Duration
+from podium.golang.durations import Duration
 from podium.cluster.pod_info import PodInfo
 from podium.framework.status import Code, Status
 

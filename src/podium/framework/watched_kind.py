@@ -8,8 +8,8 @@ plugin is built. Drivers then watch them as they watch everything else, plugins 
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from podium.api.json_values import JsonObject
-from podium.api.meta import KubeObject
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.meta import KubeObject
 
 
 class WatchedKind(NamedTuple):

@@ -19,8 +19,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from podium.api.pod import Pod
-from podium.api.workloads import PodDisruptionBudget
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.gpu.allocations import Allocation, card_uses
 from podium.gpu.choosing import allocate
 from podium.gpu.freeing_search import FreedCard, FreeingSearch, free_card

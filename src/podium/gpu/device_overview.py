@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from podium.api.devices import Device, ResourceClaim, ResourceSlice
+from podium.kubernetes.kinds.devices import Device, ResourceClaim, ResourceSlice
 
 _NAMES: Final = ("productName", "model", "type")
 

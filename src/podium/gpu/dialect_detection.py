@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from math import inf
 from typing import Final
 
-from podium.api.node import Node
+from podium.kubernetes.kinds.node import Node
 from podium.gpu.dialects import DIALECTS, find_dialect
 from podium.gpu.dialects.reading import allocatable_of
 from podium.gpu.overview import speaks

@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.allocations import Allocation, CardUse, card_uses
 from podium.gpu.cards import NodeCards
 from podium.gpu.dialects.dialect import Dialect, Phase

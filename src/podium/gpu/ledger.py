@@ -22,8 +22,8 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.allocations import Allocation, CardUse, card_uses, raise_uses
 from podium.gpu.card_table import CardTable
 from podium.gpu.cards import NO_CARDS, NodeCards

@@ -7,10 +7,10 @@ anew. So a pod without a controller cannot be moved, nor one that belongs to its
 from collections.abc import Iterable
 from typing import Final
 
-from podium.api.labels import SelectorError, selector_of
-from podium.api.pod import Pod
-from podium.api.workloads import PodDisruptionBudget
-from podium.workloads.priorities import MIN_CRITICAL_PRIORITY
+from podium.kubernetes.rules.labels import SelectorError, selector_of
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
+from podium.kubernetes.rules.priorities import MIN_CRITICAL_PRIORITY
 
 MOVING_ANNOTATION: Final = "podium.dev/gpu-moving"
 """`forbidden` on a pod keeps it where it is."""

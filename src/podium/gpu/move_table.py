@@ -10,10 +10,10 @@ from typing import Final
 import numpy as np
 from msgspec import Struct
 
-from podium.api.node import Node
-from podium.api.node_affinity import required_of
-from podium.api.pod import Pod
-from podium.api.tolerations import untolerated
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.rules.node_affinity import required_of
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.tolerations import untolerated
 from podium.gpu.allocations import Allocation, CardUse, card_uses
 from podium.gpu.card_rules import Facts, set_needs
 from podium.gpu.card_table import NO_REASON, CardTable

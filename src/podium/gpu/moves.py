@@ -10,7 +10,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.allocations import Allocation
 
 

@@ -5,8 +5,8 @@ Nodes and pods speak HAMi's dialect, which counts hundredths of a card.
 
 from typing import Final
 
-from podium.api.errors import InputError
-from podium.api.json_values import JsonObject
+from podium.golang.errors import InputError
+from podium.golang.json_values import JsonObject
 from podium.gpu.cards import Card
 from podium.gpu.dialects import find_dialect
 from podium.gpu.openb_rows import NodeRow, PodRow

@@ -9,9 +9,9 @@ from math import inf
 
 from msgspec import Struct
 
-from podium.api.node import Node
-from podium.api.pod import Pod
-from podium.api.timestamps import seconds_of
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.timestamps import seconds_of
 from podium.gpu.allocations import Allocation, CardUse
 from podium.gpu.card_table import NO_REASON, REASONS, CardTable
 from podium.gpu.cards import Card, NodeCards

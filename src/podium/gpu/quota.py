@@ -11,7 +11,7 @@ from typing import Annotated, Final
 import msgspec
 import numpy as np
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.columns import Bools, Ints
 from podium.gpu.dialects.dialect import Dialect, InvalidRequest
 from podium.gpu.requests import ContainerRequest, PodRequest

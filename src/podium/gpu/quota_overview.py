@@ -5,8 +5,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.dialects.dialect import Dialect
 from podium.gpu.quota import (
     CORES_OF_A_CARD,
@@ -16,7 +16,7 @@ from podium.gpu.quota import (
     pod_cores,
     read_quotas,
 )
-from podium.workloads.quotas import ResourceQuota
+from podium.kubernetes.rules.quotas import ResourceQuota
 
 MODEL_LABELS: Final = (MODEL_LABEL, "tkestack.io/gpu-model")
 _PREFIXES: Final = ("requests.", "limits.")

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
-from podium.api.pod import NodeAllocatableResourceClaimStatus, PodExtendedResourceClaimStatus
+from podium.kubernetes.kinds.pod import NodeAllocatableResourceClaimStatus, PodExtendedResourceClaimStatus
 from podium.client import Clock, KubeClient
 from podium.cluster.pod_info import PodInfo
 from podium.extenders.client import ExtenderClient

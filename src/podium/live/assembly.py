@@ -11,9 +11,9 @@ from contextlib import asynccontextmanager
 from random import Random
 from typing import Final
 
-from podium.api.node import Node
+from podium.kubernetes.kinds.node import Node
 from podium.client import Clock, KubeClient, LoopClock
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.flags.client_settings import ClientSettings
 from podium.config.types import Configuration
 from podium.engine import Engine

@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from podium.api.devices import ResourceClaim, ResourceClaimStatus
-from podium.api.kinds import decode_as
+from podium.kubernetes.kinds.devices import ResourceClaim, ResourceClaimStatus
+from podium.kubernetes.kinds.typed_objects import decode_as
 from podium.client import DeleteOptions, KubeClient
 from podium.client.api_errors import AlreadyExists, Conflict, NotFound
 from podium.client.resources import RESOURCE_CLAIMS

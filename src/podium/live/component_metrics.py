@@ -2,7 +2,7 @@
 
 import platform
 
-from podium.config.feature_gates import CURRENT_RELEASE, FeatureGates, gates_at
+from podium.kubernetes.releases.feature_gates import CURRENT_RELEASE, FeatureGates, gates_at
 from podium.config.flags.release_text import KUBERNETES_VERSION
 from podium.live import metric_definitions as known
 from podium.live.exposition import Exposition, Reading

@@ -12,9 +12,9 @@ from uuid import UUID
 
 import msgspec
 
-from podium.api.pod_groups import PodGroup
-from podium.api.storage import ObjectReference
-from podium.api.timestamps import micro_time_text, time_text
+from podium.kubernetes.kinds.pod_groups import PodGroup
+from podium.kubernetes.kinds.storage import ObjectReference
+from podium.kubernetes.rules.timestamps import micro_time_text, time_text
 from podium.client.resources import EVENTS, EVENTS_K8S_IO
 from podium.cluster.pod_info import PodInfo
 from podium.engine.requests import Event

@@ -18,8 +18,8 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from podium.api.storage import ObjectReference
-from podium.api.timestamps import micro_time_text
+from podium.kubernetes.kinds.storage import ObjectReference
+from podium.kubernetes.rules.timestamps import micro_time_text
 from podium.client.resources import EVENTS_K8S_IO
 from podium.engine.requests import Event
 from podium.live.event_objects import (

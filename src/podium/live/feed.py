@@ -11,9 +11,9 @@ from typing import Final
 
 import msgspec
 
-from podium.api.kinds import KubeObject, decode_as
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.typed_objects import KubeObject, decode_as
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.client.object_decoding import Decoder
 from podium.client.object_store import Handler
 from podium.cluster.catalog import object_key

@@ -17,7 +17,7 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
-from podium.api.timestamps import micro_time_text
+from podium.kubernetes.rules.timestamps import micro_time_text
 from podium.client import Clock
 from podium.client.api_errors import NotFound
 from podium.config.types import LeaderElectionConfiguration

@@ -20,7 +20,7 @@ from random import Random
 from typing import Any, Final
 from uuid import UUID
 
-from podium.api.errors import PodiumError
+from podium.golang.errors import PodiumError
 from podium.client import Clock, KubeClient
 from podium.config.types import LeaderElectionConfiguration
 from podium.live.leader_candidate import LeaderCandidate, Log

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.client.resources import LEASES
 
 

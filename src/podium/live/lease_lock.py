@@ -10,10 +10,10 @@ from typing import Final
 
 import msgspec
 
-from podium.api.errors import InputError
-from podium.api.go_duration import Duration
-from podium.api.storage import ObjectReference
-from podium.api.timestamps import time_text
+from podium.golang.errors import InputError
+from podium.golang.durations import Duration
+from podium.kubernetes.kinds.storage import ObjectReference
+from podium.kubernetes.rules.timestamps import time_text
 from podium.client import KubeClient, RequestFailed, Unreachable
 from podium.client.resources import EVENTS, LEASES
 from podium.config.types import LeaderElectionConfiguration

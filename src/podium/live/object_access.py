@@ -10,9 +10,9 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from podium.api.errors import ObjectError
-from podium.api.kinds import convert_object
-from podium.api.meta import KubeObject
+from podium.golang.errors import ObjectError
+from podium.kubernetes.kinds.typed_objects import convert_object
+from podium.kubernetes.kinds.meta import KubeObject
 from podium.client import KubeClient, ResourceType, Unreachable, resources
 from podium.client.api_errors import AlreadyExists, ApiError, Conflict, NotFound
 from podium.client.discovery import served_in

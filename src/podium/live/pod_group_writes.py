@@ -12,8 +12,8 @@ from typing import Final
 
 import msgspec
 
-from podium.api.pod_groups import PodGroupCondition
-from podium.api.timestamps import time_text
+from podium.kubernetes.kinds.pod_groups import PodGroupCondition
+from podium.kubernetes.rules.timestamps import time_text
 from podium.client import KubeClient, PatchType, RequestFailed
 from podium.client.resources import POD_GROUPS
 from podium.engine.pod_groups.conditions import is_news

@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from podium.api.pod import Pod
-from podium.api.timestamps import time_text
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.timestamps import time_text
 from podium.client import Clock, DeleteOptions, KubeClient, PatchType, RequestFailed
 from podium.client.api_errors import Conflict, NotFound
 from podium.client.resources import NODES, PODS

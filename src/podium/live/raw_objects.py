@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.catalog import object_key
 from podium.extenders.objects import TypedObjects
 

@@ -14,10 +14,10 @@ Worked example: a container {requests cpu 100m; limits cpu 1, memory 1Gi}, a sid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from podium.api.meta import ResourceList
-from podium.api.pod import Pod, ResourceRequirements
-from podium.api.quantity import NANO_PER_UNIT, nano
-from podium.api.requests import CPU, EPHEMERAL_STORAGE, MEMORY, pod_requests
+from podium.kubernetes.kinds.meta import ResourceList
+from podium.kubernetes.kinds.pod import Pod, ResourceRequirements
+from podium.kubernetes.rules.quantity import NANO_PER_UNIT, nano
+from podium.kubernetes.rules.requests import CPU, EPHEMERAL_STORAGE, MEMORY, pod_requests
 from podium.live.metric_definitions import POD_LIMIT, POD_REQUEST, Definition
 from podium.live.metric_series import go_number
 

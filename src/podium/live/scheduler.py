@@ -13,8 +13,8 @@ from contextlib import suppress
 from random import Random
 from typing import Any, Final
 
-from podium.api.devices import ResourceClaim
-from podium.api.kinds import KubeObject
+from podium.kubernetes.kinds.devices import ResourceClaim
+from podium.kubernetes.kinds.typed_objects import KubeObject
 from podium.client import (
     Clock,
     KubeClient,

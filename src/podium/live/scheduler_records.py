@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from podium.api.pod import Pod
-from podium.api.timestamps import micro_time_text
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.timestamps import micro_time_text
 from podium.engine import Decision, Engine
 from podium.engine.pod_log import Line
 from podium.explain.decision_digest import digest_of

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from podium.api.pod import (
+from podium.kubernetes.kinds.pod import (
     NodeAllocatableResourceClaimStatus,
     Pod,
     PodExtendedResourceClaimStatus,

@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from podium.api.kinds import decode_as
-from podium.api.meta import ObjectMeta
-from podium.api.storage import PersistentVolume, PersistentVolumeClaim
+from podium.kubernetes.kinds.typed_objects import decode_as
+from podium.kubernetes.kinds.meta import ObjectMeta
+from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
 from podium.client import KubeClient
 from podium.client.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
 

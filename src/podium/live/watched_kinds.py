@@ -9,12 +9,12 @@ from typing import Final
 
 import msgspec
 
-from podium.api.devices import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice
-from podium.api.kinds import KubeObject, decode_as
-from podium.api.node import Node
-from podium.api.pod import Pod
-from podium.api.pod_groups import PodGroup
-from podium.api.storage import (
+from podium.kubernetes.kinds.devices import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice
+from podium.kubernetes.kinds.typed_objects import KubeObject, decode_as
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.pod_groups import PodGroup
+from podium.kubernetes.kinds.storage import (
     CSIDriver,
     CSINode,
     CSIStorageCapacity,
@@ -23,7 +23,7 @@ from podium.api.storage import (
     StorageClass,
     VolumeAttachment,
 )
-from podium.api.workloads import (
+from podium.kubernetes.kinds.workloads import (
     Namespace,
     PodDisruptionBudget,
     ReplicaSet,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 
 if TYPE_CHECKING:
     import highspy

@@ -8,8 +8,8 @@ from typing import Any, BinaryIO, cast
 
 import msgspec
 
-from podium.api.documents import DEFAULT_LIMITS, is_deeper_than
-from podium.api.errors import InputError
+from podium.golang.documents import DEFAULT_LIMITS, is_deeper_than
+from podium.golang.errors import InputError
 from podium.files.bounded_files import read_lines
 
 MAX_CASE_BYTES = 64 * 1024 * 1024

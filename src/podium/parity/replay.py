@@ -11,12 +11,12 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from podium.api.errors import InputError, ObjectError
-from podium.api.field_paths import join
-from podium.api.kinds import decode_object
-from podium.api.meta import KubeObject, KubeStruct
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.golang.errors import InputError, ObjectError
+from podium.golang.field_paths import join
+from podium.kubernetes.kinds.typed_objects import decode_object
+from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.pod_info import PodInfo
 from podium.config.load import load_configuration
 from podium.engine.choice import FirstByName

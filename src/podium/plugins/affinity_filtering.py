@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from podium.api.pod_affinity import AffinityTerm
+from podium.kubernetes.rules.pod_affinity import AffinityTerm
 from podium.cluster.growth import Ints, Mask, Rows, count_of
 from podium.cluster.pod_classes import PodClasses, PodCounter, PodQuery
 from podium.cluster.pod_info import PodInfo, PodShape

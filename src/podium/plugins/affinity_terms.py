@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Final
 
-from podium.api.labels import Selector
-from podium.api.pod_affinity import AffinityTerm
-from podium.api.workloads import Namespace
+from podium.kubernetes.rules.labels import Selector
+from podium.kubernetes.rules.pod_affinity import AffinityTerm
+from podium.kubernetes.kinds.workloads import Namespace
 from podium.cluster.catalog import Catalog
 from podium.cluster.pod_classes import CarriedTerm, PodClasses, PodCounter, PodQuery, TermKind
 from podium.cluster.pod_info import PodShape

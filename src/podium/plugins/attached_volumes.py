@@ -13,8 +13,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from podium.api.meta import KubeStruct
-from podium.api.storage import (
+from podium.kubernetes.kinds.meta import KubeStruct
+from podium.kubernetes.kinds.storage import (
     PersistentVolume,
     PersistentVolumeClaim,
     StorageClass,

@@ -8,8 +8,8 @@ name of its own: its volume will be attached as soon as it exists.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from podium.api.pod import Pod
-from podium.api.storage import (
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.storage import (
     PersistentVolume,
     PersistentVolumeClaim,
     StorageClass,

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from podium.api.storage import CSINode
+from podium.kubernetes.kinds.storage import CSINode
 from podium.cluster.growth import Ints, Mask
 from podium.cluster.state import Cluster
 

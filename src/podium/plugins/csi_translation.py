@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from podium.api.labels import IN
-from podium.api.pod import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
-from podium.api.storage import PersistentVolume, PersistentVolumeSpec
-from podium.api.volumes import (
+from podium.kubernetes.rules.labels import IN
+from podium.kubernetes.kinds.pod import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
+from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeSpec
+from podium.kubernetes.kinds.volumes import (
     AWSElasticBlockStoreSource,
     AzureDiskSource,
     AzureFileSource,

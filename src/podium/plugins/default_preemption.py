@@ -11,9 +11,9 @@ preempts, as a whole (`pod_group_preemption.py`), and its members do not.
 
 from collections.abc import Sequence
 
-from podium.api.field_errors import aggregate
-from podium.api.pod_groups import PodGroup
-from podium.api.workloads import PodDisruptionBudget
+from podium.kubernetes.rules.field_errors import aggregate
+from podium.kubernetes.kinds.pod_groups import PodGroup
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.cluster.pod_group_state import GroupKey, PodGroupMissing, group_of, pod_group
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.shadow import Shadow

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from podium.api.labels import SelectorError, selector_of
-from podium.api.workloads import PodDisruptionBudget
+from podium.kubernetes.rules.labels import SelectorError, selector_of
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.cluster.pod_info import PodInfo
 
 

@@ -9,8 +9,8 @@ group those are in place for the moment only, so the same count serves both.
 
 from collections.abc import Sequence
 
-from podium.api.pod import Pod
-from podium.api.pod_groups import PodGroup
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.cluster.pod_group_state import PodGroupMissing, group_of, pod_group
 from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.growth import Mask
 from podium.cluster.state import Cluster
 from podium.cluster.usage import Usage

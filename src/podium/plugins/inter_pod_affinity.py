@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Final
 
-from podium.api.node import Node
-from podium.api.pod import Pod
-from podium.api.pod_affinity import AffinityTerm
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.pod_affinity import AffinityTerm
 from podium.cluster.growth import Ints, Rows
 from podium.cluster.pod_classes import TermKind
 from podium.cluster.pod_info import PodInfo

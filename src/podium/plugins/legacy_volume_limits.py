@@ -14,11 +14,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from podium.api.node import Node
-from podium.api.pod import Pod
-from podium.api.quantity import value
-from podium.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
-from podium.api.volumes import Volume
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.quantity import value
+from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
+from podium.kubernetes.kinds.volumes import Volume
 from podium.cluster.growth import Rows, count_of, indices
 from podium.framework.cycle import Cycle
 from podium.framework.events import Action, Registration, Resource

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from podium.api.node import Node
-from podium.api.node_affinity import (
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.rules.node_affinity import (
     NodeSelectorError,
     NodeTerm,
     PreferredNodeTerm,

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from podium.api.node import Node
-from podium.api.pod import Pod, PodSpec
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod, PodSpec
 from podium.cluster.growth import Mask, Rows
 from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle, StateMissing

@@ -7,7 +7,7 @@ divided by the number of preferences.
 
 from typing import Final
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.config.legacy_args import NodeLabelArgs
 from podium.framework.node_form import NodeFilterPlugin, NodeScorePlugin, NodeView
 from podium.framework.scoring import MAX_SCORE

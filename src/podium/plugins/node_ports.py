@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from podium.api.host_ports import HostPort, conflicts, host_ports
-from podium.api.pod import Pod
+from podium.kubernetes.rules.host_ports import HostPort, conflicts, host_ports
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.growth import Rows
 from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle, StateMissing

@@ -11,8 +11,8 @@ from typing import Final
 
 import msgspec
 
-from podium.api.meta import OwnerReference
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.meta import OwnerReference
+from podium.kubernetes.kinds.pod import Pod
 from podium.framework.node_form import NodeScorePlugin, NodeView
 from podium.framework.scoring import MAX_SCORE
 

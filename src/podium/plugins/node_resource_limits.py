@@ -14,9 +14,9 @@ from typing import Final
 
 import numpy as np
 
-from podium.api.meta import Quantity
-from podium.api.pod import Container, Pod
-from podium.api.quantity import milli_value, value
+from podium.kubernetes.kinds.meta import Quantity
+from podium.kubernetes.kinds.pod import Container, Pod
+from podium.kubernetes.rules.quantity import milli_value, value
 from podium.cluster.growth import Ints, Rows
 from podium.cluster.nodes import CPU, MEMORY
 from podium.framework.cycle import Cycle

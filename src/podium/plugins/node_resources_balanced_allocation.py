@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from podium.api.devices import DeviceClass
+from podium.kubernetes.kinds.devices import DeviceClass
 from podium.cluster.growth import Ints, Rows, count_of
 from podium.config.plugin_args import NodeResourcesBalancedAllocationArgs
 from podium.framework.cycle import Cycle

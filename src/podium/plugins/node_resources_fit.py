@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from podium.api.devices import DeviceClass
-from podium.api.requests import CPU, EPHEMERAL_STORAGE, MEMORY, is_extended
+from podium.kubernetes.kinds.devices import DeviceClass
+from podium.kubernetes.rules.requests import CPU, EPHEMERAL_STORAGE, MEMORY, is_extended
 from podium.cluster.growth import Ints, Mask, Rows, count_of
 from podium.config.plugin_args import NodeResourcesFitArgs
 from podium.framework.cycle import Cycle, StateMissing

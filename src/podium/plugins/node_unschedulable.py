@@ -6,9 +6,9 @@ the toleration a pod needs is the one for that taint.
 
 from collections.abc import Sequence
 
-from podium.api.node import Node
-from podium.api.pod import Pod
-from podium.api.tolerations import NO_SCHEDULE, tolerated
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.tolerations import NO_SCHEDULE, tolerated
 from podium.cluster.growth import Rows
 from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle

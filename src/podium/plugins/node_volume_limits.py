@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from podium.api.pod import Pod
-from podium.api.storage import CSIDriver, CSINode, PersistentVolumeClaim, VolumeAttachment
-from podium.api.volumes import Volume
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.storage import CSIDriver, CSINode, PersistentVolumeClaim, VolumeAttachment
+from podium.kubernetes.kinds.volumes import Volume
 from podium.cluster.growth import Codes, Mask, Rows, count_of, indices
 from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle

@@ -12,7 +12,7 @@ which makes 39.
 
 from collections.abc import Iterable, Sequence
 
-from podium.api.requests import is_scalar
+from podium.kubernetes.rules.requests import is_scalar
 from podium.cluster.nodes import CPU, MEMORY
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster

@@ -8,11 +8,11 @@ so the walk and the texts users see stand here once.
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from podium.api.pod import Pod
-from podium.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
-from podium.api.volumes import Volume, ephemeral_claim_name
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
+from podium.kubernetes.kinds.volumes import Volume, ephemeral_claim_name
 from podium.cluster.catalog import Catalog
-from podium.workloads.storage_classes import CLASS_ANNOTATION
+from podium.kubernetes.rules.storage_classes import CLASS_ANNOTATION
 
 NO_CLAIM_NAME = "PersistentVolumeClaim had no name"
 WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"

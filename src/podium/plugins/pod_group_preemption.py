@@ -9,8 +9,8 @@ and `types.go`). Whether the group fits is the caller's to say; the cluster is a
 
 from collections.abc import Callable, Sequence
 
-from podium.api.pod_groups import PER_GROUP, PodGroup
-from podium.api.workloads import PodDisruptionBudget
+from podium.kubernetes.kinds.pod_groups import PER_GROUP, PodGroup
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.cluster.pod_group_state import PodGroupMissing, group_of, pod_group
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.removed_pods import RemovedPods

@@ -10,9 +10,9 @@ points and says which events may help a rejected pod
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from podium.api.labels import SelectorError
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.rules.labels import SelectorError
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.growth import Ints, Rows
 from podium.cluster.pod_info import PodInfo
 from podium.config.plugin_args import PodTopologySpreadArgs

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from podium.api.workloads import PodDisruptionBudget
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.shadow import Shadow
 from podium.cluster.usage import Usage

@@ -9,7 +9,7 @@ the tables, so that nobody has to look at every answer to find the few that do n
 from collections import OrderedDict
 from collections.abc import Iterable
 
-from podium.api.workloads import PodDisruptionBudget
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.cluster.pod_info import PodShape
 from podium.cluster.state import Cluster
 from podium.framework.cycle import Cycle

@@ -4,7 +4,7 @@ It was a custom priority in Policy files and a plugin until v1beta1; since then 
 NodeResourcesFit, whose formula it shares.
 """
 
-from podium.api.field_errors import required
+from podium.kubernetes.rules.field_errors import required
 from podium.config.legacy_args import RequestedToCapacityRatioArgs
 from podium.plugins.allocation_score_plugin import AllocationScorePlugin
 from podium.plugins.resource_allocation import AllocationScorer

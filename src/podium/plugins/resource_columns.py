@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from podium.api.requests import is_scalar
+from podium.kubernetes.rules.requests import is_scalar
 from podium.cluster.growth import Ints, Mask, Rows, count_of
 from podium.cluster.nodes import CPU, MEMORY, NodeTable
 from podium.config.plugin_args import ResourceSpec

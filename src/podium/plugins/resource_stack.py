@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from podium.api.requests import is_scalar
+from podium.kubernetes.rules.requests import is_scalar
 from podium.cluster.growth import Ints, RowSlice
 from podium.cluster.nodes import NodeTable
 from podium.cluster.usage import Usage

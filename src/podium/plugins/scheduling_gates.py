@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.pod_info import PodInfo
 from podium.framework.events import Action, Registration, Resource
 from podium.framework.points import PreEnqueuePlugin

@@ -13,8 +13,8 @@ from typing import Final
 
 import numpy as np
 
-from podium.api.labels import selector_of_map
-from podium.api.workloads import Service
+from podium.kubernetes.rules.labels import selector_of_map
+from podium.kubernetes.kinds.workloads import Service
 from podium.cluster.growth import Ints, Rows, count_of, indices
 from podium.cluster.pod_classes import PodQuery
 from podium.config.legacy_args import ServiceAffinityArgs

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from podium.api.arithmetic import go_log, quotients, round_away
+from podium.golang.arithmetic import go_log, quotients, round_away
 from podium.cluster.growth import Ints, Mask, Rows, count_of
 from podium.framework.cycle import Cycle
 from podium.framework.scoring import MAX_SCORE

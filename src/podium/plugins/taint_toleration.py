@@ -10,9 +10,9 @@ from types import MappingProxyType
 
 import numpy as np
 
-from podium.api.node import Node
-from podium.api.pod import Pod, Toleration
-from podium.api.tolerations import HARD_EFFECTS, PREFER_NO_SCHEDULE, untolerated
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod, Toleration
+from podium.kubernetes.rules.tolerations import HARD_EFFECTS, PREFER_NO_SCHEDULE, untolerated
 from podium.cluster.growth import Ints, Rows, count_of
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.taint_matching import untolerated_counts, untolerated_mask

@@ -12,8 +12,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from podium.api.pod import Pod
-from podium.api.storage import PersistentVolumeClaim
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.storage import PersistentVolumeClaim
 from podium.cluster.growth import Mask, Rows, count_of
 from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle

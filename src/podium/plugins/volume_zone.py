@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from podium.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
+from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from podium.cluster.catalog import Catalog
 from podium.cluster.growth import Mask, Rows, count_of
 from podium.cluster.label_columns import ABSENT

@@ -11,11 +11,11 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from podium.api.documents import Document
-from podium.api.errors import InputError, closest, did_you_mean
-from podium.api.go_quoting import quoted
-from podium.api.json_values import JsonObject
-from podium.api.shapes import described
+from podium.golang.documents import Document
+from podium.golang.errors import InputError, closest, did_you_mean
+from podium.golang.quoting import quoted
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.shapes import described
 from podium.client import KubeClient, PatchType, ResourceType
 from podium.client.api_errors import ApiError, NotFound
 from podium.client.discovery import served_in

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from podium.apiserver.serving.server import ApiServer
 from podium.client import KubeClient
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.flags.options import options_of
 from podium.config.flags.parser import parse_flags
 from podium.live.assembly import Assembly

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from podium.apiserver.serving.server import ApiServer
 from podium.client import KubeClient
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.flags.client_settings import ClientSettings
 from podium.config.kubeconfig import ClusterEntry, UserEntry
 from podium.engine import Engine

@@ -5,7 +5,7 @@ import asyncio
 import msgspec
 
 from podium import __version__
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.client import KubeClient, ResourceType, Unreachable
 from podium.client.api_errors import ApiError
 from podium.client.connection import transport_for

@@ -18,7 +18,7 @@ from podium.apiserver.http.app import Application
 from podium.apiserver.serving.assembly import build_service
 from podium.apiserver.store.store import Store
 from podium.client import AsgiTransport, KubeClient
-from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
+from podium.kubernetes.releases.feature_gates import DEFAULT_GATES, FeatureGates
 from podium.processes.tasks import running_part, wait_while_running
 from podium.simulated_cluster import ClusterClock, SimulatedCluster, SimulatedClusterOptions
 

@@ -6,7 +6,7 @@ JSON is what `--logging-format=json` gives. Errors and warnings go to standard e
 everything else unless the streams are to be split.
 
 A record begins a line and further lines of it begin with a tab, whatever pods, servers and
-extenders are called or say (`podium.api.go_quoting`).
+extenders are called or say (`podium.golang.quoting`).
 """
 
 import json
@@ -18,8 +18,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from podium.api.go_quoting import escape_unprintable, quoted
-from podium.api.printable_documents import escape_in_json
+from podium.golang.quoting import escape_unprintable, quoted
+from podium.golang.printable_documents import escape_in_json
 from podium.config.flags.logging_checks import JSON
 from podium.config.flags.options import Logs
 from podium.framework.log import ObjectRef

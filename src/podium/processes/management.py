@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from podium.config.effective import effective
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.flags.options import Options
 from podium.config.types import Configuration
 from podium.engine import Engine

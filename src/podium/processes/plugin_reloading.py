@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.config.flags.host_environment import StartRefused
 from podium.user_code.modules import code_file, loaded_anew
 

@@ -5,8 +5,8 @@ from typing import Final
 
 import msgspec
 
-from podium.api.meta import KubeObject
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.kinds.pod import Pod
 from podium.client import Clock, KubeClient
 from podium.client.api_errors import ApiError, NotFound
 from podium.client.resources import PODS

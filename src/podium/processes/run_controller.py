@@ -12,8 +12,8 @@ from typing import Final
 from uuid import uuid4
 
 from podium import __version__
-from podium.api.errors import InputError
-from podium.api.go_duration import Duration
+from podium.golang.errors import InputError
+from podium.golang.durations import Duration
 from podium.client import KubeClient, LoopClock, ResourceType, Unreachable
 from podium.client.api_errors import ApiError, NotFound
 from podium.client.connection import transport_for

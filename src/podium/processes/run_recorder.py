@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from podium import __version__
-from podium.api.errors import PodiumError
+from podium.golang.errors import PodiumError
 from podium.client import KubeClient, ResourceType
 from podium.client.connection import transport_for
 from podium.cluster_traces.object_recording import resource_name

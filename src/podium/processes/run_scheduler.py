@@ -21,10 +21,10 @@ from typing import Any, Final
 from uuid import uuid4
 
 from podium import __version__
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.client import KubeClient, LimitedTransport, TokenBucket
 from podium.client.connection import located_settings, transport_for
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.flags.client_settings import ClientSettings
 from podium.config.flags.host_environment import StartRefused
 from podium.config.flags.options import Options

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from podium import __version__
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.client import KubeClient, Unreachable
 from podium.client.api_errors import ApiError
 from podium.client.connection import transport_for

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.config.effective import effective
 from podium.config.effective_yaml import effective_yaml
 from podium.config.errors import FieldProblem, joined

@@ -13,9 +13,9 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from podium.api.documents import Document
-from podium.api.errors import InputError
-from podium.api.node import Node
+from podium.golang.documents import Document
+from podium.golang.errors import InputError
+from podium.kubernetes.kinds.node import Node
 from podium.apiserver.serving.server import ApiServer
 from podium.client import KubeClient, Unreachable
 from podium.client.api_errors import ApiError
@@ -32,7 +32,7 @@ from podium.processes.tasks import (
     wait_while_running,
 )
 from podium.simulated_cluster import SimulatedClusterOptions
-from podium.workloads.node_condition_taints import NOT_READY
+from podium.kubernetes.rules.node_condition_taints import NOT_READY
 
 _SETTLING_S: Final = 3.0
 _LOOK_S: Final = 0.05

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from podium.api.errors import ObjectError
-from podium.api.meta import KubeStruct, Quantity
+from podium.golang.errors import ObjectError
+from podium.kubernetes.kinds.meta import KubeStruct, Quantity
 
 
 def choose_one(written: KubeStruct, names: Sequence[str], path: str) -> str:

@@ -4,8 +4,8 @@ Only types are settled here; what values mean, and which of them go together, is
 that use them.
 """
 
-from podium.api.json_values import DecodedValue, JsonObject
-from podium.api.meta import KubeStruct, ObjectMeta, Quantity, ResourceList
+from podium.golang.json_values import DecodedValue, JsonObject
+from podium.kubernetes.kinds.meta import KubeStruct, ObjectMeta, Quantity, ResourceList
 
 KIND = "Scenario"
 

@@ -5,9 +5,9 @@ A pod that must be near others finds none there, and so is none for which a node
 
 from collections.abc import Sequence
 
-from podium.api.node import Node
-from podium.api.pod import Pod
-from podium.api.requests import (
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.requests import (
     ALL_REQUESTS,
     PODS,
     accounted_requests,
@@ -15,7 +15,7 @@ from podium.api.requests import (
     to_vector,
 )
 from podium.cluster.pod_info import PodShape
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.types import Configuration
 from podium.framework.registry import Registry
 from podium.scenarios.pools import Pool
@@ -23,7 +23,7 @@ from podium.simulator.admission import assign_uid
 from podium.simulator.report import SimulationReport
 from podium.simulator.run import Simulation
 from podium.simulator.scenario import Scenario
-from podium.workloads.daemon_pods import pod_of_daemon
+from podium.kubernetes.controllers.daemon_pods import pod_of_daemon
 
 
 class FitTrials:

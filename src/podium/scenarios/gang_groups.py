@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
-from podium.api.pod_groups import PodGroup
+from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.engine import Engine
 from podium.simulator.timed_events import ObjectRemoval, TimedEvent
 

@@ -10,8 +10,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from podium.api.node import Node
-from podium.api.node_zones import zone_of
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.rules.node_zones import zone_of
 from podium.engine import Engine
 from podium.scenarios.pools import POOL
 from podium.scenarios.random_streams import Stream

@@ -10,12 +10,12 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from podium.api.documents import Document
-from podium.api.errors import InputError, ObjectError
-from podium.api.json_values import JsonObject
-from podium.api.label_syntax import value_problems
-from podium.api.node import Node
-from podium.api.node_zones import ZONE
+from podium.golang.documents import Document
+from podium.golang.errors import InputError, ObjectError
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.label_syntax import value_problems
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.rules.node_zones import ZONE
 from podium.scenarios.exclusive_fields import choose_one
 from podium.scenarios.file_format import WrittenPool
 from podium.simulator.admission import assign_uid

@@ -4,7 +4,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
-from podium.api.errors import InputError, closest, did_you_mean
+from podium.golang.errors import InputError, closest, did_you_mean
 from podium.files.bounded_files import read_input
 from podium.scenarios.scenario_file import ScenarioFile, read_scenario_file
 

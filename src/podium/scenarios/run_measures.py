@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import fsum
 
-from podium.api.requests import CPU, MEMORY, PODS
+from podium.kubernetes.rules.requests import CPU, MEMORY, PODS
 from podium.simulator.node_prices import price_of
 from podium.simulator.timed_report import TimedReport
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 
-from podium.api.errors import ObjectError
+from podium.golang.errors import ObjectError
 from podium.scenarios.durations import parse_duration, parse_positive_duration
 from podium.scenarios.exclusive_fields import choose_one, parse_number
 from podium.scenarios.file_format import WrittenRunTime

@@ -11,16 +11,16 @@ from typing import TypeVar
 
 import msgspec
 
-from podium.api.documents import Document
-from podium.api.errors import InputError, ObjectError, closest, did_you_mean
-from podium.api.field_paths import ROOT
-from podium.api.label_syntax import value_problems
-from podium.api.meta import KubeObject
-from podium.api.node_zones import zone_of
-from podium.api.shapes import shape_of
-from podium.api.versioned_documents import API_VERSION
+from podium.golang.documents import Document
+from podium.golang.errors import InputError, ObjectError, closest, did_you_mean
+from podium.golang.field_paths import ROOT
+from podium.kubernetes.rules.label_syntax import value_problems
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.rules.node_zones import zone_of
+from podium.kubernetes.kinds.shapes import shape_of
+from podium.files.versioned_documents import API_VERSION
 from podium.config.errors import ConfigurationError
-from podium.config.feature_gates import FeatureGateError, FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGateError, FeatureGates
 from podium.config.written import WrittenFile, read_written
 from podium.files.bounded_files import read_input
 from podium.scenarios.arrivals import find_beside, read_arrivals

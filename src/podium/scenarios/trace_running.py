@@ -6,8 +6,8 @@ A trace says itself what arrives and when, so that the seed only decides between
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from podium.api.errors import InputError
-from podium.config.feature_gates import FeatureGates
+from podium.golang.errors import InputError
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.types import Configuration
 from podium.extenders.asking_offline import asker_of
 from podium.files.bounded_files import STDIN

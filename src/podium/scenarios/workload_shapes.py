@@ -11,14 +11,14 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from podium.api.documents import Document, read_documents
-from podium.api.errors import ObjectError
-from podium.api.json_values import JsonObject
-from podium.api.label_syntax import value_problems
-from podium.api.meta import KubeObject, ObjectMeta, OwnerReference
-from podium.api.node_pods import is_daemon
-from podium.api.pod import Pod, PodSchedulingGroup
-from podium.api.pod_groups import (
+from podium.golang.documents import Document, read_documents
+from podium.golang.errors import ObjectError
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.label_syntax import value_problems
+from podium.kubernetes.kinds.meta import KubeObject, ObjectMeta, OwnerReference
+from podium.kubernetes.rules.node_pods import is_daemon
+from podium.kubernetes.kinds.pod import Pod, PodSchedulingGroup
+from podium.kubernetes.kinds.pod_groups import (
     GangSchedulingPolicy,
     PodGroup,
     PodGroupSchedulingPolicy,

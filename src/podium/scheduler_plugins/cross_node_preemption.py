@@ -14,7 +14,7 @@ from typing import Annotated
 import msgspec
 import numpy as np
 
-from podium.api.workloads import PodDisruptionBudget
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.framework.nominated_filtering import tell_extensions
 from podium.plugin import Code, Cycle, Diagnosis, PodInfo
 from podium.plugins.default_preemption import DefaultPreemption

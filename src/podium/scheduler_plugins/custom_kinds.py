@@ -7,7 +7,7 @@ one.
 from collections.abc import Mapping
 from typing import Final
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 from podium.plugin import KubeObject
 
 _QUANTITY: Final = (

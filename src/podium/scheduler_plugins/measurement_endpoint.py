@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
-from podium.api.errors import PodiumError
+from podium.golang.errors import PodiumError
 from podium.client.credentials import Credential, Credentials, FixedCredentials, TokenFile, bearer
 from podium.client.http_transport import HttpTransport
 from podium.client.transport import Reply, Request

@@ -14,7 +14,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 import numpy as np
 
-from podium.api.go_time_layouts import RFC3339, seconds_by_layout
+from podium.golang.time_layouts import RFC3339, seconds_by_layout
 from podium.config.flags.go_numbers import parse_float64
 from podium.framework.handle import Handle
 from podium.plugin import Cycle, Dependence, Ints, Registration, Rows, ScorePlugin

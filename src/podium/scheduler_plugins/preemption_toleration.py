@@ -12,9 +12,9 @@ here it is tried when that time has come.
 import re
 from typing import Final
 
-from podium.api.arithmetic import INT64_MAX
-from podium.api.timestamps import seconds_of
-from podium.api.workloads import PriorityClass
+from podium.golang.arithmetic import INT64_MAX
+from podium.kubernetes.rules.timestamps import seconds_of
+from podium.kubernetes.kinds.workloads import PriorityClass
 from podium.cluster.pod_info import PodInfo
 from podium.config.args_validation import args_problems
 from podium.config.plugin_args import DefaultPreemptionArgs
@@ -22,7 +22,7 @@ from podium.framework.watched_kind import WatchedKind
 from podium.plugin import Cycle, Handle, Pod, Status, error
 from podium.plugins.default_preemption import DefaultPreemption
 from podium.plugins.victim_rules import VictimRules
-from podium.workloads.priorities import SYSTEM_PRIORITIES
+from podium.kubernetes.rules.priorities import SYSTEM_PRIORITIES
 
 PREFIX: Final = "preemption-toleration.scheduling.x-k8s.io/"
 MINIMUM_PREEMPTABLE_PRIORITY: Final = f"{PREFIX}minimum-preemptable-priority"

@@ -7,7 +7,7 @@ have written into the status.
 
 from typing import Final
 
-from podium.api.quality_of_service import BEST_EFFORT, BURSTABLE, GUARANTEED, qos_class_of
+from podium.kubernetes.rules.quality_of_service import BEST_EFFORT, BURSTABLE, GUARANTEED, qos_class_of
 from podium.plugin import QueuedPod, QueueSortPlugin
 
 _ORDER: Final = {GUARANTEED: 0, BURSTABLE: 1, BEST_EFFORT: 2}

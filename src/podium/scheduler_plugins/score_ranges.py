@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from podium.api.arithmetic import INT64_MAX
+from podium.golang.arithmetic import INT64_MAX
 from podium.cluster.growth import Ints
 
 MAX_SCORE: Final = 100

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 
-from podium.api.errors import PodiumError
+from podium.golang.errors import PodiumError
 
 Scope = MutableMapping[str, Any]
 Message = dict[str, Any]

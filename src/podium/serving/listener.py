@@ -4,7 +4,7 @@ import errno
 import socket
 from typing import Final
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 
 _UNSPECIFIED: Final = ("0.0.0.0", "::")
 _BACKLOG: Final = 1024

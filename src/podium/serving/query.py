@@ -9,7 +9,7 @@ import re
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
-from podium.api.errors import PodiumError
+from podium.golang.errors import PodiumError
 
 MAX_PARAMETERS: Final = 10_000
 """upstream: Go's net/url reads as many, and none if there are more."""

@@ -3,7 +3,7 @@
 import ssl
 from pathlib import Path
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 
 
 def server_context(

@@ -6,8 +6,8 @@ So tests read plans, and nothing here waits.
 
 from dataclasses import dataclass, field
 
-from podium.api.json_values import JsonObject
-from podium.api.meta import KubeObject, KubeStruct, ObjectMeta
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.meta import KubeObject, KubeStruct, ObjectMeta
 from podium.client import PatchType, ResourceType
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Final
 
-from podium.api.errors import InputError
-from podium.api.json_values import JsonObject
+from podium.golang.errors import InputError
+from podium.golang.json_values import JsonObject
 from podium.client import ControlLoop, KubeClient, LoopClock, ResourceType, Unreachable
 from podium.client.api_errors import AlreadyExists, ApiError
 from podium.client.resources import NODES

@@ -12,7 +12,7 @@ from podium.client.api_errors import ApiError, Conflict, NotFound
 from podium.simulated_cluster.actions import Plan
 from podium.simulated_cluster.clock import ClusterClock
 from podium.simulated_cluster.request_executor import RequestExecutor
-from podium.workloads.moment import Moment
+from podium.kubernetes.rules.moment import Moment
 
 Wake = Callable[[Any], None]
 """Given a key, makes its controller look at it."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from podium.api.errors import InputError, closest, did_you_mean
+from podium.golang.errors import InputError, closest, did_you_mean
 from podium.client import KubeClient, ResourceType
 from podium.client.resources import COSCHEDULING_POD_GROUPS, ELASTIC_QUOTAS
 from podium.simulated_cluster.clock import ClusterClock

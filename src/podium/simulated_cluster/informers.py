@@ -7,20 +7,20 @@ mirrored, and nothing else is.
 from typing import Any, Final, Generic, TypeVar
 
 from podium.api import storage, workloads
-from podium.api.coscheduling import SchedulingXPodGroup
-from podium.api.devices import ResourceClaim
-from podium.api.elastic_quota import ElasticQuota
-from podium.api.meta import KubeObject
+from podium.kubernetes.kinds.coscheduling import SchedulingXPodGroup
+from podium.kubernetes.kinds.devices import ResourceClaim
+from podium.kubernetes.kinds.elastic_quota import ElasticQuota
+from podium.kubernetes.kinds.meta import KubeObject
 from podium.client import ResourceType
 from podium.client import resources as known
 from podium.simulated_cluster.store import PodStore, Store
-from podium.workloads import kinds
-from podium.workloads.claims import ResourceClaimTemplate
-from podium.workloads.cron_jobs import CronJob
-from podium.workloads.endpoints import Endpoints, EndpointSlice
-from podium.workloads.nodes import Lease, Node
-from podium.workloads.quotas import ResourceQuota
-from podium.workloads.services import Service
+from podium.kubernetes.controllers import workloads as kinds
+from podium.kubernetes.controllers.claims import ResourceClaimTemplate
+from podium.kubernetes.controllers.cron_jobs import CronJob
+from podium.kubernetes.controllers.endpoints import Endpoints, EndpointSlice
+from podium.kubernetes.controllers.nodes import Lease, Node
+from podium.kubernetes.rules.quotas import ResourceQuota
+from podium.kubernetes.controllers.services import Service
 
 T = TypeVar("T", bound=KubeObject)
 

@@ -14,7 +14,7 @@ from typing import Final
 
 import msgspec
 
-from podium.api.meta import KubeStruct, ObjectMeta
+from podium.kubernetes.kinds.meta import KubeStruct, ObjectMeta
 from podium.client import DeleteOptions, KubeClient, ResourceType
 from podium.client.api_errors import Conflict, NotFound
 from podium.simulated_cluster.actions import Action, Create, Delete, Patch

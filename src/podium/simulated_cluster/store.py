@@ -10,7 +10,7 @@ none.
 from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
-from podium.api.meta import KubeObject
+from podium.kubernetes.kinds.meta import KubeObject
 from podium.client import (
     NAMESPACE_INDEX,
     DeletedFinalStateUnknown,
@@ -18,7 +18,7 @@ from podium.client import (
     SharedInformer,
     last_state,
 )
-from podium.workloads.pods import Pod
+from podium.kubernetes.controllers.pods import Pod
 
 T = TypeVar("T", bound=KubeObject)
 Listener = Callable[[T | None, T | None], None]

@@ -16,25 +16,25 @@ from uuid import NAMESPACE_OID, uuid5
 
 from msgspec.structs import replace
 
-from podium.api.devices import ResourceClaim, ResourceClaimSpec
-from podium.api.errors import ObjectError
-from podium.api.kinds import is_cluster_scoped
-from podium.api.meta import KubeObject, ObjectMeta
-from podium.api.node import Node
-from podium.api.pod import Container, Pod, PodSpec
-from podium.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
-from podium.api.workloads import Namespace, PriorityClass
+from podium.kubernetes.kinds.devices import ResourceClaim, ResourceClaimSpec
+from podium.golang.errors import ObjectError
+from podium.kubernetes.kinds.typed_objects import is_cluster_scoped
+from podium.kubernetes.kinds.meta import KubeObject, ObjectMeta
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Container, Pod, PodSpec
+from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
+from podium.kubernetes.kinds.workloads import Namespace, PriorityClass
 from podium.simulator.cluster_dump import HOW_TO_DUMP
 from podium.simulator.cluster_rules import ClusterRules
 from podium.simulator.pod_resources import default_container, default_spec
-from podium.workloads.node_status import default_allocatable
-from podium.workloads.priorities import (
+from podium.kubernetes.rules.node_status import default_allocatable
+from podium.kubernetes.rules.priorities import (
     SYSTEM_PRIORITIES,
     PriorityConflict,
     default_priority_class,
     resolve_priority,
 )
-from podium.workloads.storage_classes import CLASS_ANNOTATION, default_storage_class
+from podium.kubernetes.rules.storage_classes import CLASS_ANNOTATION, default_storage_class
 
 K = TypeVar("K", bound=KubeObject)
 

@@ -2,7 +2,7 @@
 
 Both change what a pod asks for and where it may go: a range fills in requests, a runtime class adds
 an overhead, a node selector and tolerations. The rules are those of the API server
-(`podium.workloads.limit_ranges`, `podium.workloads.runtime_classes`). Neither kind matters to the
+(`podium.kubernetes.rules.limit_ranges`, `podium.kubernetes.rules.runtime_classes`). Neither kind matters to the
 engine, so the objects go no further than this.
 
 A pod may name a runtime class that the input does not have, since a dump of what scheduling reads
@@ -16,19 +16,19 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec.structs import replace
 
-from podium.api.errors import ObjectError
-from podium.api.json_values import JsonObject
-from podium.api.meta import KubeObject, KubeStruct, ResourceList
-from podium.api.pod import Pod, PodSpec, Toleration
-from podium.api.storage import PersistentVolumeClaim
-from podium.workloads.limit_ranges import (
+from podium.golang.errors import ObjectError
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.meta import KubeObject, KubeStruct, ResourceList
+from podium.kubernetes.kinds.pod import Pod, PodSpec, Toleration
+from podium.kubernetes.kinds.storage import PersistentVolumeClaim
+from podium.kubernetes.rules.limit_ranges import (
     claim_problems,
     container_defaults,
     derive_container_limits,
     fill_in_defaults,
     pod_problems,
 )
-from podium.workloads.runtime_classes import RuntimeClassConflict, apply_runtime_class
+from podium.kubernetes.rules.runtime_classes import RuntimeClassConflict, apply_runtime_class
 
 
 class LimitRangeItem(KubeStruct, frozen=True):

@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from podium.api.devices import ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate
-from podium.api.meta import KubeObject, KubeStruct
-from podium.api.pod import Pod, PodAffinity
-from podium.api.storage import CSIDriver, PersistentVolume, PersistentVolumeClaim, StorageClass
+from podium.kubernetes.kinds.devices import ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate
+from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
+from podium.kubernetes.kinds.pod import Pod, PodAffinity
+from podium.kubernetes.kinds.storage import CSIDriver, PersistentVolume, PersistentVolumeClaim, StorageClass
 from podium.simulator.admission import is_stored
-from podium.workloads.priorities import SYSTEM_PRIORITIES
+from podium.kubernetes.rules.priorities import SYSTEM_PRIORITIES
 
 _IN_TREE = "kubernetes.io/"
 _WAITS = "WaitForFirstConsumer"

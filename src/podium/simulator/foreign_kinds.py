@@ -8,7 +8,7 @@ belongs to somebody else.
 
 from collections.abc import Iterable
 
-from podium.api.errors import ObjectError, closest, did_you_mean
+from podium.golang.errors import ObjectError, closest, did_you_mean
 
 # Groups without a domain are Kubernetes' own: what is neither read nor named here does not exist.
 _UNREAD: dict[str, frozenset[str]] = {

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.catalog import object_key
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.types import Configuration
 from podium.engine import Engine
 from podium.engine.binding_cycle import Binding

@@ -18,14 +18,14 @@ from typing import Any
 
 import msgspec
 
-from podium.api.documents import Document, expand_lists, read_documents
-from podium.api.errors import InputError, ObjectError
-from podium.api.field_paths import ROOT
-from podium.api.json_list_items import JsonListItem, Located, read_json_list
-from podium.api.json_values import JsonObject
-from podium.api.kinds import KINDS, KubeObject, convert_object
-from podium.api.shapes import described, shape_of
-from podium.api.strict_decoding import decode_strictly
+from podium.golang.documents import Document, expand_lists, read_documents
+from podium.golang.errors import InputError, ObjectError
+from podium.golang.field_paths import ROOT
+from podium.golang.json_list_items import JsonListItem, Located, read_json_list
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.typed_objects import KINDS, KubeObject, convert_object
+from podium.kubernetes.kinds.shapes import described, shape_of
+from podium.kubernetes.kinds.strict_decoding import decode_strictly
 from podium.framework.watched_kind import WatchedKind
 from podium.simulator.cluster_rules import RULE_KINDS
 from podium.simulator.foreign_kinds import refuse_mistake
@@ -40,7 +40,7 @@ from podium.simulator.scheduler_simulator_export import (
 )
 from podium.simulator.simkube_trace import is_simkube_trace, simkube_documents
 from podium.simulator.templates import check_templates, find_unknown_in_templates
-from podium.workloads.kinds import WORKLOAD_KINDS, Workload
+from podium.kubernetes.controllers.workloads import WORKLOAD_KINDS, Workload
 
 _HELM_HOOK = "helm.sh/hook"
 _HELM_TESTS = frozenset({"test", "test-success", "test-failure"})

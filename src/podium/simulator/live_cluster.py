@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from podium.api.kinds import KINDS, KubeObject
+from podium.kubernetes.kinds.typed_objects import KINDS, KubeObject
 from podium.client import ResourceType, Selection, resources
 from podium.client.snapshot import Listing, Snapshot, Unread
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.framework.watched_kind import WatchedKind
 from podium.simulator.read_kinds import (
     DEVICES,

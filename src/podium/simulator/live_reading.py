@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from podium import __version__
-from podium.api.errors import InputError, ObjectError
+from podium.golang.errors import InputError, ObjectError
 from podium.client import KubeClient, Unreachable
 from podium.client.api_errors import ApiError, Unauthorized
 from podium.client.connection import transport_for

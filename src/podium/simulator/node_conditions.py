@@ -2,7 +2,7 @@
 
 A node of a file may say that it is short of memory, or not ready, and have no taint: nobody was
 there to add it. Here it gets what that controller would have added
-(`podium.workloads.node_condition_taints`), so that the scheduler sees it; taints are never removed.
+(`podium.kubernetes.rules.node_condition_taints`), so that the scheduler sees it; taints are never removed.
 
 A Policy that names CheckNodeMemoryPressure means the predicate of its time: a node short of memory
 refuses pods that ask for nothing. Then all other pods tolerate the taint, as the admission plugin
@@ -15,10 +15,10 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from podium.api.node import Node, Taint
-from podium.api.pod import Pod, Toleration
-from podium.api.quality_of_service import BEST_EFFORT, qos_class_of
-from podium.workloads.node_condition_taints import MEMORY_PRESSURE, condition_taints
+from podium.kubernetes.kinds.node import Node, Taint
+from podium.kubernetes.kinds.pod import Pod, Toleration
+from podium.kubernetes.rules.quality_of_service import BEST_EFFORT, qos_class_of
+from podium.kubernetes.rules.node_condition_taints import MEMORY_PRESSURE, condition_taints
 
 _TOLERATION = Toleration(key=MEMORY_PRESSURE, operator="Exists", effect="NoSchedule")
 SPARED: Final = (

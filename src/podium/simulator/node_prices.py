@@ -4,8 +4,8 @@ import re
 from fractions import Fraction
 from typing import Final
 
-from podium.api.errors import InputError
-from podium.api.node import Node
+from podium.golang.errors import InputError
+from podium.kubernetes.kinds.node import Node
 
 PRICE: Final = "podium/price"
 """The annotation, or label, that has a node's price."""

@@ -11,9 +11,9 @@ cluster sees, so keys in it stay as they are; only what could not be read at all
 from collections.abc import Iterator
 from typing import Any, Final
 
-from podium.api.json_values import JsonObject
-from podium.api.old_node_labels import TODAY
-from podium.api.old_pod_claims import OldForm, pod_specs, unwrap_claim_sources
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.old_node_labels import TODAY
+from podium.kubernetes.rules.old_pod_claims import OldForm, pod_specs, unwrap_claim_sources
 
 _MARKS: Final = (
     b"beta.kubernetes.io/",

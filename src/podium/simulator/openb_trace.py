@@ -7,10 +7,10 @@ once; as events, each comes when it was created and runs for as long as it ran t
 import csv
 from typing import Final
 
-from podium.api.documents import Document
-from podium.api.errors import InputError
-from podium.api.kinds import convert_object
-from podium.api.pod import Pod
+from podium.golang.documents import Document
+from podium.golang.errors import InputError
+from podium.kubernetes.kinds.typed_objects import convert_object
+from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.openb_manifests import node_manifest, pod_manifest
 from podium.gpu.openb_rows import is_node_list, is_pod_list, read_node_rows, read_pod_rows
 from podium.simulator.admission import Admission, assign_uid

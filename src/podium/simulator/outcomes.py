@@ -2,7 +2,7 @@
 
 import traceback
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.catalog import object_key
 from podium.engine import Attempt, Engine
 from podium.engine.scheduler import CRASHED

@@ -7,7 +7,7 @@ themselves only what no filter can say again is kept.
 
 from msgspec.structs import replace
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.pod_info import PodShape
 from podium.engine import Decision, Engine
 from podium.explain.cause import Cause

@@ -1,4 +1,4 @@
-"""Claims that controllers make for a pod once it exists (`podium.workloads.claims`).
+"""Claims that controllers make for a pod once it exists (`podium.kubernetes.controllers.claims`).
 
 The scheduler waits for them, so offline they are made here for pods that lack them.
 """
@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator
 import msgspec
 from msgspec.structs import replace
 
-from podium.api.devices import ResourceClaim, ResourceClaimTemplate
-from podium.api.meta import KubeObject
-from podium.api.pod import Pod, PodResourceClaimStatus
-from podium.api.storage import PersistentVolumeClaim, StorageClass
+from podium.kubernetes.kinds.devices import ResourceClaim, ResourceClaimTemplate
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.kinds.pod import Pod, PodResourceClaimStatus
+from podium.kubernetes.kinds.storage import PersistentVolumeClaim, StorageClass
 from podium.simulator.admission import Admission, assign_uid
 from podium.simulator.volumes import provision_at_once
-from podium.workloads.claims import device_claim, volume_claim
+from podium.kubernetes.controllers.claims import device_claim, volume_claim
 
 Key = tuple[type, str, str]
 

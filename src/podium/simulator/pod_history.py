@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.engine.decision import Decision
 from podium.engine.pod_log import Line
 from podium.simulator.report import PodResult, SimulationReport

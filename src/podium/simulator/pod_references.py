@@ -10,9 +10,9 @@ in first, then all others.
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from podium.api.errors import InputError, closest, did_you_mean
-from podium.api.pod import Pod
-from podium.api.workloads import ReplicaSet
+from podium.golang.errors import InputError, closest, did_you_mean
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import ReplicaSet
 from podium.simulator.scenario import Scenario
 
 MAX_CANDIDATES: Final = 10

@@ -1,7 +1,7 @@
 """What an API server derives in a pod's spec: requests from limits, host ports, selectors.
 
 A container's limit stands in for a request it lacks (`pkg/apis/core/v1/defaults.go`). What concerns
-the pod as a whole is decided in `podium.workloads.pod_level_resources` and `label_keys`.
+the pod as a whole is decided in `podium.kubernetes.rules.pod_level_resources` and `label_keys`.
 
 Worked example: a container {limits: cpu 1, memory 1Gi; requests: cpu 500m} ends with requests
 cpu 500m, memory 1Gi.
@@ -12,9 +12,9 @@ from collections.abc import Mapping
 import msgspec
 from msgspec.structs import replace
 
-from podium.api.pod import Container, ContainerPort, PodSpec
-from podium.workloads.label_keys import merge_label_keys
-from podium.workloads.pod_level_resources import set_pod_level_defaults
+from podium.kubernetes.kinds.pod import Container, ContainerPort, PodSpec
+from podium.kubernetes.rules.label_keys import merge_label_keys
+from podium.kubernetes.rules.pod_level_resources import set_pod_level_defaults
 
 
 def default_container(container: Container, *, host_network: bool) -> Container:

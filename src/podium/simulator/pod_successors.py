@@ -2,17 +2,17 @@
 
 It has the name of the one before it, another UID, and claims of its own where a controller makes
 them with the pod. Pods of nobody are gone, and those of daemon sets and kubelets go with their node
-(`podium.api.node_pods`).
+(`podium.kubernetes.rules.node_pods`).
 """
 
 from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from podium.api.meta import KubeObject
-from podium.api.node_pods import is_bound_to_node, is_daemon
-from podium.api.pod import Pod, PodStatus
-from podium.api.storage import PersistentVolumeClaim
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
+from podium.kubernetes.kinds.pod import Pod, PodStatus
+from podium.kubernetes.kinds.storage import PersistentVolumeClaim
 from podium.engine import Engine
 from podium.simulator.admission import uid_for
 from podium.simulator.pod_claims import PodClaims

@@ -40,7 +40,7 @@ READ: Final[tuple[ResourceType, ...]] = (
     *TAINT_RULES,
     *GROUPS,
 )
-"""Every kind of `podium.api.kinds.KINDS`."""
+"""Every kind of `podium.kubernetes.kinds.typed_objects.KINDS`."""
 
 
 def resource_of(kind: WatchedKind) -> ResourceType:

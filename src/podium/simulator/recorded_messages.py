@@ -8,7 +8,7 @@ cluster may have changed since, or Podium may be wrong.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.simulator.report import PodOutcome, PodResult
 
 _ATTEMPTED = ("Unschedulable", "SchedulerError")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.explain.cause import Cause
 from podium.explain.decision_digest import Digest
 from podium.explain.utilisation import Utilisation

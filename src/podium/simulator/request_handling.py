@@ -10,13 +10,13 @@ from contextlib import suppress
 
 from msgspec.structs import replace
 
-from podium.api.pod import Pod
-from podium.api.pod_groups import PodGroup
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.cluster.catalog import object_key
 from podium.engine import Engine
 from podium.engine.binding_cycle import Binding
 from podium.engine.in_memory_api import LiveClusterNeeded, run_to_end
-from podium.engine.in_memory_objects import with_next_version
+from podium.offline.in_memory_objects import with_next_version
 from podium.engine.requests import (
     Bind,
     GroupPreemptor,

@@ -16,9 +16,9 @@ from typing import Final, Protocol
 import msgspec
 from msgspec.structs import replace
 
-from podium.api.go_duration import Duration
-from podium.api.json_values import JsonObject
-from podium.api.pod import Pod
+from podium.golang.durations import Duration
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.growth import indices
 from podium.engine import Engine
 from podium.engine.decision import Decision
@@ -26,7 +26,7 @@ from podium.engine.observer import Observer
 from podium.framework.profile import Profile
 from podium.framework.status import Status
 from podium.simulator.report import SimulationReport
-from podium.workloads.revision_data import go_map_bytes
+from podium.kubernetes.controllers.revision_data import go_map_bytes
 
 PREFIX: Final = "kube-scheduler-simulator.sigs.k8s.io/"
 FILTER: Final = f"{PREFIX}filter-result"

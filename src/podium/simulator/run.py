@@ -16,11 +16,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 
-from podium.api.errors import InputError
-from podium.api.pod import Pod
-from podium.api.timestamps import parse_time
+from podium.golang.errors import InputError
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.timestamps import parse_time
 from podium.cluster.catalog import object_key
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.types import Configuration
 from podium.engine import Attempt, Engine
 from podium.engine.choice import Seeded

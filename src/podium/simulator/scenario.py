@@ -16,14 +16,14 @@ from types import MappingProxyType
 
 from msgspec.structs import replace
 
-from podium.api.documents import Document
-from podium.api.errors import InputError, ObjectError
-from podium.api.kinds import KINDS
-from podium.api.meta import KubeObject, KubeStruct, ObjectMeta
-from podium.api.node import Node
-from podium.api.old_node_labels import missing_old_labels
-from podium.api.pod import Pod
-from podium.api.workloads import Namespace, PodDisruptionBudget
+from podium.golang.documents import Document
+from podium.golang.errors import InputError, ObjectError
+from podium.kubernetes.kinds.typed_objects import KINDS
+from podium.kubernetes.kinds.meta import KubeObject, KubeStruct, ObjectMeta
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.rules.old_node_labels import missing_old_labels
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import Namespace, PodDisruptionBudget
 from podium.engine.garbage import uncollected
 from podium.framework.watched_kind import WatchedKind
 from podium.simulator.admission import DEFAULT_NAMESPACE, Admission, assign_uid, is_stored
@@ -37,8 +37,8 @@ from podium.simulator.problems import Problems
 from podium.simulator.validation import problems_of
 from podium.simulator.volumes import provision_at_once
 from podium.simulator.workloads import Controllers
-from podium.workloads.disruptions import Scale
-from podium.workloads.kinds import DaemonSet, Deployment, Job, Workload
+from podium.kubernetes.rules.disruptions import Scale
+from podium.kubernetes.controllers.workloads import DaemonSet, Deployment, Job, Workload
 
 _FINISHED = ("Succeeded", "Failed")
 

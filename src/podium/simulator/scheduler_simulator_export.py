@@ -9,9 +9,9 @@ upstream: kube-scheduler-simulator, simulator/snapshot (ResourcesForSnap).
 
 from typing import Final
 
-from podium.api.documents import Document, with_type
-from podium.api.field_paths import join
-from podium.api.json_values import JsonValue
+from podium.golang.documents import Document, with_type
+from podium.golang.field_paths import join
+from podium.golang.json_values import JsonValue
 
 _KINDS: Final = {
     "namespaces": ("v1", "Namespace"),

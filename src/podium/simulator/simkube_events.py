@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from podium.api.documents import Document
-from podium.api.errors import InputError, ObjectError
-from podium.api.json_values import JsonObject
-from podium.api.kinds import KINDS, convert_object
-from podium.api.meta import KubeObject
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.golang.documents import Document
+from podium.golang.errors import InputError, ObjectError
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.typed_objects import KINDS, convert_object
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.simulator.admission import Admission, assign_uid
 from podium.simulator.simkube_trace import (
     Lifecycle,
@@ -35,7 +35,7 @@ from podium.simulator.timed_events import (
     TimedEvent,
 )
 from podium.simulator.workloads import Controllers
-from podium.workloads.kinds import WORKLOAD_KINDS, Workload
+from podium.kubernetes.controllers.workloads import WORKLOAD_KINDS, Workload
 
 _CRON_JOB = ("batch/v1", "CronJob")
 _Identity = tuple[str, str, str]

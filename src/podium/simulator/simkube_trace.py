@@ -13,9 +13,9 @@ from typing import Final
 
 import msgspec
 
-from podium.api.documents import DEFAULT_LIMITS, Document, is_deeper_than
-from podium.api.errors import InputError
-from podium.api.json_values import JsonObject, JsonValue
+from podium.golang.documents import DEFAULT_LIMITS, Document, is_deeper_than
+from podium.golang.errors import InputError
+from podium.golang.json_values import JsonObject, JsonValue
 
 VERSION: Final = 2
 _FIRST_KEY: Final = b"\xa7version"

@@ -12,21 +12,21 @@ from hashlib import sha256
 
 from msgspec.structs import replace
 
-from podium.api.devices import ResourceClaim
-from podium.api.pod import Pod
-from podium.api.storage import (
+from podium.kubernetes.kinds.devices import ResourceClaim
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.storage import (
     SELECTED_NODE,
     CSINode,
     PersistentVolume,
     PersistentVolumeClaim,
     StorageClass,
 )
-from podium.api.timestamps import time_text
+from podium.kubernetes.rules.timestamps import time_text
 from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo
 from podium.engine import Engine
 from podium.engine.in_memory_api import InMemoryApi, carry_out
-from podium.engine.in_memory_objects import with_next_version
+from podium.offline.in_memory_objects import with_next_version
 from podium.framework.api_handle import DeferredWrite
 from podium.framework.asking import Asker, NobodyToAsk, WrongAnswers
 from podium.framework.extender_calls import BindAnswer, BindCall, CallFailed
@@ -40,8 +40,8 @@ from podium.plugins.dynamic_resources.claim_writing import (
 )
 from podium.simulator.admission import assign_uid
 from podium.simulator.volumes import provision_volume
-from podium.workloads.claims import release_claims
-from podium.workloads.provisioning import bind_claim
+from podium.kubernetes.controllers.claims import release_claims
+from podium.kubernetes.controllers.provisioning import bind_claim
 
 
 class SimulatedApi(InMemoryApi):

@@ -1,6 +1,6 @@
 """Templates of pods and claims, read as what they will become.
 
-Controllers pass templates on as they are written (`podium.workloads.kinds`). A file is told what is
+Controllers pass templates on as they are written (`podium.kubernetes.controllers.workloads`). A file is told what is
 wrong in its templates before pods are made of them, with the path from the top of the object.
 """
 
@@ -9,13 +9,13 @@ from typing import Any
 
 import msgspec
 
-from podium.api.errors import ObjectError, raise_first
-from podium.api.field_paths import ROOT, Path
-from podium.api.meta import KubeStruct, ObjectMeta
-from podium.api.pod import PodSpec
-from podium.api.shapes import shape_of
-from podium.api.storage import PersistentVolumeClaim
-from podium.workloads.kinds import PodTemplate
+from podium.golang.errors import ObjectError, raise_first
+from podium.golang.field_paths import ROOT, Path
+from podium.kubernetes.kinds.meta import KubeStruct, ObjectMeta
+from podium.kubernetes.kinds.pod import PodSpec
+from podium.kubernetes.kinds.shapes import shape_of
+from podium.kubernetes.kinds.storage import PersistentVolumeClaim
+from podium.kubernetes.controllers.workloads import PodTemplate
 
 
 class ReadPodTemplate(KubeStruct, frozen=True):

@@ -6,9 +6,9 @@ have one time, they happen in the order in which they come.
 
 from dataclasses import dataclass
 
-from podium.api.meta import KubeStruct
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.meta import KubeStruct
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ cluster in which the run begins, read as always.
 
 from collections.abc import Sequence
 
-from podium.api.meta import KubeObject
+from podium.kubernetes.kinds.meta import KubeObject
 from podium.files.bounded_files import STDIN
 from podium.simulator.input_files import display_path, find_files, read_unpacked
 from podium.simulator.openb_trace import is_openb_pods, read_openb_events

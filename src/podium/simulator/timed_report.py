@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from podium.api.node import Node
+from podium.kubernetes.kinds.node import Node
 from podium.simulator.timed_series import Sample
 
 

@@ -16,13 +16,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Protocol
 
-from podium.api.meta import KubeObject
-from podium.api.node import Node
-from podium.api.node_pods import is_bound_to_node, is_daemon
-from podium.api.pod import Pod
-from podium.api.workloads import PodDisruptionBudget
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.cluster.catalog import object_key
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.types import Configuration
 from podium.engine import Engine
 from podium.engine.garbage import seldom_collected
@@ -46,7 +46,7 @@ from podium.simulator.timed_events import (
 from podium.simulator.timed_lives import TimedLives
 from podium.simulator.timed_report import TimedNode, TimedPod, TimedPodState, TimedReport
 from podium.simulator.timed_series import TimedSeries
-from podium.workloads.daemon_pods import daemons_of, pod_of_daemon
+from podium.kubernetes.controllers.daemon_pods import daemons_of, pod_of_daemon
 
 GRACE_S: Final = 30.0
 """How long pods that are terminating in the beginning are there."""

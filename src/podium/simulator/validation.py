@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from podium.api.errors import ObjectError
-from podium.api.field_paths import join
-from podium.api.label_syntax import key_problems, value_problems
-from podium.api.labels import SelectorError, selector_of
-from podium.api.meta import KubeObject, LabelSelector, ObjectMeta, ResourceList
-from podium.api.node import Node
-from podium.api.node_affinity import NodeSelectorError, parse_node_selector, preferred_of
-from podium.api.pod import (
+from podium.golang.errors import ObjectError
+from podium.golang.field_paths import join
+from podium.kubernetes.rules.label_syntax import key_problems, value_problems
+from podium.kubernetes.rules.labels import SelectorError, selector_of
+from podium.kubernetes.kinds.meta import KubeObject, LabelSelector, ObjectMeta, ResourceList
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.rules.node_affinity import NodeSelectorError, parse_node_selector, preferred_of
+from podium.kubernetes.kinds.pod import (
     Affinity,
     Container,
     NodeAffinity,
@@ -28,11 +28,11 @@ from podium.api.pod import (
     Toleration,
     TopologySpreadConstraint,
 )
-from podium.api.quantity import nano
-from podium.api.workloads import PriorityClass
+from podium.kubernetes.rules.quantity import nano
+from podium.kubernetes.kinds.workloads import PriorityClass
 from podium.simulator.templates import read_template
-from podium.workloads.kinds import Workload
-from podium.workloads.priorities import MAX_USER_PRIORITY, SYSTEM_PRIORITIES
+from podium.kubernetes.controllers.workloads import Workload
+from podium.kubernetes.rules.priorities import MAX_USER_PRIORITY, SYSTEM_PRIORITIES
 
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _OPERATORS = ("Equal", "Exists", "Lt", "Gt")

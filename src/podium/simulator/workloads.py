@@ -14,19 +14,19 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from podium.api import workloads as read_by_engine
-from podium.api.errors import ObjectError
-from podium.api.json_values import JsonObject
-from podium.api.kinds import convert_object
-from podium.api.meta import KubeObject, ObjectMeta
-from podium.api.node import Node
-from podium.api.pod import Pod, PodSpec
-from podium.api.storage import PersistentVolumeClaim
+from podium.kubernetes.kinds import workloads as read_by_engine
+from podium.golang.errors import ObjectError
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.typed_objects import convert_object
+from podium.kubernetes.kinds.meta import KubeObject, ObjectMeta
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod, PodSpec
+from podium.kubernetes.kinds.storage import PersistentVolumeClaim
 from podium.simulator.admission import assign_uid
-from podium.workloads.daemons import DaemonTemplate
-from podium.workloads.index_ranges import read_indexes
-from podium.workloads.jobs import job_labels, job_pod, wanted_pods
-from podium.workloads.kinds import (
+from podium.kubernetes.controllers.daemons import DaemonTemplate
+from podium.kubernetes.rules.index_ranges import read_indexes
+from podium.kubernetes.controllers.jobs import job_labels, job_pod, wanted_pods
+from podium.kubernetes.controllers.workloads import (
     DaemonSet,
     Deployment,
     Job,
@@ -36,9 +36,9 @@ from podium.workloads.kinds import (
     StatefulSet,
     Workload,
 )
-from podium.workloads.objects import Kind
-from podium.workloads.pod_templates import pod_from_template, replica_set_of, template_hash
-from podium.workloads.stateful_sets import claims_of_ordinal, pod_of_ordinal
+from podium.kubernetes.controllers.objects import Kind
+from podium.kubernetes.controllers.pod_templates import pod_from_template, replica_set_of, template_hash
+from podium.kubernetes.controllers.stateful_sets import claims_of_ordinal, pod_of_ordinal
 
 K = TypeVar("K", bound=KubeObject)
 MAX_PODS: Final = 500_000

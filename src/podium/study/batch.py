@@ -15,7 +15,7 @@ from typing import Final, Literal
 import msgspec
 import numpy as np
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.files.bounded_files import MAX_CLUSTER_BYTES, read_input
 from podium.gpu.columns import Ints
 from podium.study.metrics import measure

@@ -11,13 +11,13 @@ from math import inf
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from podium.api.documents import expand_lists, read_documents
-from podium.api.errors import InputError
-from podium.api.kinds import UnknownKind, decode_document
-from podium.api.node import Node
-from podium.api.node_pods import is_bound_to_node, is_daemon
-from podium.api.pod import Pod
-from podium.api.requests import allocatable_vector, pod_requests, to_vector
+from podium.golang.documents import expand_lists, read_documents
+from podium.golang.errors import InputError
+from podium.kubernetes.kinds.typed_objects import UnknownKind, decode_document
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.requests import allocatable_vector, pod_requests, to_vector
 from podium.files.bounded_files import MAX_CLUSTER_BYTES, read_input
 from podium.files.gzip_inputs import MAGIC, unpack_gzip
 from podium.gpu.card_table import CardTable

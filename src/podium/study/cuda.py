@@ -6,7 +6,7 @@ import cupy
 import numpy as np
 import numpy.typing as npt
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.study.kernel_engine import Array, kernel_source
 
 

@@ -7,7 +7,7 @@ have a number.
 from collections.abc import Iterator
 from typing import Any, Final
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 from podium.gpu.openb_manifests import node_manifest, pod_manifest
 from podium.gpu.openb_rows import NodeRow, PodRow
 from podium.study.workloads import Workload, nodes_in_order

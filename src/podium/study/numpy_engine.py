@@ -20,7 +20,7 @@ from podium.gpu.packing.node_columns import (
     whole_devices,
 )
 from podium.gpu.packing.policies import Policy, random
-from podium.study.go_random import GoRandom
+from podium.golang.math_rand import GoRandom
 from podium.study.workloads import (
     Workload,
     empty_nodes,

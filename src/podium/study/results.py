@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.files.bounded_files import MAX_CLUSTER_BYTES, read_file
 from podium.study.metrics import Metrics
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.study.cluster_files import SUFFIXES, is_cluster_file, read_cluster
 from podium.study.traces import Trace, read_nodes, read_pods
 

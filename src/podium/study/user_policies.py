@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from podium.api.errors import InputError, closest, did_you_mean
+from podium.golang.errors import InputError, closest, did_you_mean
 from podium.files.bounded_files import read_input
 from podium.gpu.packing.node_columns import NodeColumns, Pod
 from podium.gpu.packing.policies import POLICIES, Policy, Scored

@@ -15,7 +15,7 @@ import numpy as np
 from podium.gpu.columns import Ints
 from podium.gpu.packing.node_columns import WHOLE, NodeColumns
 from podium.gpu.packing.typical_pods import TypicalPods
-from podium.study.go_random import GoRandom
+from podium.golang.math_rand import GoRandom
 from podium.study.traces import Nodes, Pods, Trace
 from podium.study.typical_pods import typical_pods
 

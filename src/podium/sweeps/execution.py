@@ -13,7 +13,7 @@ from typing import Final, Generic, Protocol, TypeVar
 
 import msgspec
 
-from podium.api.errors import PodiumError
+from podium.golang.errors import PodiumError
 from podium.sweeps.executors import Executor, Outcome
 from podium.sweeps.planned_runs import PlannedRun, Sweep
 

@@ -25,7 +25,7 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
-from podium.api.errors import PodiumError
+from podium.golang.errors import PodiumError
 from podium.sweeps.planned_runs import Sweep
 
 MAX_ATTEMPTS: Final = 3

@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.files.bounded_files import MAX_CLUSTER_BYTES, read_file
 
 SUFFIX: Final = ".run.json"

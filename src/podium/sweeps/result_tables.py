@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 
 ROWS_TOGETHER: Final = 65_536
 """In one group of rows, at least; the last may have fewer."""

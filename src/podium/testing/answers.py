@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.growth import Ints, Rows, indices
 from podium.cluster.state import Cluster
 from podium.framework.cycle import Cycle

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.growth import Ints, Rows, indices
 from podium.cluster.state import Cluster
 from podium.framework.cycle import Cycle

@@ -3,8 +3,8 @@
 from collections.abc import Container, Iterator, Sequence
 from typing import Any
 
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.framework.events import Action, Registration, Resource
 from podium.framework.faults import TookTooLong, located
 from podium.framework.points import Plugin

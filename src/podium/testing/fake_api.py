@@ -2,10 +2,10 @@
 
 from typing import TypeVar
 
-from podium.api.meta import KubeObject
+from podium.kubernetes.kinds.meta import KubeObject
 from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo
-from podium.engine.in_memory_objects import MemoryObjects
+from podium.offline.in_memory_objects import MemoryObjects
 
 K = TypeVar("K", bound=KubeObject)
 

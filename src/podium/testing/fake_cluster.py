@@ -16,17 +16,17 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from podium.api.meta import KubeStruct
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.meta import KubeStruct
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.pod_info import PodInfo
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.load import load_configuration
 from podium.config.types import API_VERSION, KIND
 from podium.engine.binding_cycle import Binding
 from podium.engine.choice import FirstByName
 from podium.engine.decision import Decision
 from podium.engine.in_memory_api import carry_out
-from podium.engine.in_memory_objects import EngineApi, with_next_version
+from podium.offline.in_memory_objects import EngineApi, with_next_version
 from podium.engine.requests import Bind, Event, Nominate, PatchStatus, PluginWrite, Preempt
 from podium.engine.scheduler import Attempt, Engine
 from podium.framework.api_handle import DeferredWrite

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from podium.api.meta import KubeObject
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.framework.faults import TookTooLong, located
 from podium.framework.points import Plugin
 from podium.framework.sources import Source

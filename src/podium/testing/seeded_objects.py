@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any, Final
 
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.testing.objects import make_node, make_pod
 
 _ZONES: Final = ("a", "b")

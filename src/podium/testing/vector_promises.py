@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 import numpy as np
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.growth import Rows, indices
 from podium.cluster.state import Cluster
 from podium.framework.points import FilterPlugin, Plugin, ScorePlugin

@@ -3,7 +3,7 @@
 import sys
 from types import ModuleType
 
-from podium.api.errors import InputError, closest, did_you_mean
+from podium.golang.errors import InputError, closest, did_you_mean
 from podium.extenders import Extender
 from podium.extenders.extender import verbs_of
 from podium.user_code.modules import load_code, load_error

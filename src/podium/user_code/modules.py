@@ -18,7 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.files.bounded_files import read_input
 from podium.framework.faults import located
 from podium.user_code.guarded_calls import PluginExited, kept_apart

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from podium.api.errors import InputError, closest, did_you_mean
+from podium.golang.errors import InputError, closest, did_you_mean
 from podium.config.types import Configuration, PluginRef, PluginSet, ProfileConfiguration
 from podium.framework.points import Plugin
 from podium.framework.registry import Registry, RegistryError

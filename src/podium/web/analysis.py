@@ -14,8 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from podium.api.meta import KubeStruct
-from podium.api.pod import Pod, as_pending
+from podium.kubernetes.kinds.meta import KubeStruct
+from podium.kubernetes.kinds.pod import Pod, as_pending
 from podium.engine import Engine
 from podium.engine.state import placed
 from podium.explain.cause_document import cause_document

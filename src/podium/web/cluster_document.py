@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from podium.api.requests import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
+from podium.kubernetes.rules.requests import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
 from podium.cluster.state import Cluster
 
 MAX_CHANGED: Final = 2_000

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from podium.api.versioned_documents import add_version
+from podium.files.versioned_documents import add_version
 from podium.engine import Engine
 from podium.web.cluster_document import ClusterReader
 from podium.web.fragmentation_document import fragmentation_document

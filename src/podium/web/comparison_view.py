@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any, Final
 
-from podium.api.node_zones import zone_of
-from podium.api.requests import EPHEMERAL_STORAGE
+from podium.kubernetes.rules.node_zones import zone_of
+from podium.kubernetes.rules.requests import EPHEMERAL_STORAGE
 from podium.simulator import Scenario
 from podium.what_if.comparison_answer import ComparisonAnswer
 from podium.what_if.measured_runs import NodeLoads, PodPlace

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from podium.config.effective import effective
 from podium.config.effective_diff import effective_diff
-from podium.config.feature_gates import DEFAULT_GATES
+from podium.kubernetes.releases.feature_gates import DEFAULT_GATES
 from podium.config.load import load_configuration
 from podium.config.types import KIND
 from podium.engine import Engine

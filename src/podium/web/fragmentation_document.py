@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from podium.api.node import Node
-from podium.api.requests import CPU
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.rules.requests import CPU
 from podium.engine import Engine
 from podium.gpu.dialect_detection import find_spoken_dialects
 from podium.gpu.dialects import find_dialect

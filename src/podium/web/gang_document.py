@@ -8,15 +8,15 @@ PodGroup, if there is one.
 from collections.abc import Iterable
 from typing import Any, Final
 
-from podium.api.coscheduling import (
+from podium.kubernetes.kinds.coscheduling import (
     SchedulingSigsPodGroup,
     SchedulingXPodGroup,
     min_available,
     pod_group_name,
 )
-from podium.api.pod import Pod
-from podium.api.pod_groups import PodGroup
-from podium.api.timestamps import micro_time_text
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.pod_groups import PodGroup
+from podium.kubernetes.rules.timestamps import micro_time_text
 from podium.cluster.pod_group_state import group_of
 from podium.engine import Engine
 from podium.live.scheduler_records import SchedulerRecords

@@ -12,8 +12,8 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from podium import __version__
-from podium.api.timestamps import micro_time_text
-from podium.api.versioned_documents import add_version
+from podium.kubernetes.rules.timestamps import micro_time_text
+from podium.files.versioned_documents import add_version
 from podium.engine import Engine
 from podium.explain.proposals.shell import Kubectl
 from podium.live.metrics import SchedulerMetrics

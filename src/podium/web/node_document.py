@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from podium.api.node import Node
-from podium.api.timestamps import micro_time_text
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.rules.timestamps import micro_time_text
 from podium.cluster.pod_info import PodInfo
 from podium.engine import Engine
 from podium.engine.pod_log import Line

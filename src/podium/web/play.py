@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, Final
 from urllib.parse import unquote
 
-from podium.api.versioned_documents import add_version
+from podium.files.versioned_documents import add_version
 from podium.client import KubeClient
 from podium.client.api_errors import NotFound
 from podium.client.resources import PRIORITY_CLASSES

@@ -7,7 +7,7 @@ is oldest is forgotten first.
 from collections import deque
 from typing import Any, Final
 
-from podium.api.timestamps import micro_time_text
+from podium.kubernetes.rules.timestamps import micro_time_text
 from podium.live.decision_notices import Notice, Outcome
 from podium.web.queue_document import reason_of
 

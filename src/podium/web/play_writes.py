@@ -12,11 +12,11 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from podium.api.documents import Limits, expand_lists, read_documents
-from podium.api.errors import InputError
-from podium.api.json_values import JsonObject, JsonValue
-from podium.api.node_pods import is_bound_to_node, is_daemon
-from podium.api.pod import Pod
+from podium.golang.documents import Limits, expand_lists, read_documents
+from podium.golang.errors import InputError
+from podium.golang.json_values import JsonObject, JsonValue
+from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
+from podium.kubernetes.kinds.pod import Pod
 from podium.client import KubeClient, PatchType, ResourceType
 from podium.client.api_errors import ApiError, Conflict, error_of
 from podium.client.resources import (

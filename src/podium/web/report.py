@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from podium import __version__
-from podium.api.timestamps import micro_time_text
-from podium.api.versioned_documents import Kind, add_version
+from podium.kubernetes.rules.timestamps import micro_time_text
+from podium.files.versioned_documents import Kind, add_version
 from podium.engine import Engine
 from podium.explain.cause_document import cause_document
 from podium.explain.proposals.answer_document import answer_document

@@ -5,7 +5,7 @@ estimated and nothing real is touched. What is named here is for scripts and not
 from release to release (docs/python-api.md).
 """
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.what_if.changes import (
     AddNodes,
     Cordon,

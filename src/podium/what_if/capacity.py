@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 
-from podium.api.meta import KubeObject, KubeStruct
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.pod_info import PodInfo
 from podium.engine.binding_cycle import Binding
 from podium.engine.decision import Decision

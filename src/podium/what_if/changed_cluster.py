@@ -13,11 +13,11 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
-from podium.api.meta import KubeObject
-from podium.api.node import Node
-from podium.api.node_pods import is_bound_to_node, is_daemon
-from podium.api.pod import Pod
-from podium.api.tolerations import NO_EXECUTE
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.tolerations import NO_EXECUTE
 from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo
 from podium.simulator.admission import assign_uid
@@ -40,8 +40,8 @@ from podium.what_if.consequences import Consequences, Gone, Kept, Moved, Preempt
 from podium.what_if.disruption_accounts import DisruptionAccounts
 from podium.what_if.node_selection import nodes_in_zone, select_nodes
 from podium.what_if.scaling import pods_of_workload, pods_to_add, pods_to_remove
-from podium.workloads.daemon_pods import daemons_of, pod_of_daemon
-from podium.workloads.taint_eviction import stay_s
+from podium.kubernetes.controllers.daemon_pods import daemons_of, pod_of_daemon
+from podium.kubernetes.controllers.taint_eviction import stay_s
 
 
 class ChangedCluster:

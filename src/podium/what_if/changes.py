@@ -7,8 +7,8 @@ what it does and changes nothing by itself (`changed_cluster.py`).
 from dataclasses import dataclass
 from typing import Final
 
-from podium.api.errors import InputError
-from podium.api.node import Node, Taint
+from podium.golang.errors import InputError
+from podium.kubernetes.kinds.node import Node, Taint
 from podium.simulator.workloads import MAX_PODS
 
 _EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")

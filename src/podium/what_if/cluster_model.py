@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from podium.api.errors import InputError
-from podium.config.feature_gates import FeatureGates
+from podium.golang.errors import InputError
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.load import load_configuration, load_file
 from podium.extenders.asking_offline import asker_of
 from podium.files.bounded_files import read_input
@@ -68,7 +68,7 @@ from podium.what_if.records import (
 from podium.what_if.run_matrix import NamedConfiguration, NamedInput, RunMatrix, RunPlace
 from podium.what_if.run_metrics import choose_yardstick
 from podium.what_if.utilisation_limit import NO_LIMIT, parse_limit
-from podium.workloads.daemon_pods import daemons_of
+from podium.kubernetes.controllers.daemon_pods import daemons_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.sweeps.executors import LocalProcesses
 from podium.what_if.comparison_answer import ComparisonAnswer
 from podium.what_if.measured_runs import InputReview, MeasuredRun

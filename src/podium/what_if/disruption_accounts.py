@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from podium.api.workloads import PodDisruptionBudget
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.cluster.pod_info import PodInfo
 from podium.engine.scheduler import Engine
 from podium.plugins.disruption_budgets import covers

@@ -8,8 +8,8 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from podium.api.errors import InputError
-from podium.config.feature_gates import FeatureGates
+from podium.golang.errors import InputError
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.simulator.scenario import load_scenario
 from podium.what_if.cluster_model import ClusterModel, equip_model
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
-from podium.api.errors import InputError
-from podium.api.node import Node
+from podium.golang.errors import InputError
+from podium.kubernetes.kinds.node import Node
 from podium.simulator.node_prices import parse_price, price_of
 from podium.what_if.node_selection import select_among
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from podium.api.errors import InputError, closest, did_you_mean
-from podium.api.label_selector_text import parse_label_selector
-from podium.api.labels import SelectorError
-from podium.api.node import Node
-from podium.api.node_zones import zone_of
+from podium.golang.errors import InputError, closest, did_you_mean
+from podium.kubernetes.rules.label_selector_text import parse_label_selector
+from podium.kubernetes.rules.labels import SelectorError
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.rules.node_zones import zone_of
 from podium.cluster.state import Cluster
 
 

@@ -17,9 +17,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from podium.api.errors import InputError
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.golang.errors import InputError
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.engine.scheduler import Engine
 from podium.explain.trial import Trial
 from podium.simulator.admission import assign_uid
@@ -28,7 +28,7 @@ from podium.simulator.scenario import load_scenario
 from podium.what_if.capacity import CapacityQuestion, holding
 from podium.what_if.capacity_answer import Mix
 from podium.what_if.pod_templates import PodTemplate
-from podium.workloads.daemon_pods import pod_of_daemon
+from podium.kubernetes.controllers.daemon_pods import pod_of_daemon
 
 HOSTNAME: Final = "kubernetes.io/hostname"
 MAX_MIXES: Final = 20

@@ -15,7 +15,7 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import Final
 
-from podium.api.node_pods import is_bound_to_node, is_daemon
+from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
 from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo
 from podium.engine.scheduler import Engine

@@ -5,8 +5,8 @@ from fractions import Fraction
 from math import fsum
 from typing import Final, Literal, NamedTuple, get_args
 
-from podium.api.errors import InputError
-from podium.api.requests import CPU, MEMORY
+from podium.golang.errors import InputError
+from podium.kubernetes.rules.requests import CPU, MEMORY
 from podium.cluster.state import Cluster
 from podium.optimum.integer_program import Expression
 from podium.optimum.placement_problem import Assignment, PlacementProblem

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from msgspec.structs import replace
 
-from podium.api.pod import Pod
-from podium.api.requests import PODS
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.requests import PODS
 from podium.cluster.growth import Ints
 from podium.cluster.pod_info import PodInfo
 from podium.engine.scheduler import Engine

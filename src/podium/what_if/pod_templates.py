@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from podium.api.errors import InputError
-from podium.api.meta import KubeObject
-from podium.api.node_pods import is_daemon
-from podium.api.pod import Pod, as_pending
-from podium.api.storage import PersistentVolumeClaim
-from podium.api.volumes import Volume
+from podium.golang.errors import InputError
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.rules.node_pods import is_daemon
+from podium.kubernetes.kinds.pod import Pod, as_pending
+from podium.kubernetes.kinds.storage import PersistentVolumeClaim
+from podium.kubernetes.kinds.volumes import Volume
 from podium.simulator.admission import assign_uid, is_stored
 from podium.simulator.pod_claims import PodClaims
 from podium.simulator.scenario import Scenario

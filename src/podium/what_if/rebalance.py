@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.extenders.asking_offline import asker_of
 from podium.optimum.integer_program import require_solver
 from podium.simulator.run import Simulation

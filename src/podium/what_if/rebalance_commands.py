@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.engine.scheduler import Engine
 from podium.explain.proposals.shell import Kubectl
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.catalog import object_key
 from podium.optimum.integer_program import Objective, Solution
 from podium.optimum.placement_problem import Assignment

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.catalog import object_key
 from podium.engine.scheduler import Attempt
 from podium.simulator.run import Simulation

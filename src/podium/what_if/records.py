@@ -6,7 +6,7 @@ bytes, shares are between 0 and 1. Contract: within a major release keys are add
 
 from collections.abc import Iterable, Sequence
 
-from podium.api.requests import CPU, MEMORY, PODS
+from podium.kubernetes.rules.requests import CPU, MEMORY, PODS
 from podium.simulator.report import PodOutcome, SimulationReport
 from podium.what_if.capacity_answer import Mix, Room
 from podium.what_if.consequences import Consequences

@@ -10,7 +10,7 @@ from podium.cluster_traces.recorded_cluster import RecordedCluster
 from podium.cluster_traces.replay import ReplayRules, replay
 from podium.cluster_traces.replay_report import ReplayReport
 from podium.config.errors import ConfigurationError
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.user_code.plugins import Equipped
 from podium.what_if.comparison_answer import ComparisonAnswer
 from podium.what_if.measured_runs import MeasuredRun, PodPlace

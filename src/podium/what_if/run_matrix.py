@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.config.errors import ConfigurationError
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.types import Configuration
 from podium.extenders.asking_offline import asker_of
 from podium.plugins import in_tree_registry

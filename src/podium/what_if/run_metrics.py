@@ -12,10 +12,10 @@ from typing import Final
 
 import numpy as np
 
-from podium.api.node_pods import is_bound_to_node, is_daemon
-from podium.api.node_zones import zone_of
-from podium.api.pod import Pod
-from podium.api.requests import CPU, MEMORY, PODS
+from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
+from podium.kubernetes.rules.node_zones import zone_of
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.requests import CPU, MEMORY, PODS
 from podium.cluster.growth import Ints, Mask
 from podium.explain.utilisation import Load
 from podium.simulator.percentiles import find_percentile

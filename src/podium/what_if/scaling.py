@@ -2,22 +2,22 @@
 
 New pods are copies of one that is there. Those that go are the ones that their controller would
 remove first: the highest ordinals of a stateful set, and of others the least missed
-(`podium.workloads.scale_down`).
+(`podium.kubernetes.controllers.scale_down`).
 """
 
 from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from podium.api.errors import InputError
-from podium.api.meta import KubeObject
-from podium.api.pod import Pod
+from podium.golang.errors import InputError
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.kinds.pod import Pod
 from podium.simulator.pod_references import deployments_of, owner_of, read_reference
 from podium.simulator.scenario import Scenario
 from podium.what_if.changes import Scale
 from podium.what_if.pod_templates import Copies, PodTemplate
-from podium.workloads.pods import Pod as ControlledPod
-from podium.workloads.scale_down import least_missed
+from podium.kubernetes.controllers.pods import Pod as ControlledPod
+from podium.kubernetes.controllers.scale_down import least_missed
 
 
 def pods_of_workload(scenario: Scenario, pods: Iterable[Pod], reference: str) -> list[Pod]:

@@ -7,7 +7,7 @@ differs is told with the probability that chance alone makes it.
 from collections.abc import Callable, Sequence
 
 from podium.config.errors import ConfigurationError
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scenarios import ScenarioFile, run_scenario
 from podium.user_code.plugins import Equipped
 from podium.what_if.comparison_answer import ComparisonAnswer

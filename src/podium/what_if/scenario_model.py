@@ -8,8 +8,8 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from podium.api.errors import InputError, ObjectError
-from podium.config.feature_gates import FeatureGates
+from podium.golang.errors import InputError, ObjectError
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scenarios import ScenarioFile, ScenarioRun, find_scenario, run_scenario
 from podium.scenarios.durations import parse_positive_duration
 from podium.user_code.plugins import Equipped

@@ -6,8 +6,8 @@ where the run is made, and must be what they were.
 
 from dataclasses import dataclass
 
-from podium.api.errors import InputError
-from podium.config.feature_gates import FeatureGates
+from podium.golang.errors import InputError
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scenarios import ScenarioFile, run_scenario
 from podium.scenarios.file_digest import digest_scenario
 from podium.scenarios.ready_scenarios import read_scenario_source

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from podium.api.requests import CPU, MEMORY, PODS
+from podium.kubernetes.rules.requests import CPU, MEMORY, PODS
 from podium.explain.utilisation import Load
 
 _ALWAYS = (CPU, MEMORY, PODS)

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median_low
 
-from podium.api.errors import InputError
-from podium.api.pod import Pod
-from podium.api.quantity import QuantityError, milli_value, value
-from podium.api.requests import CPU, MEMORY, pod_requests, to_vector
+from podium.golang.errors import InputError
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.quantity import QuantityError, milli_value, value
+from podium.kubernetes.rules.requests import CPU, MEMORY, pod_requests, to_vector
 
 _REMEDY = "cpu=2,memory=4Gi"
 

@@ -7,7 +7,7 @@ can be, and every wish for free nodes fulfilled.
 
 import numpy as np
 
-from podium.api.tolerations import HARD_EFFECTS
+from podium.kubernetes.rules.tolerations import HARD_EFFECTS
 from podium.cluster.growth import Mask
 from podium.cluster.node_matching import required_mask
 from podium.cluster.pod_info import PodInfo

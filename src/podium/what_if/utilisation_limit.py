@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.engine.scheduler import Engine
 from podium.explain.utilisation import load_of
 

@@ -25,7 +25,7 @@ from support.apiserver.rights_table import (
 )
 
 from podium.apiserver.resources.builtin import BUILTIN
-from podium.apiserver.resources.resource import Resource
+from podium.kubernetes.resources.resource import Resource
 
 ROLES = f"/apis/{RBAC}/v1/clusterroles"
 BINDINGS = f"/apis/{RBAC}/v1/clusterrolebindings"

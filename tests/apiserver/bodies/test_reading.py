@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.api.json_syntax import syntax_error
+from podium.golang.json_syntax import syntax_error
 from podium.apiserver.bodies.reading import Unreadable, read_json, read_yaml_body
 
 VALUES = st.recursive(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from support.apiserver.apiserver_cases import recorded_steps
 
-from podium.apiserver import status_errors
+from podium.kubernetes import status_errors
 from podium.apiserver.crds import (
     accept_names,
     default_definition,

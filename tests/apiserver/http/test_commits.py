@@ -10,7 +10,7 @@ from support.apiserver.api_calls import PODS, Api, pod
 from support.apiserver.asgi_client import Exchange, exchange
 from support.waiting import PATIENCE_S
 
-from podium.api.json_values import encode
+from podium.golang.json_values import encode
 from podium.apiserver.http.app import Application
 from podium.apiserver.http.commits import Commits
 from podium.apiserver.store.records import Record

@@ -9,8 +9,8 @@ import pytest
 from podium.apiserver.openapi import OpenApi
 from podium.apiserver.openapi.models import Dialect, Models
 from podium.apiserver.resources.builtin import BUILTIN
-from podium.apiserver.resources.resource import Resource
-from podium.apiserver.resources.table import ResourceTable
+from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.table import ResourceTable
 from podium.apiserver.schema import schema_of
 
 GIZMO = Resource("x.dev", "v1", "Gizmo", "gizmos", "gizmo", True, is_custom=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from podium.apiserver.openapi import OpenApi
-from podium.apiserver.resources.table import ResourceTable
+from podium.kubernetes.resources.table import ResourceTable
 
 Message = dict[int, list[bytes | int]]
 DEFINITIONS, PATHS = 9, 8

@@ -16,7 +16,7 @@ from podium.apiserver.patching import (
     strategic_merge,
 )
 from podium.apiserver.schema import DecodeError, Schema, decode, decode_patched, schema_of
-from podium.apiserver.status_errors import StatusError
+from podium.kubernetes.status_errors import StatusError
 
 SCHEMAS = {
     "deployments": schema_of("apps", "v1", "Deployment"),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.apiserver.schema_values import json_values, objects_of
 from support.apiserver.strategic_difference import strategic_difference
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 from podium.apiserver.patching import (
     MERGE_PATCH,
     STRATEGIC_MERGE_PATCH,

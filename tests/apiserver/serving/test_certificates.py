@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from cryptography import x509
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.apiserver.serving.certificates import ensure_certificates
 from podium.apiserver.serving.kubeconfig import kubeconfig, write_kubeconfig
 

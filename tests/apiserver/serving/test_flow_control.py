@@ -3,7 +3,7 @@
 import pytest
 from support.apiserver.api_calls import Api
 
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 
 FLOW_CONTROL = "/apis/flowcontrol.apiserver.k8s.io/v1"
 RULES = "/apis/resource.k8s.io/v1beta2/devicetaintrules"

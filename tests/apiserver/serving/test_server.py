@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support.cli.command_line import podium
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.apiserver.serving.server import ApiServer, ServerOptions
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 from podium.apiserver.store.collection import Collection
 from podium.apiserver.store.history import History, HistoryLost
 from podium.apiserver.store.records import Loaded

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from support.config.fake_host_environment import FakeHostEnvironment
 
-from podium.api.go_duration import Duration
+from podium.golang.durations import Duration
 from podium.config.flags.client_settings import (
     TOKEN_FILE,
     ClientSettings,

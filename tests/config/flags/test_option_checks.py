@@ -3,7 +3,7 @@
 import pytest
 from support.config.fake_host_environment import FakeHostEnvironment
 
-from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
+from podium.kubernetes.releases.feature_gates import DEFAULT_GATES, FeatureGates
 from podium.config.flags.logging_checks import logging_problems
 from podium.config.flags.option_checks import header_warnings, option_problems
 from podium.config.flags.options import Options, options_of

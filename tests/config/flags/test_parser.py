@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.api.go_duration import Duration
+from podium.golang.durations import Duration
 from podium.config.flags.definitions import CURRENT
 from podium.config.flags.flag import by_name
 from podium.config.flags.kinds import CertificatePair, FileVerbosity

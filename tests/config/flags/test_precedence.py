@@ -6,7 +6,7 @@ import pytest
 from support.config.fake_host_environment import FakeHostEnvironment
 
 from podium.config.errors import ConfigurationError
-from podium.config.feature_gates import DEFAULT_GATES
+from podium.kubernetes.releases.feature_gates import DEFAULT_GATES
 from podium.config.flags.host_environment import StartRefused
 from podium.config.flags.notices import configuration_notices, idle_notes, legacy_warnings
 from podium.config.flags.options import Options, options_of

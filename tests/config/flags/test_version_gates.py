@@ -2,7 +2,7 @@
 
 import pytest
 
-from podium.config.feature_gates import (
+from podium.kubernetes.releases.feature_gates import (
     CURRENT_RELEASE,
     FeatureGateError,
     FeatureGates,

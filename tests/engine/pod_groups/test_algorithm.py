@@ -14,7 +14,7 @@ from support.engine.group_driver import (
 )
 from support.framework.fake_plugins import filter_by, permit, post_filter, reserve
 
-from podium.api.meta import KubeStruct
+from podium.kubernetes.kinds.meta import KubeStruct
 from podium.cluster.pod_info import PodInfo
 from podium.engine.choice import FirstByName
 from podium.engine.pod_groups.algorithm import GroupAlgorithm

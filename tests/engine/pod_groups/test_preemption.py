@@ -13,7 +13,7 @@ from support.engine.group_driver import (
 )
 from support.framework.fake_plugins import post_filter
 
-from podium.api.meta import KubeStruct
+from podium.kubernetes.kinds.meta import KubeStruct
 from podium.cluster.growth import Rows
 from podium.engine.requests import GroupPreemptor
 from podium.framework.cycle import Cycle

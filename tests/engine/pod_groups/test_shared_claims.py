@@ -9,8 +9,8 @@ from support.plugins.device_builders import (
     make_slice,
 )
 
-from podium.api.meta import KubeStruct
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.meta import KubeStruct
+from podium.kubernetes.kinds.pod import Pod
 
 
 def member(name: str) -> Pod:

@@ -6,8 +6,8 @@ from support.engine.group_driver import GANGS, make_group
 from support.explain.caused import causes_of, make_engine
 from support.plugins.device_builders import make_slice
 
-from podium.api.devices import DeviceClass
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.kinds.devices import DeviceClass
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.load import load_configuration
 from podium.explain.causes import find_waiting_cause
 from podium.explain.causes.families import FINDERS

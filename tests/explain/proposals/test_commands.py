@@ -10,9 +10,9 @@ import pytest
 from support.explain.asked_engine import GPU, ask, node, owned_by, proposal
 from support.waiting import PATIENCE_S
 
-from podium.api.meta import ObjectMeta, OwnerReference
-from podium.api.pod import Pod
-from podium.api.workloads import ReplicaSet, ReplicaSetSpec
+from podium.kubernetes.kinds.meta import ObjectMeta, OwnerReference
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import ReplicaSet, ReplicaSetSpec
 from podium.explain.proposals.shell import Kubectl
 from podium.testing import make_pod
 

@@ -4,8 +4,8 @@ import msgspec
 import pytest
 from support.explain.asked_engine import GPU, ask, engine_with, node, owned_by, proposal, sentences
 
-from podium.api.meta import KubeObject, ObjectMeta
-from podium.api.workloads import PodDisruptionBudget, PriorityClass
+from podium.kubernetes.kinds.meta import KubeObject, ObjectMeta
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget, PriorityClass
 from podium.explain.proposals import disturbance
 from podium.explain.proposals.search import MAX_TRIALS, find_proposals
 from podium.explain.trial import Trial

@@ -4,8 +4,8 @@ import pytest
 from msgspec.structs import replace
 from support.gpu.dialect_objects import NOW, bound, container, pod, registered, written
 
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.allocations import Allocation, CardShare
 from podium.gpu.cards import Card
 from podium.gpu.dialects import find_dialect

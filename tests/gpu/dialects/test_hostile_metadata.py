@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.gpu.dialect_objects import NOW, container, node, pod, registered
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.cards import MAX_CARDS, Card, NodeCards, find_mistake
 from podium.gpu.dialects import DIALECTS, find_dialect
 from podium.gpu.dialects.agents import find_container

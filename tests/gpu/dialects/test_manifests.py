@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from podium.api.documents import read_documents
-from podium.api.pod import Pod
+from podium.golang.documents import read_documents
+from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.dialects import find_dialect
 from podium.gpu.requests import CardSelector, ContainerRequest, PodRequest
 

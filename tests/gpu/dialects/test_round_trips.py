@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.gpu.dialect_objects import bound, container, pod, registered, written
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.allocations import Allocation, CardShare
 from podium.gpu.cards import MAX_MEMORY, UNLIMITED, Card, MigProfile, NodeCards
 from podium.gpu.dialects import DIALECTS, UnknownDialect, find_dialect

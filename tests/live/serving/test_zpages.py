@@ -9,7 +9,7 @@ import pytest
 import yaml
 from support.live.management_pages import OPEN, Page, management
 
-from podium.config.feature_gates import FeatureGates, Release
+from podium.kubernetes.releases.feature_gates import FeatureGates, Release
 from podium.live.serving import Standing
 
 FLAGZ = "as=Flagz;v=v1beta1;g=config.k8s.io"

@@ -15,7 +15,7 @@ from support.plugins.device_builders import (
     make_slice,
 )
 
-from podium.api.devices import ResourceSlice
+from podium.kubernetes.kinds.devices import ResourceSlice
 from podium.plugins.dynamic_resources.allocator import NoDevices
 from podium.plugins.dynamic_resources.picks import Rules
 from podium.plugins.dynamic_resources.requests import AllocationError

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from podium.api.devices import DeviceCapacity
+from podium.kubernetes.kinds.devices import DeviceCapacity
 from podium.plugins.dynamic_resources.capacity import (
     asked_of,
     binary_text,

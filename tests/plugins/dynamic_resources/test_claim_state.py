@@ -2,7 +2,7 @@
 
 from support.plugins.device_builders import DRIVER, DeviceWorld, allocated, exactly, make_claim
 
-from podium.api.devices import AllocationResult, ResourceClaim
+from podium.kubernetes.kinds.devices import AllocationResult, ResourceClaim
 from podium.plugins.dynamic_resources.claim_state import ClaimState
 from podium.plugins.dynamic_resources.inventory import DeviceId
 

@@ -17,8 +17,8 @@ from support.plugins.device_builders import (
     make_slice,
 )
 
-from podium.api.devices import AllocatedDeviceStatus, DeviceCondition
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.devices import AllocatedDeviceStatus, DeviceCondition
+from podium.kubernetes.kinds.pod import Pod
 from podium.framework.cycle import Cycle
 from podium.framework.status import Code, Status
 from podium.plugins.dynamic_resources.claim_writing import (

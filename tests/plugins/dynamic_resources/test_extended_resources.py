@@ -11,7 +11,7 @@ from support.plugins.device_builders import (
     make_slice,
 )
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.catalog import Catalog
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import Diagnosis

@@ -16,9 +16,9 @@ from support.plugins.device_builders import (
     make_slice,
 )
 
-from podium.api.devices import ResourceClaim
-from podium.api.pod import Pod
-from podium.api.pod_groups import PodGroup
+from podium.kubernetes.kinds.devices import ResourceClaim
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.cluster.growth import indices
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import Diagnosis

@@ -15,7 +15,7 @@ from support.plugins.device_builders import (
     make_slice,
 )
 
-from podium.api.pod import NodeAllocatableResourceClaimStatus, Pod
+from podium.kubernetes.kinds.pod import NodeAllocatableResourceClaimStatus, Pod
 from podium.cluster.pod_info import PodInfo
 from podium.engine.in_memory_api import run_to_end
 from podium.framework.status import Code, Status

@@ -14,9 +14,9 @@ from support.plugins.device_builders import (
     make_slice,
 )
 
-from podium.api.devices import ResourceClaim
-from podium.api.pod import Pod
-from podium.config.feature_gates import FeatureGates, Release
+from podium.kubernetes.kinds.devices import ResourceClaim
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.releases.feature_gates import FeatureGates, Release
 from podium.config.plugin_args import DynamicResourcesArgs
 from podium.framework.cycle import Cycle, StateMissing
 from podium.framework.diagnosis import Diagnosis

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from support.plugins.device_builders import DeviceWorld, device, make_slice
 
-from podium.api.devices import ResourceSlice
+from podium.kubernetes.kinds.devices import ResourceSlice
 from podium.plugins.dynamic_resources.inventory import Inventory
 from podium.plugins.dynamic_resources.pools import GatherError, NodePools, gather_pools
 from podium.testing import make_node

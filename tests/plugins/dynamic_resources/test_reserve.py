@@ -9,7 +9,7 @@ from support.plugins.device_builders import (
     make_slice,
 )
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.framework.cycle import Cycle
 from podium.testing import make_node
 

@@ -10,7 +10,7 @@ from support.plugins.device_builders import (
     make_slice,
 )
 
-from podium.api.devices import ResourceClaim
+from podium.kubernetes.kinds.devices import ResourceClaim
 from podium.plugins.dynamic_resources.search_budget import BudgetSpent, SearchBudget
 from podium.testing import FakeCluster, make_node, make_pod
 

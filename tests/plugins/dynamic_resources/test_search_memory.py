@@ -18,7 +18,7 @@ from support.plugins.device_builders import (
     make_slice,
 )
 
-from podium.api.devices import ResourceClaim, ResourceSlice
+from podium.kubernetes.kinds.devices import ResourceClaim, ResourceSlice
 from podium.testing import make_node
 
 NODES = ["n0", "n1", "n2", "n3"]

@@ -14,7 +14,7 @@ from support.plugins.device_builders import (
     make_slice,
 )
 
-from podium.api.devices import DeviceTaintRule
+from podium.kubernetes.kinds.devices import DeviceTaintRule
 from podium.testing import FakeCluster, make_node
 
 MEANING_THE_DEVICE = [

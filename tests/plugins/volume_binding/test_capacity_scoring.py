@@ -15,7 +15,7 @@ from support.plugins.storage_builders import (
 )
 
 from podium.cluster.state import Cluster
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.plugin_args import UtilizationShapePoint, VolumeBindingArgs, defaulted
 from podium.plugins.resource_allocation import curve
 from podium.plugins.volume_binding import VolumeBinding

@@ -17,8 +17,8 @@ from support.plugins.storage_builders import (
     put,
 )
 
-from podium.api.pod import Pod
-from podium.api.storage import PersistentVolume, PersistentVolumeClaim
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
 from podium.cluster.state import Cluster
 from podium.config.plugin_args import VolumeBindingArgs
 from podium.framework.cycle import Cycle, StateMissing

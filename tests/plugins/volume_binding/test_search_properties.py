@@ -27,7 +27,7 @@ from support.plugins.volume_clusters import (
 from support.plugins.volume_reference import Answer, Decisions, Reference
 from support.suite.slow_cases import given_examples
 
-from podium.api.storage import PersistentVolume
+from podium.kubernetes.kinds.storage import PersistentVolume
 from podium.framework.status import Status, error, unresolvable
 from podium.testing import filter_answers
 

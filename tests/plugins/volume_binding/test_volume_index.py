@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.plugins.storage_builders import make_claim, make_volume
 
-from podium.api.storage import PersistentVolume, PersistentVolumeClaim
+from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
 from podium.cluster.catalog import Catalog
 from podium.cluster.nodes import NodeTable
 from podium.plugins.volume_binding.assumed_objects import AssumedObjects

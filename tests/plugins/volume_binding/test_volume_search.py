@@ -15,9 +15,9 @@ from support.plugins.storage_builders import (
 )
 from support.plugins.volume_clusters import DRIVER, ZONE, cluster_of, planned, plugin_for, pod_with
 
-from podium.api.storage import PersistentVolume
+from podium.kubernetes.kinds.storage import PersistentVolume
 from podium.cluster.state import Cluster
-from podium.config.feature_gates import FeatureGates, Release
+from podium.kubernetes.releases.feature_gates import FeatureGates, Release
 from podium.config.plugin_args import VolumeBindingArgs
 from podium.framework.handle import Handle
 from podium.framework.status import Status, error, unresolvable

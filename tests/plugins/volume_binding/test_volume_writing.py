@@ -16,7 +16,7 @@ from support.plugins.storage_builders import (
     put,
 )
 
-from podium.api.storage import PersistentVolume, PersistentVolumeClaim
+from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
 from podium.config.plugin_args import VolumeBindingArgs

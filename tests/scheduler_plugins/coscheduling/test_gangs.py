@@ -3,14 +3,14 @@
 import pytest
 from support.scheduler_plugins.gang_cluster import GangCluster, group, member, node
 
-from podium.api.coscheduling import (
+from podium.kubernetes.kinds.coscheduling import (
     MIN_AVAILABLE_LABEL,
     NAME_LABEL,
     OLDER_POD_GROUP_LABEL,
     SchedulingSigsPodGroup,
 )
-from podium.api.meta import ObjectMeta
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.meta import ObjectMeta
+from podium.kubernetes.kinds.pod import Pod
 from podium.plugin import error
 from podium.testing import make_pod
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from support.scheduler_plugins.gpu_cluster import cards_held, cards_of, gpu_cluster, gpu_node
 
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.packing.node_columns import NodeColumns
 from podium.gpu.packing.policies import POLICIES, Scored, fgd
 from podium.scheduler_plugins import find_plugin

@@ -13,7 +13,7 @@ from support.scheduler_plugins.gpu_cluster import (
     share,
 )
 
-from podium.api.node import Node
+from podium.kubernetes.kinds.node import Node
 from podium.framework.status import error, unschedulable
 from podium.gpu.dialects import DIALECTS, find_dialect
 from podium.gpu.held_cards import held_cards

@@ -13,7 +13,7 @@ from support.scheduler_plugins.gpu_cluster import (
     share,
 )
 
-from podium.api.workloads import PodDisruptionBudget
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.framework.status import error
 from podium.scheduler_plugins.coscheduling.plugin import Coscheduling
 from podium.testing import FakeCluster, assert_unplaced

@@ -14,7 +14,7 @@ from podium.gpu.quota import InvalidQuota
 from podium.scheduler_plugins.gpu_share.plugin import GPUShare
 from podium.scheduler_plugins.gpu_share.quotas import QuotaFile
 from podium.testing import assert_placed, assert_promises, assert_rejected
-from podium.workloads.quotas import ResourceQuota
+from podium.kubernetes.rules.quotas import ResourceQuota
 
 MODEL, POOL = "gaia.tencent.com/gpu-model", "gaia.tencent.com/gpu-pool"
 

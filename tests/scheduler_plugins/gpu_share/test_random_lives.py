@@ -18,7 +18,7 @@ from support.scheduler_plugins.gpu_cluster import (
     uses_by_card,
 )
 
-from podium.api.node import Node
+from podium.kubernetes.kinds.node import Node
 from podium.framework.status import error
 from podium.gpu.dialects import DIALECTS, find_dialect
 

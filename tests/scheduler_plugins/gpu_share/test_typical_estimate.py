@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.known_pods import KnownPods
 from podium.gpu.card_table import CardTable
 from podium.gpu.cards import Card, NodeCards

@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.scheduler_plugins.network_aware.app_groups import (
     GROUP_LABEL,
     WORKLOAD_LABEL,

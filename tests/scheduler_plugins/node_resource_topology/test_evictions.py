@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from support.scheduler_plugins.topologies import container, topology
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.scheduler_plugins.node_resource_topology.numa_placement import (
     METADATA,
     VECTOR,

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from support.scheduler_plugins.topologies import container, topology
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.plugin import error
 from podium.scheduler_plugins.node_resource_topology.plugin import NodeResourceTopologyMatch
 from podium.scheduler_plugins.node_resource_topology.pod_fingerprint import pod_fingerprint, xxh64

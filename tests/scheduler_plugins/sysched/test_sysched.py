@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.scheduler_plugins.sysched.plugin import SySched
 from podium.scheduler_plugins.sysched.syscall_profiles import (
     ANNOTATION,

@@ -12,7 +12,7 @@ from support.waiting import PATIENCE_S
 from podium.apiserver.serving.server import ApiServer, ServerOptions
 from podium.client.resources import PODS
 from podium.config.effective import effective
-from podium.config.feature_gates import DEFAULT_GATES
+from podium.kubernetes.releases.feature_gates import DEFAULT_GATES
 from podium.config.load import load_file
 from podium.plugins import in_tree_registry
 from podium.processes.cluster_scheduler import SchedulerPlan

@@ -15,10 +15,10 @@ from support.simulated_cluster.controller_objects import (
 
 from podium.simulated_cluster.actions import Plan
 from podium.simulated_cluster.controllers.daemon_sets import decide
-from podium.workloads.kinds import ControllerRevision, DaemonSet
-from podium.workloads.nodes import Node
-from podium.workloads.pod_templates import REVISION_HASH
-from podium.workloads.pods import Pod
+from podium.kubernetes.controllers.workloads import ControllerRevision, DaemonSet
+from podium.kubernetes.controllers.nodes import Node
+from podium.kubernetes.controllers.pod_templates import REVISION_HASH
+from podium.kubernetes.controllers.pods import Pod
 
 
 def daemon_set(**fields: Any) -> DaemonSet:

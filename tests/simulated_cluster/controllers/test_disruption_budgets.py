@@ -13,18 +13,18 @@ from support.simulated_cluster.controller_objects import (
     written_status,
 )
 
-from podium.api.meta import OwnerReference
-from podium.api.workloads import PodDisruptionBudget
+from podium.kubernetes.kinds.meta import OwnerReference
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.simulated_cluster.actions import Plan
 from podium.simulated_cluster.controllers.disruption_budgets import DisruptionBudgets, decide
 from podium.simulated_cluster.informers import Informers
-from podium.workloads.kinds import (
+from podium.kubernetes.controllers.workloads import (
     Deployment,
     ReplicaSet,
     ReplicationController,
     StatefulSet,
 )
-from podium.workloads.pods import Pod
+from podium.kubernetes.controllers.pods import Pod
 
 
 def budget(status: dict[str, Any] | None = None, **spec: Any) -> PodDisruptionBudget:

@@ -14,9 +14,9 @@ from support.simulated_cluster.controller_objects import (
 from podium.simulated_cluster.actions import Plan
 from podium.simulated_cluster.controllers import endpoint_slices, endpoints
 from podium.simulated_cluster.informers import Informers
-from podium.workloads.endpoints import Endpoints, EndpointSlice
-from podium.workloads.pods import Pod
-from podium.workloads.services import Service
+from podium.kubernetes.controllers.endpoints import Endpoints, EndpointSlice
+from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.controllers.services import Service
 
 
 def service(**spec: Any) -> Service:

@@ -22,10 +22,10 @@ from podium.simulated_cluster.controllers.index_failures import FAILURES
 from podium.simulated_cluster.controllers.job_counting import TRACKING
 from podium.simulated_cluster.controllers.jobs import Jobs, decide
 from podium.simulated_cluster.informers import Informers
-from podium.workloads.index_ranges import read_indexes, written_indexes
-from podium.workloads.jobs import COMPLETION_INDEX
-from podium.workloads.kinds import Job
-from podium.workloads.pods import Pod
+from podium.kubernetes.rules.index_ranges import read_indexes, written_indexes
+from podium.kubernetes.controllers.jobs import COMPLETION_INDEX
+from podium.kubernetes.controllers.workloads import Job
+from podium.kubernetes.controllers.pods import Pod
 
 
 def job(completions: int | None = 1, parallelism: int = 1, **fields: Any) -> Job:

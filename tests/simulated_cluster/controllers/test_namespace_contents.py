@@ -4,14 +4,14 @@ from typing import Any
 
 from support.simulated_cluster.controller_objects import build, creations, moment, patches, shown
 
-from podium.api.meta import KubeObject
+from podium.kubernetes.kinds.meta import KubeObject
 from podium.simulated_cluster.controllers.namespace_contents import (
     ROOT_CA,
     RootCAPublisher,
     ServiceAccounts,
 )
 from podium.simulated_cluster.informers import Informers
-from podium.workloads.kinds import ConfigMap
+from podium.kubernetes.controllers.workloads import ConfigMap
 
 
 def informers(**metadata: Any) -> Informers:

@@ -17,7 +17,7 @@ from support.simulated_cluster.controller_objects import (
 from podium.simulated_cluster.actions import Plan
 from podium.simulated_cluster.controllers.node_lifecycle import NodeLifecycle, decide
 from podium.simulated_cluster.informers import Informers
-from podium.workloads.nodes import Lease, Node
+from podium.kubernetes.controllers.nodes import Lease, Node
 
 
 def taints_of(made: Plan) -> set[tuple[str, str]]:

@@ -15,7 +15,7 @@ from support.simulated_cluster.controller_objects import (
 )
 from support.simulated_cluster.simulated_clusters import Cluster, in_cluster, pod_spec
 
-from podium.api.storage import (
+from podium.kubernetes.kinds.storage import (
     BIND_COMPLETED,
     SELECTED_NODE,
     CSINode,

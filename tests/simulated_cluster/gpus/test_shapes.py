@@ -2,7 +2,7 @@
 
 import pytest
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.cli.node_options import read_nodes
 from podium.gpu.cards import find_mistake
 from podium.gpu.dialects import DIALECTS, find_dialect

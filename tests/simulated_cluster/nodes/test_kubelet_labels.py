@@ -6,7 +6,7 @@ from typing import Any
 from support.live.virtual_loop import sleep_virtually
 from support.simulated_cluster.simulated_clusters import Cluster, in_cluster, pod_spec
 
-from podium.api.old_node_labels import written_twins
+from podium.kubernetes.rules.old_node_labels import written_twins
 from podium.client.resources import NODES, PODS, SERVICES
 
 OLD_ZONE, ZONE = "failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone"

@@ -14,7 +14,7 @@ from support.simulated_cluster.controller_objects import (
     written_status,
 )
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.simulated_cluster.actions import Plan
 from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.nodes.allocatable import AllocatableFollower, allocatable_after
@@ -25,7 +25,7 @@ from podium.simulated_cluster.nodes.templates import (
     nodes_from,
     read_templates,
 )
-from podium.workloads.nodes import Lease, Node, NodeStatus
+from podium.kubernetes.controllers.nodes import Lease, Node, NodeStatus
 
 GPU = b"""
 apiVersion: v1

@@ -6,8 +6,8 @@ import pytest
 from support.simulated_cluster.controller_objects import build, pod, timestamp
 
 from podium.simulated_cluster.pods.admission import Rejection, admit
-from podium.workloads.nodes import Node
-from podium.workloads.pods import Pod
+from podium.kubernetes.controllers.nodes import Node
+from podium.kubernetes.controllers.pods import Pod
 
 LABELS = {"podium.dev/simulated": "true", "disk": "ssd"}
 

@@ -20,7 +20,7 @@ from podium.simulated_cluster.pods.kubelet_facts import find_facts
 from podium.simulated_cluster.pods.kubelets import Kubelets, Pending, decide
 from podium.simulated_cluster.pods.stage_files import default_stages, read_stages
 from podium.simulated_cluster.pods.stages import share
-from podium.workloads.pods import Pod
+from podium.kubernetes.controllers.pods import Pod
 
 USUAL = default_stages()
 

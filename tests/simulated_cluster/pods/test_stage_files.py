@@ -3,7 +3,7 @@
 import pytest
 from support.cli.command_line import EXAMPLES
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.simulated_cluster.nodes.templates import read_templates
 from podium.simulated_cluster.pods.stage_files import default_stages, read_stages
 

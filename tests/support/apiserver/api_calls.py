@@ -16,11 +16,11 @@ from podium.apiserver.http.messages import Request, Response, headers_of, parame
 from podium.apiserver.http.refusals import refusal
 from podium.apiserver.http.resource_handlers import WatchAnswer
 from podium.apiserver.requests.watching import Watch
-from podium.apiserver.resources.runtime_config import EVERYTHING, RuntimeConfig
+from podium.kubernetes.resources.runtime_config import EVERYTHING, RuntimeConfig
 from podium.apiserver.serving.assembly import build_service
-from podium.apiserver.status_errors import StatusError
+from podium.kubernetes.status_errors import StatusError
 from podium.apiserver.store.store import Store
-from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
+from podium.kubernetes.releases.feature_gates import DEFAULT_GATES, FeatureGates
 from podium.testing import FakeClock
 
 TOKEN = "a-token-for-tests"

@@ -17,7 +17,7 @@ from typing import Any
 import yaml
 from support.apiserver.api_calls import APPLY, JSON_PATCH, MERGE, STRATEGIC, TOKEN, Api, Watching
 
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 
 ABSENT = "<absent>"
 TYPES = {"apply": APPLY, "json": JSON_PATCH, "merge": MERGE, "strategic": STRATEGIC}

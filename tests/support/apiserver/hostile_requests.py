@@ -22,7 +22,7 @@ from support.apiserver.hostile_values import (
 )
 
 from podium.apiserver.resources.builtin import BUILTIN
-from podium.apiserver.resources.resource import Resource
+from podium.kubernetes.resources.resource import Resource
 
 
 @dataclass(frozen=True)

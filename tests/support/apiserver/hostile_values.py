@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from support.apiserver.schema_values import json_values, objects_of
 from support.apiserver.smallest_objects import KINDS, smallest
 
-from podium.apiserver.resources.resource import Resource
+from podium.kubernetes.resources.resource import Resource
 from podium.apiserver.schema import schema_of
 from podium.bench.hostile_bodies import QUEUE_DEFINITION
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from support.apiserver.api_calls import Api, Json
 
-from podium.apiserver.resources.resource import Resource
+from podium.kubernetes.resources.resource import Resource
 
 
 class PublishedFields:

@@ -7,7 +7,7 @@ from support.apiserver.hostile_values import CUSTOM, QUEUE
 from support.apiserver.smallest_objects import KINDS, smallest
 from support.apiserver.written_objects import ALL_GATES
 
-from podium.apiserver.resources.resource import Resource
+from podium.kubernetes.resources.resource import Resource
 from podium.bench.hostile_bodies import QUEUE_DEFINITION
 
 

@@ -17,7 +17,7 @@ from support.waiting import PATIENCE_S
 from podium.apiserver.http.app import Application
 from podium.apiserver.serving.kubeconfig import kubeconfig
 from podium.apiserver.serving.server import ApiServer, ServerOptions
-from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
+from podium.kubernetes.releases.feature_gates import DEFAULT_GATES, FeatureGates
 from podium.serving import WebServer
 
 

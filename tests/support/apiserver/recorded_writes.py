@@ -14,9 +14,9 @@ from support.apiserver.apiserver_cases import recorded_steps
 from support.apiserver.written_objects import RESOURCES, Object, Shelf, resource_of
 
 from podium.apiserver.admission import SYSTEM_CLASSES
-from podium.apiserver.resources.resource import Resource
+from podium.kubernetes.resources.resource import Resource
 from podium.apiserver.schema import DecodeError
-from podium.apiserver.status_errors import StatusError
+from podium.kubernetes.status_errors import StatusError
 
 _ELSEWHERE = (400, 405, 409, 429, 500)  # decoding, versions and verbs are not of the pure parts
 _PRIORITY_CLASSES = resource_of("PriorityClass", "scheduling.k8s.io")

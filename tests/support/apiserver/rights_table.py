@@ -12,7 +12,7 @@ from typing import Any
 from support.apiserver.api_calls import APPLY, JSON_PATCH, MERGE, STRATEGIC
 from support.apiserver.smallest_objects import smallest
 
-from podium.apiserver.resources.resource import Resource, Subresource
+from podium.kubernetes.resources.resource import Resource, Subresource
 
 NAMESPACE = "ns"
 NAME = "a"

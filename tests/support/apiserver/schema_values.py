@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from podium.apiserver.schema import Schema
-from podium.apiserver.schema.shapes import (
+from podium.kubernetes.schema.shapes import (
     AnyValue,
     Form,
     ListOf,

@@ -10,8 +10,8 @@ from typing import Any
 from support.apiserver.written_objects import NOW, RESOURCES, UID, Object, Shelf, read, resource_of
 
 from podium.apiserver import conversion, strategy, validation
-from podium.apiserver.resources.resource import Resource
-from podium.apiserver.status_errors import StatusError
+from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.status_errors import StatusError
 
 _CONTAINERS = {"containers": [{"name": "c", "image": "img:1"}]}
 _LABELS = {"app": "a"}

@@ -11,10 +11,10 @@ from podium.apiserver import admission, defaulting, status_errors, strategy, val
 from podium.apiserver.admission import DEFAULT_SETTINGS, AdmissionSettings
 from podium.apiserver.patching import STRATEGIC_MERGE_PATCH, merge_patch, strategic_merge
 from podium.apiserver.resources.builtin import served_resources
-from podium.apiserver.resources.resource import Resource
-from podium.apiserver.resources.table import ResourceTable
+from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.table import ResourceTable
 from podium.apiserver.schema import decode, schema_of
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 
 T = TypeVar("T")
 Object = dict[str, Any]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from podium.api.documents import read_documents
+from podium.golang.documents import read_documents
 from podium.cli import main
 
 KUBECONFIG = """\

@@ -3,7 +3,7 @@
 from typing import Any
 
 from podium.apiserver.schema import schema_of
-from podium.apiserver.schema.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
+from podium.kubernetes.schema.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
 from podium.client import ResourceType
 
 CANARY = "canary:"

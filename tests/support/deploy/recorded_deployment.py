@@ -16,7 +16,7 @@ from support.deploy.container_process import ApiAddress, Container, account_toke
 from support.deploy.recorded_rights import RecordedRights, recorded_rights
 from support.deploy.shipped_manifests import Manifest, one
 
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 
 GATES = {"GenericWorkload": True, "GangScheduling": True, "DRADeviceTaintRules": True}
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 from podium.apiserver.access import authorisation
 from podium.apiserver.access.attempts import Attempt
 from podium.apiserver.access.rules import grants

@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from podium.api.meta import KubeStruct
-from podium.api.node import Node
-from podium.api.pod import Pod
-from podium.api.pod_groups import PodGroup
+from podium.kubernetes.kinds.meta import KubeStruct
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.engine.requests import PatchPodGroupStatus, PreemptForGroup, Request
 from podium.testing import FakeCluster, make_node
 from podium.testing import make_pod as pending

@@ -25,8 +25,8 @@ from support.engine.mischief import Mischief
 from support.engine.pod_shapes import NODE_NAMES, POD_NAMES, apps, nodes, pods
 from support.engine.small_world import ApiError, SmallWorld
 
-from podium.api.pod import Pod, Toleration
-from podium.api.workloads import PodDisruptionBudget
+from podium.kubernetes.kinds.pod import Pod, Toleration
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.config.load import load_configuration
 from podium.config.types import API_VERSION, KIND
 from podium.engine.choice import Seeded

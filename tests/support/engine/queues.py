@@ -7,7 +7,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.nominator import Nominator
 from podium.cluster.pod_info import PodInfo, PodInfos
 from podium.engine.queue import SchedulingQueue

@@ -11,13 +11,13 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from podium.api.meta import KubeStruct
-from podium.api.node import Node
-from podium.api.pod import Pod, PodCondition
+from podium.kubernetes.kinds.meta import KubeStruct
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod, PodCondition
 from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo
 from podium.engine.binding_cycle import Binding
-from podium.engine.in_memory_objects import EngineApi
+from podium.offline.in_memory_objects import EngineApi
 from podium.engine.requests import Bind, Nominate, PatchStatus, Preempt, Request
 from podium.engine.scheduler import Engine
 from podium.framework.status import Status

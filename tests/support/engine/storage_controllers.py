@@ -12,11 +12,11 @@ from support.engine.storage_world import StorageWorld
 from support.plugins.device_builders import exactly
 from support.plugins.device_builders import make_claim as make_device_claim
 
-from podium.api.devices import ResourceClaim
-from podium.api.meta import ObjectMeta, OwnerReference
-from podium.api.pod import Pod, PodResourceClaimStatus
-from podium.api.quantity import nano
-from podium.api.storage import (
+from podium.kubernetes.kinds.devices import ResourceClaim
+from podium.kubernetes.kinds.meta import ObjectMeta, OwnerReference
+from podium.kubernetes.kinds.pod import Pod, PodResourceClaimStatus
+from podium.kubernetes.rules.quantity import nano
+from podium.kubernetes.kinds.storage import (
     BOUND_BY_CONTROLLER,
     SELECTED_NODE,
     CSINode,
@@ -31,7 +31,7 @@ from podium.plugins.volume_binding.pod_volumes import (
     is_fully_bound,
 )
 from podium.simulator.volumes import provision_volume
-from podium.workloads.provisioning import NO_PROVISIONER, bind_claim
+from podium.kubernetes.controllers.provisioning import NO_PROVISIONER, bind_claim
 
 Task = Callable[[], object]
 

@@ -23,9 +23,9 @@ from support.plugins.storage_builders import (
     make_volume,
 )
 
-from podium.api.meta import KubeStruct
-from podium.api.pod import Pod, PodResourceClaim
-from podium.api.volumes import Volume
+from podium.kubernetes.kinds.meta import KubeStruct
+from podium.kubernetes.kinds.pod import Pod, PodResourceClaim
+from podium.kubernetes.kinds.volumes import Volume
 from podium.testing import make_pod
 
 DRIVER = "csi.example.com"

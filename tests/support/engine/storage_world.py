@@ -16,14 +16,14 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 from support.engine.small_world import ApiError, SmallWorld
 
-from podium.api.devices import ResourceClaim
-from podium.api.meta import KubeStruct, ObjectMeta
-from podium.api.pod import (
+from podium.kubernetes.kinds.devices import ResourceClaim
+from podium.kubernetes.kinds.meta import KubeStruct, ObjectMeta
+from podium.kubernetes.kinds.pod import (
     NodeAllocatableResourceClaimStatus,
     Pod,
     PodExtendedResourceClaimStatus,
 )
-from podium.api.storage import PersistentVolume, PersistentVolumeClaim
+from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
 from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo
 from podium.engine.binding_cycle import Binding

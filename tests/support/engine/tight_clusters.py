@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from podium.api.node import Node
-from podium.api.pod import Pod
-from podium.api.workloads import PodDisruptionBudget
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.config.load import load_configuration
 from podium.engine.choice import FirstByName
 from podium.engine.decision import Decision

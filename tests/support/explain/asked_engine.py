@@ -3,9 +3,9 @@
 from itertools import count
 from typing import Any
 
-from podium.api.meta import KubeObject
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.config.load import load_configuration
 from podium.engine import Engine
 from podium.explain.proposals.proposal import Proposal

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from podium.api.meta import KubeStruct
-from podium.api.node import Node
-from podium.api.pod import Pod
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.kinds.meta import KubeStruct
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.load import load_configuration
 from podium.config.types import API_VERSION, KIND
 from podium.engine import Engine

@@ -10,9 +10,9 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from podium.api.go_duration import Duration
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.golang.durations import Duration
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.config.types import Extender
 from podium.extenders.client import ExtenderClient
 from podium.extenders.objects import TypedObjects

@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.growth import Ints, Rows, indices
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.load import load_configuration
 from podium.config.types import API_VERSION, KIND, Configuration
 from podium.engine.choice import Choice, FirstByName

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from podium.api.node import Node
-from podium.api.pod import Pod
-from podium.api.workloads import PodDisruptionBudget
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.config.load import load_configuration
 from podium.config.types import API_VERSION, KIND
 from podium.gpu.defragmentation import Defragmenter

@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.client import KubeClient, LoopClock, ObjectStore, Reflector
 from podium.client.resources import NODES, PODS
 from podium.gpu.cards import NO_CARDS, NodeCards

@@ -4,8 +4,8 @@ from typing import Any
 
 import msgspec
 
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.allocations import Allocation, CardShare
 from podium.gpu.cards import Card
 from podium.gpu.dialects import find_dialect

@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 import msgspec
 from support.live.moody_transport import refusal
 
-from podium.api.merge_patch import merge
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.rules.merge_patch import merge
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.client import KubeClient
 from podium.client.transport import Reply, Request, Stream
 from podium.engine.in_memory_api import run_to_end
@@ -27,7 +27,7 @@ from podium.extenders.requests import body_of, verb_of
 from podium.framework.asking import Answers, Calls
 from podium.framework.extender_calls import ExtenderAnswer, ExtenderCall
 from podium.gpu.dialects.dialect import Dialect
-from podium.workloads.quotas import ResourceQuota
+from podium.kubernetes.rules.quotas import ResourceQuota
 
 URL = "http://gpu-extender/scheduler"
 

@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple
 
 from support.scheduler_plugins.gpu_cluster import gpu_pod, share
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 
 NAMESPACES: Final = ("free", "team-a", "team-b")
 _POLICIES: Final = {

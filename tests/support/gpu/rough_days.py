@@ -13,7 +13,7 @@ from support.gpu.extender_clusters import GPUCluster, RunningExtender
 from support.live.moody_transport import refusal
 from support.live.virtual_loop import sleep_virtually
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.client import DeleteOptions, KubeClient, RequestFailed, Transport, Unreachable
 from podium.client.resources import NODES, PODS
 from podium.client.transport import Reply, Request, Stream

@@ -16,7 +16,7 @@ from typing import Any
 from support.live.scripted_server import refusal, reply
 from support.live.virtual_loop import run_virtually, sleep_virtually
 
-from podium.api.go_duration import Duration
+from podium.golang.durations import Duration
 from podium.client import Clock, KubeClient, LoopClock, Unreachable
 from podium.client.transport import Reply, Request, Stream
 from podium.config.types import LeaderElectionConfiguration

@@ -11,7 +11,7 @@ from support.simulated_cluster.simulated_clusters import Cluster
 
 from podium.client import KubeClient
 from podium.client.resources import EVENTS, NODES, PODS
-from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
+from podium.kubernetes.releases.feature_gates import DEFAULT_GATES, FeatureGates
 from podium.config.types import Configuration
 from podium.engine import Engine
 from podium.engine.observer import Observer

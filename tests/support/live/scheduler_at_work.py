@@ -8,7 +8,7 @@ from random import Random
 from support.live.watched_metrics import LiveMetrics
 
 from podium.client import KubeClient
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.load import load_configuration
 from podium.config.types import Configuration
 from podium.engine import Engine

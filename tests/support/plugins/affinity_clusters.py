@@ -6,9 +6,9 @@ import msgspec
 from hypothesis import strategies as st
 from support.plugins.affinity_reference import Namespaces
 
-from podium.api.node import Node
-from podium.api.pod import Pod
-from podium.api.workloads import Namespace
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import Namespace
 from podium.cluster.state import Cluster
 from podium.testing import make_cluster, make_node, make_pod
 

@@ -6,9 +6,9 @@ Tests hold the columns of the real plugin against these dictionaries.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from podium.api.node import Node
-from podium.api.pod import Pod
-from podium.api.pod_affinity import AffinityTerm, parse_pod_affinity
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.pod_affinity import AffinityTerm, parse_pod_affinity
 
 Namespaces = Mapping[str, Mapping[str, str]]
 """Known namespaces and their labels."""

@@ -6,8 +6,8 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from msgspec.structs import replace
 from support.plugins.device_builders import DeviceWorld
 
-from podium.api.devices import ResourceClaim
-from podium.api.pod import NodeAllocatableResourceClaimStatus, PodExtendedResourceClaimStatus
+from podium.kubernetes.kinds.devices import ResourceClaim
+from podium.kubernetes.kinds.pod import NodeAllocatableResourceClaimStatus, PodExtendedResourceClaimStatus
 from podium.cluster.pod_info import PodInfo
 from podium.plugins.dynamic_resources.claim_writing import WriteConflict
 from podium.testing import FakeApi

@@ -5,10 +5,10 @@ from typing import Any
 
 import msgspec
 
-from podium.api.devices import DeviceClass, ResourceClaim, ResourceSlice
-from podium.api.go_duration import Duration
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.devices import DeviceClass, ResourceClaim, ResourceSlice
+from podium.golang.durations import Duration
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.config.plugin_args import DynamicResourcesArgs
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import FilterResult

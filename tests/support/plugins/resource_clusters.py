@@ -10,7 +10,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from podium.api.requests import allocatable_vector
+from podium.kubernetes.rules.requests import allocatable_vector
 from podium.cluster.state import Cluster
 from podium.testing import make_cluster, make_node, make_pod
 

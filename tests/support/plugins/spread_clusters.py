@@ -4,8 +4,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.state import Cluster
 from podium.testing import make_cluster, make_node, make_pod
 

@@ -6,12 +6,12 @@ default constraints add is one selector, which has tests of its own.
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from podium.api.arithmetic import go_log
-from podium.api.labels import Selector, selector_of, selector_of_map
-from podium.api.node import Node
-from podium.api.node_affinity import required_of
-from podium.api.pod import Pod, TopologySpreadConstraint
-from podium.api.tolerations import untolerated
+from podium.golang.arithmetic import go_log
+from podium.kubernetes.rules.labels import Selector, selector_of, selector_of_map
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.rules.node_affinity import required_of
+from podium.kubernetes.kinds.pod import Pod, TopologySpreadConstraint
+from podium.kubernetes.rules.tolerations import untolerated
 
 HOSTNAME = "kubernetes.io/hostname"
 

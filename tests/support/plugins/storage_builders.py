@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from podium.api.pod import Pod
-from podium.api.storage import (
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.storage import (
     CSIDriver,
     CSINode,
     CSIStorageCapacity,

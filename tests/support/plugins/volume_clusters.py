@@ -4,8 +4,8 @@ from typing import Any
 
 from support.plugins.storage_builders import claim_volume, make_class, put
 
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.state import Cluster
 from podium.config.plugin_args import VolumeBindingArgs
 from podium.framework.cycle import Cycle

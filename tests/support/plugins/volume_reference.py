@@ -6,12 +6,12 @@ which follows the rule book step by step and keeps nothing but the decisions mad
 
 from dataclasses import dataclass, field
 
-from podium.api.labels import selector_of
-from podium.api.node import Node
-from podium.api.node_affinity import parse_node_selector
-from podium.api.pod import NodeSelector, Pod
-from podium.api.quantity import nano, value
-from podium.api.storage import (
+from podium.kubernetes.rules.labels import selector_of
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.rules.node_affinity import parse_node_selector
+from podium.kubernetes.kinds.pod import NodeSelector, Pod
+from podium.kubernetes.rules.quantity import nano, value
+from podium.kubernetes.kinds.storage import (
     CSIDriver,
     CSINode,
     CSIStorageCapacity,

@@ -5,9 +5,9 @@ from typing import Any
 
 import msgspec
 
-from podium.api.coscheduling import POD_GROUP_LABEL, SchedulingXPodGroup
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.coscheduling import POD_GROUP_LABEL, SchedulingXPodGroup
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.scheduler_plugins.coscheduling.plugin import Coscheduling
 from podium.testing import FakeCluster, make_node, make_pod
 

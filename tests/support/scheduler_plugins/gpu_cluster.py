@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import msgspec
 
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.allocations import CardUse
 from podium.gpu.cards import NO_CARDS, Card, NodeCards
 from podium.gpu.dialects import find_dialect

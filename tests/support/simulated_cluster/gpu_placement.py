@@ -7,8 +7,8 @@ import msgspec
 from support.live.scheduler_at_work import BEGIN_S
 from support.simulated_cluster.simulated_clusters import Cluster
 
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.client.resources import NODES, PODS
 from podium.gpu.allocations import Allocation
 from podium.gpu.card_table import CardTable

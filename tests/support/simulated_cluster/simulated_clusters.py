@@ -9,7 +9,7 @@ import msgspec
 from support.live.scheduler_at_work import BEGIN_S, scheduling
 from support.live.virtual_loop import run_virtually, sleep_virtually
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 from podium.client import KubeClient, PatchType, ResourceType, Selection
 from podium.client.api_errors import NotFound
 from podium.processes.embedded_cluster import embedded_cluster

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TypeVar
 
-from podium.api.node import Node
+from podium.kubernetes.kinds.node import Node
 from podium.live.decision_records import DecisionRecords
 from podium.live.metrics import SchedulerMetrics
 from podium.live.scheduler_records import SchedulerRecords

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.config.load import load_configuration
 from podium.plugins import in_tree_registry
 from podium.simulator import Scenario, Simulation

@@ -6,8 +6,8 @@ from typing import Any
 
 from support.what_if.clusters import HOST, ZONE, pod
 
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.engine.scheduler import Engine
 from podium.testing import make_node
 from podium.what_if.forced_placement import ForcedPlacement

@@ -19,9 +19,9 @@ from cryptography.hazmat.primitives.asymmetric.utils import (
     encode_dss_signature,
 )
 
-from podium.api.go_quoting import quoted
-from podium.api.json_values import JsonObject
-from podium.api.timestamps import seconds_of
+from podium.golang.quoting import quoted
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.timestamps import seconds_of
 from podium.apiserver.access.users import (
     AUTHENTICATED,
     SERVICE_ACCOUNTS,

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Final
 
-from podium.api.go_quoting import quoted
-from podium.apiserver import status_errors
+from podium.golang.quoting import quoted
+from podium.kubernetes import status_errors
 from podium.apiserver.access.users import User
-from podium.apiserver.resources.resource import Resource
-from podium.apiserver.status_errors import StatusError
+from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.status_errors import StatusError
 
 _MARKUP: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 

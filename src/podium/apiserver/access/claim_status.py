@@ -8,9 +8,9 @@ driver takes `resourceclaims/driver` by the driver's name. Neither is served: th
 from dataclasses import replace
 from typing import Final
 
-from podium.api.field_errors import FieldError
-from podium.api.field_errors import forbidden as forbidden_field
-from podium.api.json_values import JsonObject
+from podium.kubernetes.rules.field_errors import FieldError
+from podium.kubernetes.rules.field_errors import forbidden as forbidden_field
+from podium.golang.json_values import JsonObject
 from podium.apiserver.access.attempts import Attempt, forbidden
 from podium.apiserver.access.authorisation import judge
 from podium.apiserver.access.grants import Grants

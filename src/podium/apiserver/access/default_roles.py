@@ -13,10 +13,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 from podium.apiserver.access.grants import GROUP
 from podium.apiserver.access.users import AUTHENTICATED, MASTERS, UNAUTHENTICATED
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 
 _VERBS: Final = {
     "read": ("get", "list", "watch"),

@@ -7,15 +7,15 @@ role that gathers the rules of others takes the rights of an administrator.
 
 from typing import Final
 
-from podium.api.go_quoting import quoted, quoted_list
-from podium.api.json_values import JsonObject
-from podium.apiserver import status_errors
+from podium.golang.quoting import quoted, quoted_list
+from podium.golang.json_values import JsonObject
+from podium.kubernetes import status_errors
 from podium.apiserver.access.attempts import Attempt
 from podium.apiserver.access.authorisation import judge
 from podium.apiserver.access.grants import GROUP, Grants, told_lost
 from podium.apiserver.access.rules import Rules, described, missing
 from podium.apiserver.access.users import User
-from podium.apiserver.resources.resource import Resource
+from podium.kubernetes.resources.resource import Resource
 
 _ROLES: Final = ("roles", "clusterroles")
 _BINDINGS: Final = ("rolebindings", "clusterrolebindings")

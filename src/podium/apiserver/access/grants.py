@@ -8,11 +8,11 @@ nothing, and refusals say so.
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from podium.api.go_quoting import quoted
-from podium.api.json_values import JsonObject
+from podium.golang.quoting import quoted
+from podium.golang.json_values import JsonObject
 from podium.apiserver.access.rules import Rules
 from podium.apiserver.access.users import User, service_account_name
-from podium.apiserver.admission.lookup import Lookup
+from podium.kubernetes.admission.lookup import Lookup
 
 GROUP: Final = "rbac.authorization.k8s.io"
 

@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 from urllib.parse import unquote
 
-from podium.api import field_errors
-from podium.api.go_quoting import quoted
-from podium.apiserver import status_errors
+from podium.kubernetes.rules import field_errors
+from podium.golang.quoting import quoted
+from podium.kubernetes import status_errors
 from podium.apiserver.access.attempts import Attempt, forbidden
 from podium.apiserver.access.authorisation import require
 from podium.apiserver.access.grants import Grants
@@ -30,8 +30,8 @@ from podium.apiserver.access.users import (
     node_of,
     service_account_of,
 )
-from podium.apiserver.status_errors import StatusError
-from podium.apiserver.validation.names import subdomain_problems
+from podium.kubernetes.status_errors import StatusError
+from podium.kubernetes.validation.names import subdomain_problems
 
 _PREFIX: Final = b"impersonate-"
 _EXTRA: Final = b"impersonate-extra-"

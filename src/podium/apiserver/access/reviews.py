@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from podium.api import field_errors
-from podium.api.field_errors import FieldError
-from podium.api.json_values import JsonObject
-from podium.apiserver import status_errors
+from podium.kubernetes.rules import field_errors
+from podium.kubernetes.rules.field_errors import FieldError
+from podium.golang.json_values import JsonObject
+from podium.kubernetes import status_errors
 from podium.apiserver.access import authorisation
 from podium.apiserver.access.account_tokens import InvalidToken
 from podium.apiserver.access.attempts import Attempt

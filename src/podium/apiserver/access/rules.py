@@ -10,8 +10,8 @@ from itertools import product
 from math import prod
 from typing import Final, NamedTuple
 
-from podium.api.go_quoting import quoted_list
-from podium.api.json_values import JsonObject
+from podium.golang.quoting import quoted_list
+from podium.golang.json_values import JsonObject
 from podium.apiserver.access.attempts import Attempt
 
 Rules = Sequence[JsonObject]

@@ -3,7 +3,7 @@
 import hmac
 from collections.abc import Sequence
 
-from podium.apiserver import status_errors
+from podium.kubernetes import status_errors
 from podium.apiserver.access.account_tokens import AUDIENCES, AccountTokens, InvalidToken
 from podium.apiserver.access.users import ADMIN, ANONYMOUS, User
 

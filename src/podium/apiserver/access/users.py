@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from podium.apiserver.validation.names import label_problems, subdomain_problems
+from podium.kubernetes.validation.names import label_problems, subdomain_problems
 
 MASTERS: Final = "system:masters"
 AUTHENTICATED: Final = "system:authenticated"

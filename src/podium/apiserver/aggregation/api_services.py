@@ -8,9 +8,9 @@ upstream: one of a built-in group that somebody deletes is back at the next star
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from podium.api.field_errors import FieldError
-from podium.api.json_values import JsonObject
-from podium.apiserver.aggregation.availability import (
+from podium.kubernetes.rules.field_errors import FieldError
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.api_service_availability import (
     LOCAL,
     Availability,
     condition_of,
@@ -28,7 +28,7 @@ from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.delete_options import DeleteOptions
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.requests.storage_hooks import StorageHooks
-from podium.apiserver.resources.maturity import maturity
+from podium.kubernetes.resources.maturity import maturity
 
 GROUP: Final = "apiregistration.k8s.io"
 _LABEL: Final = "kube-aggregator.kubernetes.io/automanaged"

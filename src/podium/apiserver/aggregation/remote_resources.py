@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 
 
 class RemoteResources(NamedTuple):

@@ -8,7 +8,7 @@ to clients that accept nothing else, because stored objects are JSON already.
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from podium.apiserver import status_errors
+from podium.kubernetes import status_errors
 
 JSON: Final = "application/json"
 YAML: Final = "application/yaml"

@@ -7,11 +7,11 @@ rows of a table.
 from collections.abc import Callable, Iterator
 from typing import Final, Protocol
 
-from podium.api.json_values import JsonObject, encode
+from podium.golang.json_values import JsonObject, encode
 from podium.apiserver import conversion
 from podium.apiserver.requests.listing import Listed
 from podium.apiserver.requests.watching import Event
-from podium.apiserver.resources.resource import Resource
+from podium.kubernetes.resources.resource import Resource
 from podium.apiserver.store.stored import Stored, head_of, plain
 
 _ITEMS_PER_CHUNK: Final = 500

@@ -7,12 +7,12 @@ object has the envelope that an object has by itself.
 from collections.abc import Iterator
 from typing import Final
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 from podium.apiserver import conversion, protobuf
 from podium.apiserver.answers.presenters import WholePresenter
 from podium.apiserver.requests.listing import Listed
 from podium.apiserver.requests.watching import Event, EventType
-from podium.apiserver.resources.resource import Resource
+from podium.kubernetes.resources.resource import Resource
 from podium.apiserver.schema import Schema
 from podium.apiserver.store.stored import Stored, plain
 

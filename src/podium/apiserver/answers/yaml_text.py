@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 import yaml
 
-from podium.api.json_values import JsonValue
+from podium.golang.json_values import JsonValue
 
 try:
     from yaml import CSafeDumper as _Dumper

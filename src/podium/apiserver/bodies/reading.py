@@ -12,11 +12,11 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar, cast
 
 import msgspec
 
-from podium.api.errors import InputError
-from podium.api.go_quoting import quoted
-from podium.api.json_syntax import syntax_error
-from podium.api.json_values import JsonValue
-from podium.api.yaml_reader import read_first_document
+from podium.golang.errors import InputError
+from podium.golang.quoting import quoted
+from podium.golang.json_syntax import syntax_error
+from podium.golang.json_values import JsonValue
+from podium.golang.yaml_reader import read_first_document
 
 JSON: Final = "application/json"
 YAML: Final = "application/yaml"

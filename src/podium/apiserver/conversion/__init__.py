@@ -16,11 +16,11 @@ never changed; its `kind` and `apiVersion` stay as they are.
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
-from podium.api.json_values import JsonObject
-from podium.apiserver.conversion.autoscalers import as_v1_autoscaler, as_v2_autoscaler
-from podium.apiserver.conversion.events import as_core_event, as_new_event
-from podium.apiserver.defaulting.autoscaling import set_autoscaler_defaults
-from podium.apiserver.resources.resource import Resource
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.conversion.autoscalers import as_v1_autoscaler, as_v2_autoscaler
+from podium.kubernetes.conversion.events import as_core_event, as_new_event
+from podium.kubernetes.defaulting.autoscaling import set_autoscaler_defaults
+from podium.kubernetes.resources.resource import Resource
 
 
 class _Form(NamedTuple):

@@ -1,6 +1,6 @@
 """Defaults of a structural schema, filled in from the outside to the inside."""
 
-from podium.api.json_values import JsonValue, copied
+from podium.golang.json_values import JsonValue, copied
 from podium.apiserver.crds.allowances import spend_checks
 from podium.apiserver.crds.structural import Node
 

@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Final
 
-from podium.api.field_errors import (
+from podium.kubernetes.rules.field_errors import (
     FieldError,
     forbidden,
     immutable,
@@ -14,7 +14,7 @@ from podium.api.field_errors import (
     required,
     too_many,
 )
-from podium.api.json_values import JsonObject, JsonValue, copied
+from podium.golang.json_values import JsonObject, JsonValue, copied
 from podium.apiserver.crds.accepting import is_established
 from podium.apiserver.crds.allowances import TooManyChecks, bounded_checks
 from podium.apiserver.crds.defaults import fill_defaults
@@ -24,8 +24,8 @@ from podium.apiserver.crds.rule_tree import has_rules
 from podium.apiserver.crds.structural import Node, read_schema
 from podium.apiserver.crds.structural_rules import structural_errors, usage_errors
 from podium.apiserver.crds.values import problems
-from podium.apiserver.validation.names import dns1035_problems, subdomain_problems
-from podium.apiserver.validation.object_meta import meta_errors, meta_of, meta_update_errors
+from podium.kubernetes.validation.names import dns1035_problems, subdomain_problems
+from podium.kubernetes.validation.object_meta import meta_errors, meta_of, meta_update_errors
 
 _MAX_VERSIONS: Final = 1000
 """Each is served by itself, so they cost more than their bytes."""

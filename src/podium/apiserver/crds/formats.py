@@ -11,8 +11,8 @@ from collections.abc import Callable
 from datetime import date
 from typing import Final
 
-from podium.apiserver.schema.scalars import ScalarError, canonical_time
-from podium.apiserver.validation.names import label_problems, subdomain_problems
+from podium.kubernetes.schema.scalars import ScalarError, canonical_time
+from podium.kubernetes.validation.names import label_problems, subdomain_problems
 
 _UUID: Final = r"[0-9a-f]{8}-?[0-9a-f]{4}-?%s[0-9a-f]{3}-?%s[0-9a-f]{3}-?[0-9a-f]{12}"
 _DURATION: Final = re.compile(r"[-+]?(0|(\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h|d|w)\s*)+")

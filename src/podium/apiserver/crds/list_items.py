@@ -4,8 +4,8 @@ from collections.abc import Hashable, Sequence
 
 import msgspec
 
-from podium.api.field_errors import FieldError, duplicate, go_json, invalid
-from podium.api.json_values import JsonValue, ReadOnlyJson
+from podium.kubernetes.rules.field_errors import FieldError, duplicate, go_json, invalid
+from podium.golang.json_values import JsonValue, ReadOnlyJson
 from podium.apiserver.crds.structural import Node
 
 

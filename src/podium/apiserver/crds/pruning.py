@@ -6,12 +6,12 @@ until defaults are set. Metadata is no matter of the schema: it is read like tha
 
 from typing import Final
 
-from podium.api.go_quoting import quoted
-from podium.api.json_values import JsonObject, JsonValue, copied
+from podium.golang.quoting import quoted
+from podium.golang.json_values import JsonObject, JsonValue, copied
 from podium.apiserver.crds.structural import EMBEDDED_FIELDS, Node
-from podium.apiserver.schema.catalogue import notation
-from podium.apiserver.schema.decoding import reader_of
-from podium.apiserver.schema.problems import Decoded, DecodeError
+from podium.kubernetes.schema.catalogue import notation
+from podium.kubernetes.schema.decoding import reader_of
+from podium.kubernetes.schema.problems import Decoded, DecodeError
 
 MAX_VALUES: Final = 100_000
 """Of one custom object: fields, entries and items."""

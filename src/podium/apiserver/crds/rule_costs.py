@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from podium.api.field_errors import FieldError, forbidden, invalid, not_supported, required
-from podium.api.json_values import JsonObject
+from podium.kubernetes.rules.field_errors import FieldError, forbidden, invalid, not_supported, required
+from podium.golang.json_values import JsonObject
 from podium.apiserver.crds.rule_tree import (
     OLD,
     RULES,

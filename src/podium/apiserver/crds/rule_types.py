@@ -12,12 +12,12 @@ import binascii
 import re
 from typing import Any, Final
 
-from podium.api.json_values import DecodedValue, JsonObject, JsonValue
-from podium.cel import types
-from podium.cel.costs.declarations import DECLARED_KEY, Declared
-from podium.cel.errors import CelError
-from podium.cel.functions.moments import parse_duration, parse_timestamp
-from podium.cel.types import Type
+from podium.golang.json_values import DecodedValue, JsonObject, JsonValue
+from podium.kubernetes.cel import types
+from podium.kubernetes.cel.costs.declarations import DECLARED_KEY, Declared
+from podium.kubernetes.cel.errors import CelError
+from podium.kubernetes.cel.functions.moments import parse_duration, parse_timestamp
+from podium.kubernetes.cel.types import Type
 
 Fields = dict[Type, dict[str, Type]]
 

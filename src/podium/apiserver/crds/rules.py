@@ -5,9 +5,9 @@ The same interface as that of the built-in kinds (`requests/rules.py`).
 
 from typing import Final
 
-from podium.api.field_errors import FieldError, forbidden, invalid
-from podium.api.json_values import JsonObject, JsonValue, copied
-from podium.apiserver import status_errors
+from podium.kubernetes.rules.field_errors import FieldError, forbidden, invalid
+from podium.golang.json_values import JsonObject, JsonValue, copied
+from podium.kubernetes import status_errors
 from podium.apiserver.crds.allowances import TooManyChecks, bounded_checks
 from podium.apiserver.crds.defaults import fill_defaults
 from podium.apiserver.crds.expressions import rule_errors
@@ -19,10 +19,10 @@ from podium.apiserver.crds.serving import schema_of_version, version_of
 from podium.apiserver.crds.shapes import custom_schema
 from podium.apiserver.crds.structural import Node, read_schema
 from podium.apiserver.crds.values import problems
-from podium.apiserver.resources.resource import Resource
-from podium.apiserver.schema.problems import Decoded
-from podium.apiserver.validation.names import subdomain_problems
-from podium.apiserver.validation.object_meta import meta_errors, meta_of, meta_update_errors
+from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.schema.problems import Decoded
+from podium.kubernetes.validation.names import subdomain_problems
+from podium.kubernetes.validation.object_meta import meta_errors, meta_of, meta_update_errors
 
 _LARGEST_REPLICAS: Final = 2**31 - 1
 

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from podium.api.json_values import JsonObject
-from podium.apiserver.resources.maturity import maturity
-from podium.apiserver.resources.resource import STATUS_VERBS, Resource, Subresource
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.resources.maturity import maturity
+from podium.kubernetes.resources.resource import STATUS_VERBS, Resource, Subresource
 
 _VERBS: Final = (
     "delete",

@@ -1,9 +1,9 @@
 """A structural schema in the form in which patches and server-side apply know kinds."""
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 from podium.apiserver.crds.structural import Node
-from podium.apiserver.schema.catalogue import Schema, notation
-from podium.apiserver.schema.shapes import (
+from podium.kubernetes.schema.catalogue import Schema, notation
+from podium.kubernetes.schema.shapes import (
     AnyValue,
     Field,
     Form,

@@ -8,7 +8,7 @@ values as they were written.
 from dataclasses import dataclass, field
 from typing import Final
 
-from podium.api.json_values import JsonObject, JsonValue
+from podium.golang.json_values import JsonObject, JsonValue
 
 EMBEDDED_FIELDS: Final = frozenset({"apiVersion", "kind", "metadata"})
 

@@ -7,8 +7,8 @@ so that fields can be pruned and defaulted. Texts are upstream's.
 from collections.abc import Iterable
 from typing import Final
 
-from podium.api.field_errors import FieldError, forbidden, invalid, not_supported, required
-from podium.api.json_values import DecodedValue, JsonObject, JsonValue
+from podium.kubernetes.rules.field_errors import FieldError, forbidden, invalid, not_supported, required
+from podium.golang.json_values import DecodedValue, JsonObject, JsonValue
 from podium.apiserver.crds.patterns import BadPattern, check_pattern
 from podium.apiserver.crds.rule_costs import rule_form_errors
 

@@ -1,6 +1,6 @@
 """Admission policies: what fails when they cannot be asked, and what they match."""
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 
 
 def set_policy_defaults(policy: JsonObject) -> None:

@@ -1,6 +1,6 @@
 """Admission webhooks: how long they are waited for, and what happens when they do not answer."""
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 
 
 def set_validating_defaults(configuration: JsonObject) -> None:

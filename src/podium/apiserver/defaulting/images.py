@@ -8,7 +8,7 @@ other one is pulled if it is not there. The grammar is that of image references
 import re
 from typing import Final
 
-from podium.api.text_cache import cache_short_texts
+from podium.golang.text_cache import cache_short_texts
 
 # Possessive: nothing is gained by giving a part back, and remembering how takes 200 bytes a part.
 _ALPHANUMERIC: Final = r"[a-z0-9]+"

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 from podium.apiserver.defaulting import (
     admission_policies,
     admission_webhooks,
@@ -17,7 +17,7 @@ from podium.apiserver.defaulting import (
     storage,
     workloads,
 )
-from podium.apiserver.resources.resource import Resource
+from podium.kubernetes.resources.resource import Resource
 
 _ADMISSION: Final = "admissionregistration.k8s.io"
 _FLOW_CONTROL: Final = "flowcontrol.apiserver.k8s.io"

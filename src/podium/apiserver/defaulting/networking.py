@@ -1,6 +1,6 @@
 """Defaults of network policies and ingress classes."""
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 
 
 def set_network_policy_defaults(policy: JsonObject) -> None:

@@ -9,12 +9,12 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, Protocol
 
-from podium.api.json_values import JsonObject, encode
+from podium.golang.json_values import JsonObject, encode
 from podium.apiserver.aggregation.remote_resources import RemoteResources
 from podium.apiserver.conversion import stored_in
 from podium.apiserver.resources.builtin import BUILTIN
-from podium.apiserver.resources.resource import Resource, Subresource
-from podium.apiserver.resources.table import ResourceTable
+from podium.kubernetes.resources.resource import Resource, Subresource
+from podium.kubernetes.resources.table import ResourceTable
 
 _HASH_BYTES: Final = 8
 

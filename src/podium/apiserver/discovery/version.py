@@ -3,7 +3,7 @@
 import platform
 from typing import Final
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 
 KUBERNETES: Final = "v1.36.4"
 

@@ -16,10 +16,10 @@ from urllib.parse import quote
 import aiohttp
 from yarl import URL
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 from podium.apiserver.access.users import MASTERS, User
 from podium.apiserver.aggregation.api_services import ApiServices, GroupVersion
-from podium.apiserver.aggregation.availability import PASSED, failed_discovery, is_available
+from podium.kubernetes.rules.api_service_availability import PASSED, failed_discovery, is_available
 from podium.apiserver.aggregation.remote_resources import RemoteResources, read_resources
 from podium.apiserver.bodies.reading import Unreadable, read_json
 from podium.apiserver.http.messages import Request, Response, text_response

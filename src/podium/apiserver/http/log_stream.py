@@ -8,7 +8,7 @@ import asyncio
 from dataclasses import dataclass, replace
 from typing import Final
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 from podium.apiserver.requests.pod_logs import (
     ContainerLog,
     LogOptions,
@@ -17,8 +17,8 @@ from podium.apiserver.requests.pod_logs import (
     write_lines,
 )
 from podium.apiserver.requests.registry import Registry
-from podium.apiserver.resources.resource import Resource
-from podium.apiserver.status_errors import StatusError
+from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.status_errors import StatusError
 from podium.serving import Receive, Send
 
 CONTENT_TYPE: Final = b"text/plain"

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from podium.api.json_values import encode
-from podium.apiserver import status_errors
+from podium.golang.json_values import encode
+from podium.kubernetes import status_errors
 from podium.apiserver.requests.query import Parameters
 from podium.serving import BadQuery, parse_query
 

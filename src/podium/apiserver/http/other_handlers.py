@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from podium.apiserver import status_errors
+from podium.kubernetes import status_errors
 from podium.apiserver.answers.content_negotiation import accepted_discovery
 from podium.apiserver.discovery.documents import Discovery
 from podium.apiserver.discovery.version import version_info

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 from podium.apiserver import protobuf, status_errors
 from podium.apiserver.answers.content_negotiation import PROTOBUF, YAML, Accepted
 from podium.apiserver.answers.yaml_text import yaml_chunks

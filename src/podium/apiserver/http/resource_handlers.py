@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from podium.api.json_values import JsonObject, encode
+from podium.golang.json_values import JsonObject, encode
 from podium.apiserver import status_errors, warnings
 from podium.apiserver.access.attempts import Attempt
 from podium.apiserver.access.grants import Grants
@@ -49,8 +49,8 @@ from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.query import ListOptions
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.requests.watching import Watch
-from podium.apiserver.resources.resource import Resource
-from podium.apiserver.status_errors import StatusError
+from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.status_errors import StatusError
 from podium.apiserver.store.stored import Stored
 from podium.apiserver.webhooks.answers import WebhookAnswers, WebhooksNeeded
 

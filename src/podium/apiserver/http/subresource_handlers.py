@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from podium.api.json_values import JsonObject, encode
-from podium.apiserver import status_errors
+from podium.golang.json_values import JsonObject, encode
+from podium.kubernetes import status_errors
 from podium.apiserver.access.tokens import Tokens
 from podium.apiserver.answers.content_negotiation import accepted, other_form
 from podium.apiserver.answers.table_presenter import TablePresenter
@@ -26,7 +26,7 @@ from podium.apiserver.requests import (
 )
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.registry import Registry
-from podium.apiserver.resources.resource import Resource
+from podium.kubernetes.resources.resource import Resource
 from podium.apiserver.schema import Schema, schema_of
 from podium.apiserver.tables import SCALE
 

@@ -16,9 +16,9 @@ from typing import Final
 import aiohttp
 from yarl import URL
 
-from podium.api.go_quoting import quoted
-from podium.api.json_values import JsonObject
-from podium.apiserver.admission.lookup import Lookup
+from podium.golang.quoting import quoted
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.admission.lookup import Lookup
 from podium.apiserver.http.service_tls import trusting_context
 from podium.apiserver.http.webhook_connections import Progress, WebhookConnections
 from podium.apiserver.http.webhook_refusals import told_by_status

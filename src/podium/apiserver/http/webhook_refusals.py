@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from podium.api.go_quoting import quoted
+from podium.golang.quoting import quoted
 from podium.apiserver.bodies.reading import Unreadable, read_json
 
 _MAX_TEXT_BYTES: Final = 2048

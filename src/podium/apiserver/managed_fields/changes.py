@@ -4,12 +4,12 @@ Owners own fields of the version in which they wrote. Where versions of a kind d
 fields, an owner loses what changed in its own version; everywhere else one comparison serves all.
 """
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 from podium.apiserver import conversion
 from podium.apiserver.managed_fields.comparing import Comparison, compare
 from podium.apiserver.managed_fields.field_sets import FieldSet, union
 from podium.apiserver.managed_fields.reset_fields import without_reset_fields
-from podium.apiserver.schema.catalogue import Schema, schema_of
+from podium.kubernetes.schema.catalogue import Schema, schema_of
 
 
 class Changes:

@@ -9,8 +9,8 @@ import json
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-from podium.api.go_quoting import quoted
-from podium.api.json_values import JsonObject, JsonValue
+from podium.golang.quoting import quoted
+from podium.golang.json_values import JsonObject, JsonValue
 from podium.apiserver.managed_fields.field_sets import FieldSet, union
 
 APPLY: Final = "Apply"

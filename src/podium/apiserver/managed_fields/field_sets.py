@@ -13,7 +13,7 @@ set that was handed out.
 from collections.abc import Iterator
 from typing import Final, TypeAlias
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 
 FieldSet: TypeAlias = JsonObject
 

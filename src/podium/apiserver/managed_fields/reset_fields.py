@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from podium.apiserver.managed_fields.field_sets import LEAF, FieldSet, without
-from podium.apiserver.schema.catalogue import Schema
+from podium.kubernetes.schema.catalogue import Schema
 
 _STATUS: Final[FieldSet] = {"f:status": LEAF}
 _SPEC: Final[FieldSet] = {"f:spec": LEAF}

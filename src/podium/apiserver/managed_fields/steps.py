@@ -10,12 +10,12 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from podium.api.field_errors import go_json
-from podium.api.go_quoting import quoted
-from podium.api.json_values import JsonObject, JsonValue
-from podium.apiserver.go_text import go_value
-from podium.apiserver.schema.decoding import zero
-from podium.apiserver.schema.shapes import Field, ListOf, Omitted, Scalar, Struct
+from podium.kubernetes.rules.field_errors import go_json
+from podium.golang.quoting import quoted
+from podium.golang.json_values import JsonObject, JsonValue
+from podium.golang.value_text import go_value
+from podium.kubernetes.schema.decoding import zero
+from podium.kubernetes.schema.shapes import Field, ListOf, Omitted, Scalar, Struct
 
 _NEEDS_NO_ESCAPES: Final = re.compile(r"[ !#-%'-;=?-\[\]-~]*").fullmatch
 """Matches a text that Go's encoder writes as it is."""

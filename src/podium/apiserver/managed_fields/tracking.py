@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
-from podium.api.json_values import JsonObject, JsonValue
+from podium.golang.json_values import JsonObject, JsonValue
 from podium.apiserver.managed_fields.changes import Changes
 from podium.apiserver.managed_fields.comparing import Comparison, compare, created_fields
 from podium.apiserver.managed_fields.entries import (
@@ -30,8 +30,8 @@ from podium.apiserver.managed_fields.field_sets import (
     union,
 )
 from podium.apiserver.managed_fields.steps import NotOfItsType
-from podium.apiserver.schema.catalogue import Schema
-from podium.apiserver.schema.decoding import zero_struct
+from podium.kubernetes.schema.catalogue import Schema
+from podium.kubernetes.schema.decoding import zero_struct
 
 _LONGEST_MANAGER: Final = 128
 _MAX_KINDS: Final = 1024

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Final
 
-from podium.api.json_values import JsonObject, encode
+from podium.golang.json_values import JsonObject, encode
 from podium.apiserver.openapi.descriptions import DESCRIPTIONS
 from podium.apiserver.openapi.models import (
     OBJECT_META,
@@ -17,9 +17,9 @@ from podium.apiserver.openapi.models import (
 from podium.apiserver.openapi.paths import PathWriter, base_path, resource_kind
 from podium.apiserver.openapi.protobuf import swagger_bytes
 from podium.apiserver.openapi.swagger import as_swagger
-from podium.apiserver.resources.resource import Resource, Subresource
-from podium.apiserver.resources.table import ResourceTable
-from podium.apiserver.schema.catalogue import SECTIONS, notation, schema_of
+from podium.kubernetes.resources.resource import Resource, Subresource
+from podium.kubernetes.resources.table import ResourceTable
+from podium.kubernetes.schema.catalogue import SECTIONS, notation, schema_of
 
 _INFO: Final = {"title": "Kubernetes", "version": "v1.36.4"}
 _PLAIN_PATHS: Final = ("version",)

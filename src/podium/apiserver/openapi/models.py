@@ -7,10 +7,10 @@ it in `allOf`, version 2 allows it.
 from enum import Enum
 from typing import Final
 
-from podium.api.json_values import JsonObject, JsonValue
+from podium.golang.json_values import JsonObject, JsonValue
 from podium.apiserver.openapi.descriptions import DESCRIPTIONS
-from podium.apiserver.schema.decoding import zero
-from podium.apiserver.schema.shapes import (
+from podium.kubernetes.schema.decoding import zero
+from podium.kubernetes.schema.shapes import (
     AnyValue,
     Field,
     Form,

@@ -7,8 +7,8 @@ kubectl looks here whether a kind can be patched, in which formats, and whether 
 from collections.abc import Iterable
 from typing import Final
 
-from podium.api.json_values import JsonObject
-from podium.apiserver.resources.resource import Resource, Subresource
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.resources.resource import Resource, Subresource
 
 JSON: Final = "application/json"
 _BODIES: Final = (JSON, "application/yaml")

@@ -8,7 +8,7 @@ Extensions are written as JSON, which their reader takes for the YAML that it is
 from collections.abc import Iterable
 from typing import Final
 
-from podium.api.json_values import JsonObject, JsonValue, encode
+from podium.golang.json_values import JsonObject, JsonValue, encode
 
 _OPERATIONS: Final = {"get": 2, "put": 3, "post": 4, "delete": 5, "patch": 8}
 _SCHEMA_COUNTS: Final = {

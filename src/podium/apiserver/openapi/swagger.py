@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 
 _METHODS: Final = ("get", "put", "post", "delete", "patch")
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from podium.api.json_values import JsonValue
+from podium.golang.json_values import JsonValue
 from podium.apiserver.patching.refusals import bad_patch
 
 DIRECTIVE: Final = "$patch"

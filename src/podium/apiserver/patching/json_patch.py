@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from podium.api.go_quoting import quoted
-from podium.api.json_values import JsonObject, JsonValue, copied, encode
+from podium.golang.quoting import quoted
+from podium.golang.json_values import JsonObject, JsonValue, copied, encode
 from podium.apiserver.patching.refusals import (
     FailedTestOperation,
     PatchError,

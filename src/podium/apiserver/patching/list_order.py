@@ -14,8 +14,8 @@ from typing import TypeAlias
 
 import msgspec
 
-from podium.api.json_values import JsonValue
-from podium.apiserver.go_text import go_value
+from podium.golang.json_values import JsonValue
+from podium.golang.value_text import go_value
 from podium.apiserver.patching.directives import DIRECTIVE
 from podium.apiserver.patching.refusals import failed, not_a
 

@@ -6,12 +6,12 @@ Which code a mistake gets is upstream's history rather than a rule: a patch that
 
 from typing import Final
 
-from podium.api.field_errors import go_json
-from podium.api.field_errors import invalid as invalid_field
-from podium.api.json_values import JsonObject, JsonValue
-from podium.apiserver.go_text import go_value
-from podium.apiserver.status_errors import StatusError
-from podium.apiserver.status_errors import invalid as invalid_object
+from podium.kubernetes.rules.field_errors import go_json
+from podium.kubernetes.rules.field_errors import invalid as invalid_field
+from podium.golang.json_values import JsonObject, JsonValue
+from podium.golang.value_text import go_value
+from podium.kubernetes.status_errors import StatusError
+from podium.kubernetes.status_errors import invalid as invalid_object
 
 JSON_PATCH: Final = "application/json-patch+json"
 MERGE_PATCH: Final = "application/merge-patch+json"

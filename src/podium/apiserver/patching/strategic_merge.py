@@ -11,9 +11,9 @@ answered with a text of its own, in the same words. Fields are merged in the ord
 
 from typing import Final
 
-from podium.api.json_values import JsonObject, JsonValue
-from podium.api.merge_patch import without_nulls
-from podium.apiserver.go_text import go_value
+from podium.golang.json_values import JsonObject, JsonValue
+from podium.kubernetes.rules.merge_patch import without_nulls
+from podium.golang.value_text import go_value
 from podium.apiserver.patching.directives import (
     DELETE_FROM_LIST,
     DIRECTIVE,
@@ -25,8 +25,8 @@ from podium.apiserver.patching.directives import (
 )
 from podium.apiserver.patching.list_order import identity, in_order, places, refuse_other_order
 from podium.apiserver.patching.refusals import bad_patch, does_not_apply, failed, not_a
-from podium.apiserver.schema.catalogue import Schema
-from podium.apiserver.schema.shapes import Field, ListOf, MapOf, Shape, Struct
+from podium.kubernetes.schema.catalogue import Schema
+from podium.kubernetes.schema.shapes import Field, ListOf, MapOf, Shape, Struct
 
 _BAD_RETAIN_KEYS: Final = "invalid patch format of retainKeys"
 

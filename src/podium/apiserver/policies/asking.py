@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-from podium.api.field_errors import aggregate
-from podium.api.json_values import JsonObject
-from podium.apiserver.policies.programs import BOOL, Programs, WrongResult
+from podium.kubernetes.rules.field_errors import aggregate
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.cel.admission_programs import BOOL, Programs, WrongResult
 from podium.cel import CelError, CompileError
-from podium.cel.environment import Program
-from podium.cel.errors import CancelledError
-from podium.cel.evaluation import COST_LIMIT, Meter
-from podium.cel.functions.authorization import Authorizer
-from podium.cel.types import Type
+from podium.kubernetes.cel.environment import Program
+from podium.kubernetes.cel.errors import CancelledError
+from podium.kubernetes.cel.evaluation import COST_LIMIT, Meter
+from podium.kubernetes.cel.functions.authorization import Authorizer
+from podium.kubernetes.cel.types import Type
 
 RUNTIME_COST_BUDGET: Final = 200_000
 """For all policies of one request, which is to take less than a second. upstream: 10,000,000 for

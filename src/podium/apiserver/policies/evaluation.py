@@ -3,7 +3,7 @@
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 from podium.apiserver.policies.asking import (
     OUT_OF_BUDGET,
     Asking,
@@ -14,7 +14,7 @@ from podium.apiserver.policies.asking import (
     Policy,
     Seen,
 )
-from podium.apiserver.policies.programs import BOOL, TEXT, TEXT_OR_NULL
+from podium.kubernetes.cel.admission_programs import BOOL, TEXT, TEXT_OR_NULL
 
 _MAX_MESSAGE_BYTES: Final = 5 * 1024
 _INVALID: Final = "Invalid"

@@ -8,12 +8,12 @@ import base64
 from collections.abc import Iterator
 from typing import Any, Final
 
-from podium.api.go_quoting import quoted
-from podium.api.json_values import JsonObject, JsonValue
+from podium.golang.quoting import quoted
+from podium.golang.json_values import JsonObject, JsonValue
 from podium.apiserver.managed_fields import OtherValue
-from podium.cel.functions.conversions import text_of
-from podium.cel.structs import StructValue
-from podium.cel.values import (
+from podium.kubernetes.cel.functions.conversions import text_of
+from podium.kubernetes.cel.structs import StructValue
+from podium.kubernetes.cel.values import (
     Duration,
     Opaque,
     Optional,

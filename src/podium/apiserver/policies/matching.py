@@ -7,13 +7,13 @@ all of them.
 
 from collections.abc import Iterable, Sequence
 
-from podium.api.json_values import JsonObject
-from podium.apiserver import status_errors
+from podium.golang.json_values import JsonObject
+from podium.kubernetes import status_errors
 from podium.apiserver.access.attempts import unserved
-from podium.apiserver.admission.lookup import Lookup
+from podium.kubernetes.admission.lookup import Lookup
 from podium.apiserver.policies.attempted import DELETE, AttemptedWrite
-from podium.apiserver.resources.resource import Resource
-from podium.apiserver.selectors.label_objects import object_selector
+from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.rules.label_selector_objects import object_selector
 
 
 def matched_resource(

@@ -8,9 +8,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from podium.api.json_syntax import json_type
-from podium.api.json_values import JsonObject, JsonValue
-from podium.apiserver import status_errors
+from podium.golang.json_syntax import json_type
+from podium.golang.json_values import JsonObject, JsonValue
+from podium.kubernetes import status_errors
 from podium.apiserver.managed_fields import configuration_problem, merge_configuration
 from podium.apiserver.patching import FailedTestOperation, PatchError, json_patch
 from podium.apiserver.policies.asking import Expression, Failed
@@ -21,8 +21,8 @@ from podium.apiserver.policies.made_values import (
     patch_value_of,
 )
 from podium.apiserver.schema import Decoded, DecodeError, Schema
-from podium.apiserver.schema.shapes import ListOf, MapOf, Shape, Struct
-from podium.cel.structs import StructValue
+from podium.kubernetes.schema.shapes import ListOf, MapOf, Shape, Struct
+from podium.kubernetes.cel.structs import StructValue
 
 Read = Callable[[JsonObject], Decoded]
 """Reads a changed object; raises DecodeError."""

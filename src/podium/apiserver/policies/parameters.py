@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from podium.api.json_values import JsonObject
-from podium.api.labels import Selector
-from podium.apiserver.resources.resource import Resource
-from podium.apiserver.selectors.label_objects import object_selector
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.labels import Selector
+from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.rules.label_selector_objects import object_selector
 
 
 class Objects(Protocol):

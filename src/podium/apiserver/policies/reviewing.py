@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from podium.apiserver import status_errors
-from podium.apiserver.admission.lookup import Lookup
+from podium.kubernetes import status_errors
+from podium.kubernetes.admission.lookup import Lookup
 from podium.apiserver.policies.asking import Budget
 from podium.apiserver.policies.attempted import AttemptedWrite
 from podium.apiserver.policies.evaluation import Denial, ValidatingPolicy

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 from podium.apiserver.access.users import User
-from podium.apiserver.admission.lookup import Lookup
+from podium.kubernetes.admission.lookup import Lookup
 from podium.apiserver.policies.asking import Seen
 from podium.apiserver.policies.attempted import AttemptedWrite
 from podium.apiserver.policies.parameters import Objects
-from podium.apiserver.resources.resource import Resource
-from podium.cel.functions.authorization import Authorizer, Question
+from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.cel.functions.authorization import Authorizer, Question
 
 _HIDDEN_METADATA: Final = frozenset({"managedFields", "ownerReferences"})
 

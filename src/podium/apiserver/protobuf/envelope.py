@@ -2,13 +2,13 @@
 
 from typing import Final, NamedTuple
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 from podium.apiserver.protobuf.message_numbers import fields_of_message
 from podium.apiserver.protobuf.reading import read_message
 from podium.apiserver.protobuf.wire import FieldReader, WireError, bytes_field
 from podium.apiserver.protobuf.writing import write_message
 from podium.apiserver.schema import Schema, schema_of
-from podium.apiserver.schema.catalogue import notation
+from podium.kubernetes.schema.catalogue import notation
 
 MEDIA_TYPE: Final = "application/vnd.kubernetes.protobuf"
 _MAGIC: Final = b"k8s\x00"

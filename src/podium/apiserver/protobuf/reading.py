@@ -12,14 +12,14 @@ from typing import Final
 
 import msgspec
 
-from podium.api.json_values import JsonObject, JsonValue
-from podium.api.timestamps import time_text
+from podium.golang.json_values import JsonObject, JsonValue
+from podium.kubernetes.rules.timestamps import time_text
 from podium.apiserver.protobuf.message_numbers import fields_of_message
 from podium.apiserver.protobuf.wire import MAX_MESSAGE_DEPTH, FieldReader, Found, WireError, signed
 from podium.apiserver.schema import DecodeError
-from podium.apiserver.schema.catalogue import notation
-from podium.apiserver.schema.decoding import reader_of
-from podium.apiserver.schema.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
+from podium.kubernetes.schema.catalogue import notation
+from podium.kubernetes.schema.decoding import reader_of
+from podium.kubernetes.schema.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
 
 ReadField = Callable[[Found, FieldReader], JsonValue]
 

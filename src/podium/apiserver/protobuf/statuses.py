@@ -2,11 +2,11 @@
 
 from functools import cache
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 from podium.apiserver.protobuf.envelope import enveloped
 from podium.apiserver.protobuf.writing import write_message
-from podium.apiserver.schema.catalogue import notation
-from podium.apiserver.schema.shapes import Field, Form, ListOf, Scalar, Shape, Struct
+from podium.kubernetes.schema.catalogue import notation
+from podium.kubernetes.schema.shapes import Field, Form, ListOf, Scalar, Shape, Struct
 
 
 def encode_status(status: JsonObject) -> bytes:

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from podium.api.json_values import DecodedValue, JsonObject
+from podium.golang.json_values import DecodedValue, JsonObject
 from podium.apiserver.protobuf.message_numbers import fields_of_message
 from podium.apiserver.protobuf.wire import (
     BYTES,
@@ -24,8 +24,8 @@ from podium.apiserver.protobuf.wire import (
     tag,
     varint,
 )
-from podium.apiserver.schema.catalogue import notation
-from podium.apiserver.schema.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
+from podium.kubernetes.schema.catalogue import notation
+from podium.kubernetes.schema.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
 
 _Writer: TypeAlias = Callable[[Any], bytes]
 """Writes a value, or a field with its tag."""

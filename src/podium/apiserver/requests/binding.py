@@ -6,7 +6,7 @@ node need not exist; upstream does not look.
 
 from typing import Final
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 from podium.apiserver import admission, status_errors
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.creating import place_in_namespace
@@ -14,7 +14,7 @@ from podium.apiserver.requests.outside_admission import mutate_write, review_wri
 from podium.apiserver.requests.pod_conditions import set_condition
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.requests.updating import uid_conflict, version_conflict
-from podium.apiserver.resources.resource import Resource
+from podium.kubernetes.resources.resource import Resource
 from podium.apiserver.schema import schema_of
 from podium.apiserver.validation import validate_binding
 

@@ -6,10 +6,10 @@ asks (`fieldValidation`): it refuses, it warns, or it drops them silently.
 
 from typing import Final
 
-from podium.api.go_quoting import quoted
-from podium.api.json_syntax import json_type
-from podium.api.json_values import JsonObject
-from podium.api.old_pod_claims import unwrap_claim_sources
+from podium.golang.quoting import quoted
+from podium.golang.json_syntax import json_type
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.old_pod_claims import unwrap_claim_sources
 from podium.apiserver import protobuf, status_errors
 from podium.apiserver.bodies.reading import (
     JSON,
@@ -23,9 +23,9 @@ from podium.apiserver.bodies.reading import (
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.query import IGNORE, STRICT
 from podium.apiserver.requests.registry import Registry
-from podium.apiserver.resources.resource import Resource
+from podium.kubernetes.resources.resource import Resource
 from podium.apiserver.schema import DecodeError, Schema, decode, schema_of
-from podium.apiserver.status_errors import StatusError
+from podium.kubernetes.status_errors import StatusError
 
 _SHOWN_BYTES: Final = 30
 _TYPE_META: Final = (

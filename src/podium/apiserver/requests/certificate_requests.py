@@ -2,13 +2,13 @@
 
 from typing import Final
 
-from podium.api.go_quoting import quoted
-from podium.api.json_values import JsonObject
-from podium.apiserver import status_errors
+from podium.golang.quoting import quoted
+from podium.golang.json_values import JsonObject
+from podium.kubernetes import status_errors
 from podium.apiserver.access.attempts import Attempt
 from podium.apiserver.access.authorisation import judge
 from podium.apiserver.requests.call import Call
-from podium.apiserver.resources.resource import Resource
+from podium.kubernetes.resources.resource import Resource
 
 GROUP: Final = "certificates.k8s.io"
 _PLURAL: Final = "certificatesigningrequests"

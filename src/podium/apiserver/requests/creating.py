@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 from podium.apiserver import admission, status_errors, warnings
 from podium.apiserver.managed_fields import Writer, manager_of, track_create
 from podium.apiserver.requests.call import Call
@@ -11,7 +11,7 @@ from podium.apiserver.requests.guarding import guard_policy, parameter_errors_of
 from podium.apiserver.requests.outside_admission import mutate_write, review_write
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.requests.stored_size import fit_storage
-from podium.apiserver.resources.resource import Resource
+from podium.kubernetes.resources.resource import Resource
 from podium.apiserver.store.stored import Stored
 
 _NAME_ATTEMPTS: Final = 8

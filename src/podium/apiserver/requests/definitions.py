@@ -7,12 +7,12 @@ No definition takes the place of a resource that the server has by itself.
 
 from typing import TYPE_CHECKING, Final
 
-from podium.api.field_errors import FieldError
-from podium.api.json_values import JsonObject
+from podium.kubernetes.rules.field_errors import FieldError
+from podium.golang.json_values import JsonObject
 from podium.apiserver import crds
-from podium.apiserver.requests.rules import BuiltinRules
+from podium.kubernetes.kind_rules import BuiltinRules
 from podium.apiserver.requests.stored_defaults import StoredDefaults
-from podium.apiserver.resources.resource import Resource
+from podium.kubernetes.resources.resource import Resource
 from podium.apiserver.store.stored import Stored
 from podium.apiserver.tables import custom_printer
 

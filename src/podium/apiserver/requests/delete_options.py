@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from podium.api import field_errors
-from podium.api.field_errors import FieldError
-from podium.api.json_values import JsonObject
-from podium.apiserver import status_errors
+from podium.kubernetes.rules import field_errors
+from podium.kubernetes.rules.field_errors import FieldError
+from podium.golang.json_values import JsonObject
+from podium.kubernetes import status_errors
 from podium.apiserver.requests import query
 from podium.apiserver.requests.query import Parameters
 

@@ -1,11 +1,11 @@
 """Getting one object."""
 
-from podium.apiserver import status_errors
+from podium.kubernetes import status_errors
 from podium.apiserver.requests import query
 from podium.apiserver.requests.listing import check_not_ahead
 from podium.apiserver.requests.query import Parameters
 from podium.apiserver.requests.registry import Registry
-from podium.apiserver.resources.resource import Resource
+from podium.kubernetes.resources.resource import Resource
 from podium.apiserver.store.stored import Stored
 
 

@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 import msgspec
 
-from podium.api.json_values import JsonObject
-from podium.apiserver import status_errors
+from podium.golang.json_values import JsonObject
+from podium.kubernetes import status_errors
 from podium.apiserver.bodies.reading import Unreadable, read_json
 from podium.apiserver.requests import query
 from podium.apiserver.requests.query import EXACT, NOT_OLDER_THAN, ListOptions
 from podium.apiserver.requests.registry import Registry
-from podium.apiserver.resources.resource import Resource
+from podium.kubernetes.resources.resource import Resource
 from podium.apiserver.selectors.selection import Selection, selection_of
 from podium.apiserver.store.collection import State
 from podium.apiserver.store.history import HistoryLost

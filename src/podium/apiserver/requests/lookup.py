@@ -7,7 +7,7 @@ version, and what is derived from a whole collection is worked out once per chan
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 from podium.apiserver.store.stored import Stored
 
 if TYPE_CHECKING:

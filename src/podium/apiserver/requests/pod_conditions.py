@@ -1,6 +1,6 @@
 """Conditions in a pod's status, as the server itself writes them."""
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 
 
 def set_condition(pod: JsonObject, condition: JsonObject, now: str) -> None:

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from podium.api.field_errors import FieldError, forbidden, invalid
-from podium.api.go_quoting import quoted
-from podium.api.json_values import JsonObject
-from podium.api.timestamps import seconds_of
-from podium.apiserver import status_errors
+from podium.kubernetes.rules.field_errors import FieldError, forbidden, invalid
+from podium.golang.quoting import quoted
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.timestamps import seconds_of
+from podium.kubernetes import status_errors
 from podium.apiserver.requests import query
 from podium.apiserver.requests.query import Parameters
 

@@ -9,9 +9,9 @@ import uuid
 from collections.abc import Callable
 from random import Random
 
-from podium.api.go_quoting import quoted
-from podium.api.json_values import JsonObject
-from podium.api.timestamps import seconds_of, time_text
+from podium.golang.quoting import quoted
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.timestamps import seconds_of, time_text
 from podium.apiserver import conversion, status_errors
 from podium.apiserver.admission import DEFAULT_SETTINGS, AdmissionSettings
 from podium.apiserver.requests.attempted_writes import RegistryForms
@@ -20,16 +20,16 @@ from podium.apiserver.requests.definitions import DefinitionRules, Definitions
 from podium.apiserver.requests.expiry import EventExpiry
 from podium.apiserver.requests.lookup import StoreLookup
 from podium.apiserver.requests.role_aggregation import RoleAggregation
-from podium.apiserver.requests.rules import BuiltinRules, ConvertedRules, Rules
+from podium.kubernetes.kind_rules import BuiltinRules, ConvertedRules, Rules
 from podium.apiserver.requests.storage_hooks import ServiceEffects, StorageHooks
-from podium.apiserver.resources.resource import Resource
-from podium.apiserver.resources.table import ResourceTable
+from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.table import ResourceTable
 from podium.apiserver.selectors.selectable import reader_of
 from podium.apiserver.store.collection import Collection
 from podium.apiserver.store.store import Store
 from podium.apiserver.store.stored import NO_LABELS, Stored, body_of
 from podium.apiserver.tables import Printer, printer_of
-from podium.apiserver.validation.names import path_segment_problems
+from podium.kubernetes.validation.names import path_segment_problems
 
 _NAME_CHARACTERS = "bcdfghjklmnpqrstvwxz2456789"
 _SUFFIX_LENGTH = 5

@@ -6,8 +6,8 @@ is served. Verbs ask for a last word before storing; the registry tells what was
 
 from typing import Protocol
 
-from podium.api.field_errors import FieldError
-from podium.api.json_values import JsonObject
+from podium.kubernetes.rules.field_errors import FieldError
+from podium.golang.json_values import JsonObject
 from podium.apiserver.strategy import ServiceAddresses
 
 

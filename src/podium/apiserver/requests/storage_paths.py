@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from podium.apiserver.resources.resource import Resource
+from podium.kubernetes.resources.resource import Resource
 from podium.apiserver.store.stored import Stored
 
 _FOLDERS: Final = {

@@ -6,8 +6,8 @@ that goes leaves nothing behind in objects that nobody has written since.
 """
 
 from podium.apiserver.crds import CustomRules
-from podium.apiserver.resources.resource import Resource
-from podium.apiserver.status_errors import StatusError
+from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.status_errors import StatusError
 from podium.apiserver.store.collection import Collection
 from podium.apiserver.store.stored import Stored, body_of
 

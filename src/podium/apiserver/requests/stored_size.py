@@ -8,9 +8,9 @@ their JSON, which is larger, is looked at first because it is quick to make.
 
 from typing import Final
 
-from podium.api.json_values import JsonObject, encode
+from podium.golang.json_values import JsonObject, encode
 from podium.apiserver import protobuf, status_errors
-from podium.apiserver.resources.resource import Resource
+from podium.kubernetes.resources.resource import Resource
 from podium.apiserver.schema import Schema
 from podium.apiserver.store.stored import body_of
 

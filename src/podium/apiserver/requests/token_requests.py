@@ -2,11 +2,11 @@
 
 from typing import Final
 
-from podium.api import field_errors
-from podium.api.field_errors import FieldError
-from podium.api.json_values import JsonObject
-from podium.api.timestamps import seconds_of, time_text
-from podium.apiserver import status_errors
+from podium.kubernetes.rules import field_errors
+from podium.kubernetes.rules.field_errors import FieldError
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.timestamps import seconds_of, time_text
+from podium.kubernetes import status_errors
 from podium.apiserver.access.account_tokens import AUDIENCES, AccountTokens, Bound
 from podium.apiserver.access.attempts import unserved
 from podium.apiserver.requests.call import Call

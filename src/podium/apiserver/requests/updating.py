@@ -7,8 +7,8 @@ that changes nothing is not one: the stored version stays, with its resourceVers
 
 from typing import Final, NamedTuple
 
-from podium.api import field_errors
-from podium.api.json_values import JsonObject
+from podium.kubernetes.rules import field_errors
+from podium.golang.json_values import JsonObject
 from podium.apiserver import admission, status_errors, warnings
 from podium.apiserver.managed_fields import (
     Writer,
@@ -24,7 +24,7 @@ from podium.apiserver.requests.guarding import guard_policy, parameter_errors_of
 from podium.apiserver.requests.outside_admission import mutate_write, review_write
 from podium.apiserver.requests.registry import Registry, check_path_name
 from podium.apiserver.requests.stored_size import fit_storage
-from podium.apiserver.resources.resource import Resource
+from podium.kubernetes.resources.resource import Resource
 from podium.apiserver.store.stored import Stored
 
 _CREATED_BY_UPDATE: Final = frozenset(

@@ -7,8 +7,8 @@ change, so that asking again costs little.
 from collections import defaultdict
 from typing import Final
 
-from podium.api.json_values import JsonObject
-from podium.apiserver import status_errors
+from podium.golang.json_values import JsonObject
+from podium.kubernetes import status_errors
 from podium.apiserver.http.messages import Request, Response, json_response
 from podium.apiserver.http.paths import Target
 from podium.apiserver.requests import query
@@ -19,7 +19,7 @@ from podium.apiserver.resource_metrics.usage import (
     container_usages,
     node_usage,
 )
-from podium.apiserver.resources.resource import Resource
+from podium.kubernetes.resources.resource import Resource
 from podium.apiserver.selectors.selection import selection_of
 from podium.apiserver.store.stored import Stored
 

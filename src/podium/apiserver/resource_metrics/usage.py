@@ -11,8 +11,8 @@ and 32Mi. Only running pods use anything.
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
-from podium.api.json_values import JsonObject
-from podium.api.quantity import NANO_PER_UNIT, QuantityError, nano
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.quantity import NANO_PER_UNIT, QuantityError, nano
 
 CPU_USAGE: Final = "podium.dev/cpu-usage"
 MEMORY_USAGE: Final = "podium.dev/memory-usage"

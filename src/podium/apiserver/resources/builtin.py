@@ -7,19 +7,19 @@ served.
 
 from dataclasses import replace
 
-from podium.apiserver.resources.gated_pod_fields import (
+from podium.kubernetes.resources.gated_pod_fields import (
     GatedField,
     gated_pod_fields,
     gated_spec_fields,
 )
-from podium.apiserver.resources.resource import (
+from podium.kubernetes.resources.resource import (
     ALL_VERBS,
     ANY_KEY,
     STATUS_VERBS,
     Resource,
     Subresource,
 )
-from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
+from podium.kubernetes.releases.feature_gates import DEFAULT_GATES, FeatureGates
 
 _CREATE = ("create",)
 _WITHOUT_COLLECTION = tuple(verb for verb in ALL_VERBS if verb != "deletecollection")

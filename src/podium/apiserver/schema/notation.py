@@ -33,8 +33,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from podium.api.json_values import JsonValue
-from podium.apiserver.schema.shapes import (
+from podium.golang.json_values import JsonValue
+from podium.kubernetes.schema.shapes import (
     AnyValue,
     Field,
     Form,

@@ -8,9 +8,9 @@ selecting never decodes one. Fields that are absent read as the text that Go's z
 from collections.abc import Callable
 from typing import Final
 
-from podium.api.json_values import JsonObject
-from podium.apiserver.resources.resource import Resource
-from podium.apiserver.selectors.field_text import FieldSelectorError, FieldTerm
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.rules.field_selector_text import FieldSelectorError, FieldTerm
 from podium.apiserver.store.collection import FieldReader, no_fields
 from podium.apiserver.store.stored import Stored
 

@@ -9,7 +9,7 @@ from typing import Final
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.files.private_files import (
     create_private_directory,
     read_private_file,

@@ -7,7 +7,7 @@ which the machine reaches others; endpoints on loopback are not allowed.
 import socket
 from typing import Final
 
-from podium.api.ip_addresses import parse_ip
+from podium.golang.ip_addresses import parse_ip
 
 _ELSEWHERE: Final = (("192.0.2.1", socket.AF_INET), ("2001:db8::1", socket.AF_INET6))
 """Addresses of nobody. Nothing is sent there: the kernel is asked which way it would take."""

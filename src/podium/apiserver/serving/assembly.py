@@ -20,13 +20,13 @@ from podium.apiserver.requests.registry import Registry
 from podium.apiserver.resource_metrics.handler import GROUP as METRICS_GROUP
 from podium.apiserver.resource_metrics.handler import VERSION as METRICS_VERSION
 from podium.apiserver.resources.builtin import served_resources
-from podium.apiserver.resources.runtime_config import EVERYTHING, RuntimeConfig
-from podium.apiserver.resources.table import ResourceTable
+from podium.kubernetes.resources.runtime_config import EVERYTHING, RuntimeConfig
+from podium.kubernetes.resources.table import ResourceTable
 from podium.apiserver.serving.bootstrap import bootstrap
 from podium.apiserver.serving.own_service import Advertised, ensure_own_service
 from podium.apiserver.serving.published_authority import publish_authority
 from podium.apiserver.store.store import Store
-from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
+from podium.kubernetes.releases.feature_gates import DEFAULT_GATES, FeatureGates
 
 
 def build_service(

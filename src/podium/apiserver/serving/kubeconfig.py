@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 from podium.apiserver.answers.yaml_text import as_yaml
 from podium.files.private_files import create_private_directory, write_private_file
 

@@ -9,7 +9,7 @@ up to date at every start. A server without TLS has no authority to publish; its
 import json
 from typing import Final
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 from podium.apiserver.bodies.reading import Read
 from podium.apiserver.requests import body_decoding, creating, updating
 from podium.apiserver.requests.call import Call

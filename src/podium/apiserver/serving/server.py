@@ -14,13 +14,13 @@ from pathlib import Path
 from random import Random, SystemRandom
 from typing import Final
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.apiserver.access.tokens import Tokens
 from podium.apiserver.admission import AdmissionSettings
 from podium.apiserver.http.app import Application
 from podium.apiserver.http.commits import Commits
 from podium.apiserver.http.plain_access import refuse_browsers
-from podium.apiserver.resources.runtime_config import EVERYTHING, RuntimeConfig
+from podium.kubernetes.resources.runtime_config import EVERYTHING, RuntimeConfig
 from podium.apiserver.serving.account_key import ensure_account_key
 from podium.apiserver.serving.advertised_address import find_advertised_address
 from podium.apiserver.serving.assembly import build_service
@@ -28,7 +28,7 @@ from podium.apiserver.serving.certificates import Certificates, ensure_certifica
 from podium.apiserver.serving.own_service import Advertised
 from podium.apiserver.store.store import Store
 from podium.apiserver.store.write_ahead_log import WriteAheadLog
-from podium.config.feature_gates import DEFAULT_GATES, FeatureGates
+from podium.kubernetes.releases.feature_gates import DEFAULT_GATES, FeatureGates
 from podium.files.private_files import read_private_file, write_private_file
 from podium.serving import Limits, WebServer, listen, run_until_signal, server_context
 

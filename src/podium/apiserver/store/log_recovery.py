@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import msgspec
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.files.private_files import PRIVATE_MODE
 
 SKIPPED_REVISIONS: Final = 1_000_000

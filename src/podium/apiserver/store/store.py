@@ -11,7 +11,7 @@ in between is what makes a request atomic; there are no locks.
 
 from collections.abc import Callable
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 from podium.apiserver.store.collection import Collection, FieldReader, no_fields
 from podium.apiserver.store.records import Loaded, Record
 from podium.apiserver.store.stored import NO_LABELS, Stored, plain

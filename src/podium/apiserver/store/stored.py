@@ -14,8 +14,8 @@ from typing import Any, Final
 
 import msgspec
 
-from podium.api.json_values import JsonObject, JsonValue
-from podium.apiserver.resources.resource import Resource
+from podium.golang.json_values import JsonObject, JsonValue
+from podium.kubernetes.resources.resource import Resource
 
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 _encode = msgspec.json.Encoder().encode

@@ -15,7 +15,7 @@ import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.apiserver.store.log_damage import find_damage
 from podium.apiserver.store.log_recovery import (
     SKIPPED_REVISIONS,

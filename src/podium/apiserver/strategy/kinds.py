@@ -7,12 +7,12 @@ generations, and of which part. The rest have functions of their own.
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from podium.api.json_values import JsonObject, copied
-from podium.apiserver.aggregation.availability import LOCAL
-from podium.apiserver.resources.resource import Resource
+from podium.golang.json_values import JsonObject, copied
+from podium.kubernetes.rules.api_service_availability import LOCAL
+from podium.kubernetes.resources.resource import Resource
 from podium.apiserver.strategy import certificate_requests, pods, services, storage, workloads
-from podium.apiserver.strategy.gated_fields import drop_gated_fields
-from podium.apiserver.validation.claim_statuses import drop_reports_of_released_devices
+from podium.kubernetes.strategy.gated_fields import drop_gated_fields
+from podium.kubernetes.validation.claim_statuses import drop_reports_of_released_devices
 
 Key = tuple[str, str]
 

@@ -10,10 +10,10 @@
 `now` is seconds since the epoch. Kinds without a printer of their own show name and creation.
 """
 
-from podium.apiserver.tables.custom import custom_printer
+from podium.kubernetes.tables.custom import custom_printer
 from podium.apiserver.tables.kinds import cells, columns, printer_of, row_conditions
-from podium.apiserver.tables.printer import Printer
-from podium.apiserver.tables.workloads import SCALE
+from podium.kubernetes.tables.printer import Printer
+from podium.kubernetes.tables.workloads import SCALE
 
 __all__ = [
     "SCALE",

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from podium.api.json_values import JsonObject
-from podium.apiserver.tables.printer import Cells, Printer, age_of, columns_of, name_of, spec_of
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.tables.printer import Cells, Printer, age_of, columns_of, name_of, spec_of
 
 _UNSET: Final = "<unset>"
 

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from podium.api.json_values import JsonObject
-from podium.apiserver.tables.ages import human_duration
-from podium.apiserver.tables.printer import (
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.tables.ages import human_duration
+from podium.kubernetes.tables.printer import (
     NONE,
     Cells,
     Printer,

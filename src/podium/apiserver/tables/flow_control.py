@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from podium.api.json_values import JsonObject
-from podium.apiserver.tables.printer import (
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.tables.printer import (
     NONE,
     Cells,
     Printer,

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
-from podium.api.json_values import JsonObject
-from podium.apiserver.resources.resource import Resource
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.resources.resource import Resource
 from podium.apiserver.tables import (
     admission_policies,
     api_services,
@@ -17,8 +17,8 @@ from podium.apiserver.tables import (
     storage,
     workloads,
 )
-from podium.apiserver.tables.custom import custom_printer
-from podium.apiserver.tables.printer import GENERIC, Cells, Printer
+from podium.kubernetes.tables.custom import custom_printer
+from podium.kubernetes.tables.printer import GENERIC, Cells, Printer
 
 _ADMISSION: Final = "admissionregistration.k8s.io"
 _RBAC: Final = "rbac.authorization.k8s.io"

@@ -2,20 +2,20 @@
 
 from typing import Final
 
-from podium.api.field_errors import too_many
-from podium.api.json_values import JsonObject
-from podium.apiserver.validation.conditions import check_conditions
-from podium.apiserver.validation.device_attributes import check_taint
-from podium.apiserver.validation.devices import check_pool_name
-from podium.apiserver.validation.names import label_problems, subdomain_problems
-from podium.apiserver.validation.object_meta import (
+from podium.kubernetes.rules.field_errors import too_many
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.validation.conditions import check_conditions
+from podium.kubernetes.validation.device_attributes import check_taint
+from podium.kubernetes.validation.devices import check_pool_name
+from podium.kubernetes.validation.names import label_problems, subdomain_problems
+from podium.kubernetes.validation.object_meta import (
     Errors,
     built_in_meta_errors,
     built_in_meta_update_errors,
     check_each,
     meta_of,
 )
-from podium.apiserver.validation.volumes import check_driver_name
+from podium.kubernetes.validation.volumes import check_driver_name
 
 _MAX_CONDITIONS: Final = 8
 

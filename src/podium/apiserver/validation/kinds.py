@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final, NamedTuple
 
-from podium.api.field_errors import invalid, not_supported, required
-from podium.api.json_values import JsonObject
-from podium.apiserver.resources.resource import Resource
+from podium.kubernetes.rules.field_errors import invalid, not_supported, required
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.resources.resource import Resource
 from podium.apiserver.validation import (
     access,
     admission_policies,
@@ -46,8 +46,8 @@ from podium.apiserver.validation import (
     storage,
     workloads,
 )
-from podium.apiserver.validation.names import path_segment_problems, subdomain_problems
-from podium.apiserver.validation.object_meta import (
+from podium.kubernetes.validation.names import path_segment_problems, subdomain_problems
+from podium.kubernetes.validation.object_meta import (
     NOT_NEGATIVE,
     Errors,
     TooManyErrors,

@@ -2,12 +2,12 @@
 
 from typing import Final
 
-from podium.api.field_errors import forbidden, immutable, invalid, not_supported, required
-from podium.api.json_values import JsonObject
-from podium.apiserver.validation.go_forms import go_form
-from podium.apiserver.validation.names import subdomain_problems
-from podium.apiserver.validation.numbers import check_not_negative, check_share
-from podium.apiserver.validation.object_meta import (
+from podium.kubernetes.rules.field_errors import forbidden, immutable, invalid, not_supported, required
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.validation.go_forms import go_form
+from podium.kubernetes.validation.names import subdomain_problems
+from podium.kubernetes.validation.numbers import check_not_negative, check_share
+from podium.kubernetes.validation.object_meta import (
     NOT_NEGATIVE,
     ErrorList,
     Errors,
@@ -15,9 +15,9 @@ from podium.apiserver.validation.object_meta import (
     built_in_meta_update_errors,
     meta_of,
 )
-from podium.apiserver.validation.pod_specs import PREEMPTION_POLICIES
-from podium.apiserver.validation.selectors import check_label_selector
-from podium.workloads.priorities import MAX_USER_PRIORITY, SYSTEM_PRIORITIES
+from podium.kubernetes.validation.pod_specs import PREEMPTION_POLICIES
+from podium.kubernetes.validation.selectors import check_label_selector
+from podium.kubernetes.rules.priorities import MAX_USER_PRIORITY, SYSTEM_PRIORITIES
 
 _SYSTEM: Final = "system-"
 _EVICTION_POLICIES: Final = ("AlwaysAllow", "IfHealthyBudget")

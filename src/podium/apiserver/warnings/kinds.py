@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from podium.api.json_values import JsonObject, JsonValue
-from podium.apiserver.resources.resource import Resource
-from podium.apiserver.validation import network_policies
-from podium.apiserver.validation.addresses import range_of
-from podium.apiserver.validation.names import label_problems
-from podium.apiserver.warnings import node_labels
-from podium.apiserver.warnings.pods import about_claim_spec, about_pod
+from podium.golang.json_values import JsonObject, JsonValue
+from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.validation import network_policies
+from podium.kubernetes.validation.addresses import range_of
+from podium.kubernetes.validation.names import label_problems
+from podium.kubernetes.warnings import node_labels
+from podium.kubernetes.warnings.pods import about_claim_spec, about_pod
 
 _Key = tuple[str, str]
 _About = Callable[[JsonObject], Iterator[str]]

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
-from podium.api.json_values import JsonObject, encode
+from podium.golang.json_values import JsonObject, encode
 from podium.apiserver.policies.attempted import AttemptedWrite
-from podium.apiserver.status_errors import StatusError
+from podium.kubernetes.status_errors import StatusError
 from podium.apiserver.webhooks.reviews import CallFailed, Review
 
 T = TypeVar("T")

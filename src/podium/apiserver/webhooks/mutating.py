@@ -8,15 +8,15 @@ admission is gone through once more, and then those webhooks are asked a second 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from podium.api.json_syntax import json_type
-from podium.api.json_values import JsonObject, copied
-from podium.apiserver import status_errors
+from podium.golang.json_syntax import json_type
+from podium.golang.json_values import JsonObject, copied
+from podium.kubernetes import status_errors
 from podium.apiserver.patching import PatchError, json_patch
 from podium.apiserver.policies.asking import Budget
 from podium.apiserver.policies.attempted import AttemptedWrite
 from podium.apiserver.policies.views import Forms
-from podium.apiserver.resources.resource import Resource
-from podium.apiserver.status_errors import StatusError
+from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.status_errors import StatusError
 from podium.apiserver.webhooks.answers import Caller, Outcome, WebhookAnswers, WebhooksNeeded
 from podium.apiserver.webhooks.matching import is_exempt, resource_for
 from podium.apiserver.webhooks.reviews import (

@@ -9,8 +9,8 @@ how a service leads to a process beside it.
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from podium.api.json_values import JsonObject
-from podium.apiserver.admission.lookup import Lookup
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.admission.lookup import Lookup
 
 _SERVICE_LABEL: Final = "kubernetes.io/service-name"
 _DEFAULT_PORT: Final = 443

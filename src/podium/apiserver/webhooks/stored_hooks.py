@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from podium.api.json_values import JsonObject
-from podium.apiserver.admission.lookup import Lookup
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.admission.lookup import Lookup
 from podium.apiserver.policies.asking import Policy
 from podium.apiserver.policies.invocations import GROUP
 

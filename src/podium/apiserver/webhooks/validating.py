@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from podium.apiserver.policies.asking import Budget
 from podium.apiserver.policies.attempted import AttemptedWrite
 from podium.apiserver.policies.views import Forms
-from podium.apiserver.status_errors import StatusError
+from podium.kubernetes.status_errors import StatusError
 from podium.apiserver.webhooks.answers import Caller, Outcome, WebhookAnswers, WebhooksNeeded
 from podium.apiserver.webhooks.matching import is_exempt, resource_for
 from podium.apiserver.webhooks.reviews import (

@@ -6,7 +6,7 @@ red ones would like each other's node and yellow ones rather not.
 
 from collections.abc import Iterator
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.bench.scene import Plan, Scene, arrivals
 from podium.bench.templates import (
     HOSTNAME,

@@ -9,8 +9,8 @@ from typing import Final
 from msgspec import convert
 from msgspec.structs import replace
 
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.bench.scene import Plan, Scene, arrivals
 from podium.bench.templates import make_pod, node_name, on_node
 from podium.gpu.cards import Card

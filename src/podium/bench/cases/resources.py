@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.bench.scene import Arrival, Churn, Plan, Scene, Turn, arrivals
 from podium.bench.templates import (
     ZONE,

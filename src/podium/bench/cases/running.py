@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from podium.api.kinds import decode_as
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.typed_objects import decode_as
+from podium.kubernetes.kinds.pod import Pod
 from podium.bench.scene import Plan, Scene, arrivals
 from podium.bench.templates import IMAGE, Raw, make_nodes, make_pod, node_name
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.bench.scene import Plan, Scene, arrivals
 from podium.bench.templates import (
     HOSTNAME,

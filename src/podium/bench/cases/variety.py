@@ -8,7 +8,7 @@ sets of tolerations in every combination; each is an application with a label of
 
 from typing import Any
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.bench.scene import Plan, Scene, arrivals
 from podium.bench.templates import ZONE, Raw, make_nodes, make_pod, on_node
 

@@ -7,7 +7,7 @@ at v1.36.4), so that a unit file or a static pod's command line works unchanged.
 from types import MappingProxyType
 from typing import Final
 
-from podium.api.go_duration import Duration
+from podium.golang.durations import Duration
 from podium.config.flags.flag import Flag, Section
 from podium.config.flags.kinds import (
     BOOL,

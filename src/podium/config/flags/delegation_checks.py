@@ -9,7 +9,7 @@ authorization}.go`.
 
 from collections.abc import Callable
 
-from podium.api.go_quoting import quoted
+from podium.golang.quoting import quoted
 from podium.config.flags.client_settings import (
     NOT_IN_CLUSTER,
     ClientSettings,

@@ -9,7 +9,7 @@ import re
 import struct
 from typing import Final
 
-from podium.api.go_quoting import quoted
+from podium.golang.quoting import quoted
 
 TRUE: Final = ("1", "t", "T", "TRUE", "true", "True")
 FALSE: Final = ("0", "f", "F", "FALSE", "false", "False")

@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from podium.api.go_duration import Duration
-from podium.api.go_quoting import quoted
-from podium.api.ip_addresses import parse_ip
-from podium.api.quantity import QuantityError
-from podium.api.quantity import value as quantity_value
+from podium.golang.durations import Duration
+from podium.golang.quoting import quoted
+from podium.golang.ip_addresses import parse_ip
+from podium.kubernetes.rules.quantity import QuantityError
+from podium.kubernetes.rules.quantity import value as quantity_value
 from podium.config.flags.csv_text import read_list
 from podium.config.flags.go_numbers import parse_bool, parse_float32, parse_int, parse_uint
 from podium.config.flags.release_text import reported_version_problem

@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from podium.api.go_quoting import quoted
+from podium.golang.quoting import quoted
 from podium.config.errors import ConfigurationError, FieldProblem, invalid, required
-from podium.config.feature_gates import CURRENT_RELEASE
+from podium.kubernetes.releases.feature_gates import CURRENT_RELEASE
 from podium.config.flags.host_environment import FileProblem, HostEnvironment
 from podium.config.flags.options import Authentication, Legacy, Metrics, Options
 from podium.config.yaml_text import read_yaml_text

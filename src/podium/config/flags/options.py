@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from podium.api.go_duration import Duration
+from podium.golang.durations import Duration
 from podium.config.flags.kinds import CertificatePair, FileVerbosity
 from podium.config.flags.parser import ParsedFlags
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from podium.api.go_quoting import quoted, quoted_character
+from podium.golang.quoting import quoted, quoted_character
 from podium.config.flags.definitions import CURRENT
 from podium.config.flags.flag import Flag, by_name
 from podium.config.flags.legacy_definitions import LEGACY

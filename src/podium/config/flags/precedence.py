@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from podium.config.config_map import KEY as POLICY_KEY
 from podium.config.errors import ConfigurationError
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.flags.host_environment import FileProblem, HostEnvironment, StartRefused
 from podium.config.flags.options import Options
 from podium.config.flags.providers import is_provider, readers_with

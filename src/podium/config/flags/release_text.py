@@ -9,7 +9,7 @@ Source: `staging/src/k8s.io/apimachinery/pkg/util/version/version.go`.
 import re
 from typing import Final, NamedTuple
 
-from podium.api.go_quoting import quoted
+from podium.golang.quoting import quoted
 
 KUBERNETES_VERSION: Final = "v1.36.4"
 """The release that Podium decides like."""

@@ -6,7 +6,7 @@ Contract: names, types and defaults are upstream's
 
 from typing import Final
 
-from podium.api.go_duration import Duration
+from podium.golang.durations import Duration
 from podium.config.flags.flag import Flag, Section
 from podium.config.flags.kinds import BOOL, CERTIFICATES, DURATION, INT, INT32S, IP, STRING, STRINGS
 

@@ -11,7 +11,7 @@ import math
 import re
 from typing import Final
 
-from podium.api.go_quoting import quoted
+from podium.golang.quoting import quoted
 from podium.config.flags.client_settings import ClientSettings
 from podium.config.types import ClientConnectionConfiguration, LeaderElectionConfiguration
 

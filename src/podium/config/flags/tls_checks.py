@@ -9,7 +9,7 @@ Sources: `staging/src/k8s.io/apiserver/pkg/server/options/serving.go` (`ApplyTo`
 
 from typing import Final
 
-from podium.api.go_quoting import quoted
+from podium.golang.quoting import quoted
 from podium.config.flags.host_environment import FileProblem, HostEnvironment, StartRefused
 from podium.config.flags.options import SecureServing
 from podium.config.flags.pem_text import CERTIFICATE, block_types

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any, Final
 
-from podium.config.feature_gates import KNOWN_GATES, Stage
+from podium.kubernetes.releases.feature_gates import KNOWN_GATES, Stage
 from podium.config.flags.definitions import CURRENT
 from podium.config.flags.flag import Flag, Section
 from podium.config.flags.kinds import BOOL, STRING

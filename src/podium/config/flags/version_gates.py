@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from podium.config.feature_gates import (
+from podium.kubernetes.releases.feature_gates import (
     CURRENT_RELEASE,
     GROUP_GATES,
     FeatureGateError,

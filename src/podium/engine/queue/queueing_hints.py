@@ -8,7 +8,7 @@ import enum
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.framework.events import Action, ClusterEvent, EventObject, Registration, Resource
 from podium.framework.queued import QueuedPod
 

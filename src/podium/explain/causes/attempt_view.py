@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.growth import Mask
 from podium.cluster.pod_info import PodInfo
 from podium.engine.scheduler import Engine

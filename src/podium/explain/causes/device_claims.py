@@ -1,7 +1,7 @@
 """ResourceClaims that a pod cannot have anywhere: missing, going, not made yet, of no class."""
 
-from podium.api.devices import DeviceClass, ResourceClaim
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.devices import DeviceClass, ResourceClaim
+from podium.kubernetes.kinds.pod import Pod
 from podium.engine.scheduler import Engine
 from podium.explain.cause import Cause
 from podium.explain.causes.wording import sentence

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from podium.api.devices import DeviceClass, ResourceClaim
-from podium.api.node_affinity import parse_node_selector
+from podium.kubernetes.kinds.devices import DeviceClass, ResourceClaim
+from podium.kubernetes.rules.node_affinity import parse_node_selector
 from podium.cluster.growth import Mask
 from podium.explain.causes.attempt_view import AttemptView, Narrowing
 from podium.explain.causes.claimed_resources import find_claimed_resources

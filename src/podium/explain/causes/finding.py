@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from podium.api.json_values import JsonValue
-from podium.api.pod import Pod
+from podium.golang.json_values import JsonValue
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.growth import Mask
 
 

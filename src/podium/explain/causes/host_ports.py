@@ -1,6 +1,6 @@
 """Ports of the node itself: which pod has the port, and on how many nodes."""
 
-from podium.api.host_ports import HostPort, conflicts
+from podium.kubernetes.rules.host_ports import HostPort, conflicts
 from podium.cluster.growth import Mask
 from podium.explain.causes.attempt_view import AttemptView
 from podium.explain.causes.finding import Finding

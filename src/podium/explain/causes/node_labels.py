@@ -5,15 +5,15 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 from msgspec.structs import replace
 
-from podium.api.errors import closest
-from podium.api.labels import EXISTS, GREATER, IN, LESS, Requirement
-from podium.api.node_affinity import (
+from podium.golang.errors import closest
+from podium.kubernetes.rules.labels import EXISTS, GREATER, IN, LESS, Requirement
+from podium.kubernetes.rules.node_affinity import (
     NAME_FIELD,
     NodeTerm,
     parse_node_selector,
     required_selector,
 )
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.growth import Mask
 from podium.cluster.node_matching import labels_mask, term_mask
 from podium.config.plugin_args import NodeAffinityArgs

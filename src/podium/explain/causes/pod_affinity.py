@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from podium.api.labels import EVERYTHING, Selector
-from podium.api.pod_affinity import AffinityTerm
+from podium.kubernetes.rules.labels import EVERYTHING, Selector
+from podium.kubernetes.rules.pod_affinity import AffinityTerm
 from podium.cluster.growth import Ints, Mask
 from podium.cluster.pod_classes import PodQuery
 from podium.cluster.pod_info import PodInfo

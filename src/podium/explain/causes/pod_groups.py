@@ -1,7 +1,7 @@
 """Pods that are placed together or not at all."""
 
-from podium.api.pod import Pod
-from podium.api.pod_groups import PodGroup
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.cluster.pod_group_state import PodGroupStateMissing, group_of
 from podium.engine.scheduler import Engine
 from podium.explain.cause import Cause

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from podium.api.requests import PODS
+from podium.kubernetes.rules.requests import PODS
 from podium.cluster.growth import Ints, Mask
 from podium.explain.causes.attempt_view import AttemptView, Narrowing
 from podium.explain.causes.finding import Finding

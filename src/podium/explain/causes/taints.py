@@ -3,8 +3,8 @@
 import numpy as np
 from msgspec.structs import replace
 
-from podium.api.pod import Pod, Toleration
-from podium.api.tolerations import HARD_EFFECTS, tolerated
+from podium.kubernetes.kinds.pod import Pod, Toleration
+from podium.kubernetes.rules.tolerations import HARD_EFFECTS, tolerated
 from podium.cluster.growth import Mask
 from podium.cluster.nodes import TaintTriple
 from podium.explain.causes.attempt_view import AttemptView

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from podium.api.quantity import value
-from podium.api.storage import (
+from podium.kubernetes.rules.quantity import value
+from podium.kubernetes.kinds.storage import (
     CSIStorageCapacity,
     PersistentVolume,
     PersistentVolumeClaim,

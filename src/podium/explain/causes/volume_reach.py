@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from podium.api.node_affinity import parse_node_selector
-from podium.api.storage import PersistentVolume, PersistentVolumeClaim
+from podium.kubernetes.rules.node_affinity import parse_node_selector
+from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
 from podium.cluster.growth import Mask
 from podium.cluster.node_matching import terms_mask
 from podium.explain.causes.attempt_view import AttemptView, Narrowing

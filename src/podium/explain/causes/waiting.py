@@ -1,6 +1,6 @@
 """Pods that were never tried: gates, groups, claims that are not there, other schedulers."""
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.engine.scheduler import Engine
 from podium.explain.cause import Cause
 from podium.explain.causes.device_claims import find_device_claim_problem

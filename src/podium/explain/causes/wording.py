@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from podium.api.requests import CPU, EPHEMERAL_STORAGE, MEMORY
+from podium.kubernetes.rules.requests import CPU, EPHEMERAL_STORAGE, MEMORY
 
 MAX_NAMES = 3
 MAX_EXACT = 100_000

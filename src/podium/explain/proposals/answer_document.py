@@ -4,8 +4,8 @@ from typing import Any
 
 import msgspec
 
-from podium.api.meta import KubeObject
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.kinds.pod import Pod
 from podium.explain.proposals.pod_patches import spec_patch
 from podium.explain.proposals.proposal import Proposal
 from podium.explain.proposals.search import Answer

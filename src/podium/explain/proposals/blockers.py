@@ -8,8 +8,8 @@ nodes.
 from functools import cached_property
 from typing import NamedTuple
 
-from podium.api.host_ports import conflicts as port_conflicts
-from podium.api.pod_affinity import AffinityTerm
+from podium.kubernetes.rules.host_ports import conflicts as port_conflicts
+from podium.kubernetes.rules.pod_affinity import AffinityTerm
 from podium.cluster.pod_info import PodInfo
 from podium.explain.proposals.situation import Situation
 from podium.plugins.inline_disks import conflicts as disk_conflicts

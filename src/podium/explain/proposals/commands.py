@@ -14,12 +14,12 @@ from dataclasses import replace as with_fields
 import msgspec
 from msgspec.structs import replace
 
-from podium.api.devices import DeviceClass, ResourceClaim, ResourceSlice
-from podium.api.json_values import JsonObject
-from podium.api.meta import KubeObject
-from podium.api.node import Node
-from podium.api.pod import Pod
-from podium.api.storage import CSINode, PersistentVolume, PersistentVolumeClaim
+from podium.kubernetes.kinds.devices import DeviceClass, ResourceClaim, ResourceSlice
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.storage import CSINode, PersistentVolume, PersistentVolumeClaim
 from podium.cluster.pod_info import uid_of
 from podium.engine.scheduler import Engine
 from podium.explain.proposals.owners import owner_of
@@ -31,8 +31,8 @@ from podium.explain.proposals.shell import Kubectl, comment
 from podium.explain.proposals.taints import describe_taint
 from podium.explain.proposals.volume_claims import BY_HAND
 from podium.explain.proposals.workload import Workload, workload_of
-from podium.workloads.provisioning import PROVISIONED_BY
-from podium.workloads.scale_down import DELETION_COST
+from podium.kubernetes.controllers.provisioning import PROVISIONED_BY
+from podium.kubernetes.controllers.scale_down import DELETION_COST
 
 _BY_ITSELF = (CSINode, ResourceSlice)
 """Kinds that come with a node."""

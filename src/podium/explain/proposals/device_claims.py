@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 from msgspec.structs import replace
 
-from podium.api.devices import (
+from podium.kubernetes.kinds.devices import (
     DeviceClaim,
     DeviceClass,
     DeviceRequest,
@@ -22,13 +22,13 @@ from podium.api.devices import (
     ResourceClaimTemplateSpec,
     ResourceSlice,
 )
-from podium.api.errors import closest
-from podium.api.meta import ObjectMeta
-from podium.api.pod import Container, Pod, PodResourceClaim, PodResourceClaimStatus
+from podium.golang.errors import closest
+from podium.kubernetes.kinds.meta import ObjectMeta
+from podium.kubernetes.kinds.pod import Container, Pod, PodResourceClaim, PodResourceClaimStatus
 from podium.explain.proposals import disturbance
 from podium.explain.proposals.proposal import Step
 from podium.explain.proposals.situation import MAX_STEPS_OF_A_KIND, Situation
-from podium.workloads.claims import device_claim
+from podium.kubernetes.controllers.claims import device_claim
 
 PLUGIN = "DynamicResources"
 

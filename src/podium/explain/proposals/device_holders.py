@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from podium.api.devices import ResourceClaim
+from podium.kubernetes.kinds.devices import ResourceClaim
 from podium.explain.proposals.situation import Situation
 
 MAX_CLAIMS = 8

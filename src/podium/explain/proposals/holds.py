@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from podium.api.errors import closest
-from podium.api.meta import ObjectMeta
-from podium.api.pod import PodSchedulingGroup
-from podium.api.pod_groups import (
+from podium.golang.errors import closest
+from podium.kubernetes.kinds.meta import ObjectMeta
+from podium.kubernetes.kinds.pod import PodSchedulingGroup
+from podium.kubernetes.kinds.pod_groups import (
     BasicSchedulingPolicy,
     PodGroup,
     PodGroupSchedulingPolicy,

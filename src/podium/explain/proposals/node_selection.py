@@ -5,12 +5,12 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from podium.api.arithmetic import parse_int
-from podium.api.errors import closest
-from podium.api.labels import GREATER, IN, LESS
-from podium.api.node import Node
-from podium.api.node_pods import is_daemon
-from podium.api.pod import NodeSelector
+from podium.golang.arithmetic import parse_int
+from podium.golang.errors import closest
+from podium.kubernetes.rules.labels import GREATER, IN, LESS
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.rules.node_pods import is_daemon
+from podium.kubernetes.kinds.pod import NodeSelector
 from podium.config.plugin_args import NodeAffinityArgs
 from podium.explain.proposals import disturbance
 from podium.explain.proposals.proposal import Step

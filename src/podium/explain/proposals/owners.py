@@ -2,10 +2,10 @@
 
 from typing import NamedTuple
 
-from podium.api.json_values import JsonObject
-from podium.api.meta import OwnerReference
-from podium.api.pod import Pod
-from podium.api.workloads import ReplicaSet, ReplicationController, StatefulSet
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.meta import OwnerReference
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import ReplicaSet, ReplicationController, StatefulSet
 from podium.cluster.catalog import Catalog
 
 TEMPLATE_HASH = "pod-template-hash"

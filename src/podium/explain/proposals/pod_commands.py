@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from podium.api.json_values import JsonObject, JsonValue
-from podium.api.pod import Pod
+from podium.golang.json_values import JsonObject, JsonValue
+from podium.kubernetes.kinds.pod import Pod
 from podium.explain.proposals.pod_patches import spec_patch
 from podium.explain.proposals.shell import Kubectl, comment
 from podium.explain.proposals.workload import Workload

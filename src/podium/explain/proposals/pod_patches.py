@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from podium.api.json_values import JsonObject, JsonValue
-from podium.api.node_affinity import NAME_FIELD
-from podium.api.pod import PodSpec
+from podium.golang.json_values import JsonObject, JsonValue
+from podium.kubernetes.rules.node_affinity import NAME_FIELD
+from podium.kubernetes.kinds.pod import PodSpec
 
 _BY_NAME = ("containers", "initContainers", "volumes", "resourceClaims")
 _SET_BY_ADMISSION = ("priority", "preemptionPolicy")

@@ -21,9 +21,9 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from podium.api.node import Node
-from podium.api.node_pods import is_daemon
-from podium.api.pod import Pod, PodSpec, as_pending
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.rules.node_pods import is_daemon
+from podium.kubernetes.kinds.pod import Pod, PodSpec, as_pending
 from podium.cluster.pod_info import uid_of
 from podium.engine.decision import Decision
 from podium.explain.hypothesis import Hypothesis
@@ -31,9 +31,9 @@ from podium.explain.proposals.owners import TEMPLATE_HASH
 from podium.explain.proposals.workload import ON_DELETE, RECREATE, Workload
 from podium.explain.trial import Trial
 from podium.framework.status import Code
-from podium.workloads.daemon_pods import daemons_of, pin_to_node, pod_of_daemon
-from podium.workloads.pods import Pod as ControlledPod
-from podium.workloads.scale_down import least_missed
+from podium.kubernetes.controllers.daemon_pods import daemons_of, pin_to_node, pod_of_daemon
+from podium.kubernetes.controllers.pods import Pod as ControlledPod
+from podium.kubernetes.controllers.scale_down import least_missed
 
 MAX_ATTEMPTS = 2_000
 """In one rehearsal; a workload that is larger is left at what has been seen by then."""
@@ -232,7 +232,7 @@ class _Run:
 
     def _roll_out(self, workload: Workload, changed: _Changes) -> None:
         """New pods up to the surge, old ones away down to what must be available, again and again
-        (`podium.workloads.rollout` has the arithmetic)."""
+        (`podium.kubernetes.controllers.rollout` has the arithmetic)."""
         least = workload.wanted - workload.unavailable
         old = order_of_leaving(workload.placed)
         old_waiting = len(workload.waiting)

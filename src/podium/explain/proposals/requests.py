@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
-from podium.api.meta import Quantity
-from podium.api.pod import Container, Pod, ResourceRequirements
-from podium.api.quantity import NANO_PER_MILLI, NANO_PER_UNIT, nano
-from podium.api.requests import (
+from podium.kubernetes.kinds.meta import Quantity
+from podium.kubernetes.kinds.pod import Container, Pod, ResourceRequirements
+from podium.kubernetes.rules.quantity import NANO_PER_MILLI, NANO_PER_UNIT, nano
+from podium.kubernetes.rules.requests import (
     CPU,
     EPHEMERAL_STORAGE,
     MEMORY,

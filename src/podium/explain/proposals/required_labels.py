@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from podium.api.labels import IN, Requirement
-from podium.api.node import Node
-from podium.api.node_affinity import NAME_FIELD, required_selector
-from podium.api.pod import (
+from podium.kubernetes.rules.labels import IN, Requirement
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.rules.node_affinity import NAME_FIELD, required_selector
+from podium.kubernetes.kinds.pod import (
     NodeSelector,
     NodeSelectorRequirement,
     NodeSelectorTerm,

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from math import inf
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.pod_info import uid_of
 from podium.engine.decision import Decision
 from podium.engine.scheduler import Engine
@@ -53,7 +53,7 @@ from podium.explain.proposals.tolerations import (
 from podium.explain.proposals.volume_claims import propose_other_volumes
 from podium.explain.proposals.workload import Workload, workload_of
 from podium.explain.trial import Trial
-from podium.workloads.kinds import Workload as Controller
+from podium.kubernetes.controllers.workloads import Workload as Controller
 
 Family = Callable[[Situation], Iterator[Step]]
 

@@ -10,8 +10,8 @@ are always found in the same order. A second change is looked for among the node
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.catalog import Catalog
 from podium.engine.decision import Decision
 from podium.explain.filter_examination import FilterExamination

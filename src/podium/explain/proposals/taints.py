@@ -2,9 +2,9 @@
 
 from msgspec.structs import replace
 
-from podium.api.node import Node, Taint
-from podium.api.pod import Pod
-from podium.api.tolerations import HARD_EFFECTS, tolerated
+from podium.kubernetes.kinds.node import Node, Taint
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.tolerations import HARD_EFFECTS, tolerated
 
 CORDON_KEY = "node.kubernetes.io/unschedulable"
 CONDITION_KEYS = "node.kubernetes.io/", "node.cloudprovider.kubernetes.io/"

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from podium.api.node import Taint
-from podium.api.pod import Toleration
+from podium.kubernetes.kinds.node import Taint
+from podium.kubernetes.kinds.pod import Toleration
 from podium.explain.proposals import disturbance
 from podium.explain.proposals.proposal import Step
 from podium.explain.proposals.situation import CORDON_FILTER, MAX_STEPS_OF_A_KIND, Situation

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from podium.api.errors import PodiumError
-from podium.api.pod import Pod
+from podium.golang.errors import PodiumError
+from podium.kubernetes.kinds.pod import Pod
 from podium.extenders.extender import ExtenderError
 from podium.extenders.gpu.quotas import NamespaceQuotas
 from podium.extenders.gpu.resource_quotas import ResourceQuotas

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import msgspec
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.gpu.quota import MODEL_LABEL, POOL_LABEL, QUOTA_CONFIG_MAP
 
 

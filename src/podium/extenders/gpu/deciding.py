@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.client import Clock, KubeClient, RequestFailed
 from podium.extenders.gpu.cluster_view import ClusterView, PodChanged
 from podium.extenders.gpu.decision_writing import DecisionWriter

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.client import Clock, KubeClient, Unreachable
 from podium.client.api_errors import Conflict, NotFound, ServerTrouble, TooManyRequests
 from podium.client.resources import NODES, PODS

@@ -15,8 +15,8 @@ from typing import Final
 import numpy as np
 from msgspec import Struct
 
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.extenders.extender import ExtenderError, Nodes, Unresolvable
 from podium.extenders.gpu.cluster_view import ClusterView
 from podium.gpu.card_table import CardTable

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Final
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.extenders.extender import Extender, ExtenderError, Nodes, Victims
 from podium.extenders.gpu.cluster_view import PodChanged
 from podium.extenders.gpu.deciding import FAILURES, Decider

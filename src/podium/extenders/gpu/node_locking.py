@@ -9,9 +9,9 @@ from typing import Final
 
 import msgspec
 
-from podium.api.errors import PodiumError
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.golang.errors import PodiumError
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.client import Clock, KubeClient, RequestFailed
 from podium.client.api_errors import Conflict, NotFound
 from podium.client.resources import NODES

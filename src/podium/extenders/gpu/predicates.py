@@ -5,7 +5,7 @@ decision could be written is the only one that passes. A decision that the pod c
 earlier attempt is replaced: a pod whose binding failed is not stuck with it.
 """
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.extenders.extender import Extender, ExtenderError, Nodes
 from podium.extenders.gpu.cluster_view import PodChanged
 from podium.extenders.gpu.deciding import FAILURES, Decider

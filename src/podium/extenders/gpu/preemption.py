@@ -13,13 +13,13 @@ from typing import Final
 
 from msgspec import Struct
 
-from podium.api.coscheduling import pod_group_name
-from podium.api.node_pods import is_daemon
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.coscheduling import pod_group_name
+from podium.kubernetes.rules.node_pods import is_daemon
+from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.choosing import check_row
 from podium.gpu.ledger import Holder, Ledger
 from podium.gpu.requests import PodRequest, starting_order
-from podium.workloads.priorities import SYSTEM_PRIORITIES
+from podium.kubernetes.rules.priorities import SYSTEM_PRIORITIES
 
 DEFAULT_THRESHOLD: Final = 50
 _MAX_STEPS: Final = 1 << 15

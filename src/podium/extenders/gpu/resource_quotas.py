@@ -4,7 +4,7 @@ from podium.gpu.dialects.dialect import Dialect
 from podium.gpu.ledger import Ledger
 from podium.gpu.quota import QuotaLeft
 from podium.gpu.resource_quotas import hard_amounts
-from podium.workloads.quotas import ResourceQuota
+from podium.kubernetes.rules.quotas import ResourceQuota
 
 
 class ResourceQuotas:

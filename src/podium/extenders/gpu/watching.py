@@ -5,16 +5,16 @@ from collections.abc import Callable
 from random import Random
 from typing import Any, Final, Generic, TypeVar
 
-from podium.api.meta import KubeObject
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.client import Clock, KubeClient, ObjectStore, Reflector, ResourceType, Selection
 from podium.client.object_decoding import decoder_of
 from podium.client.resources import CONFIG_MAPS, NODES, PODS, RESOURCE_QUOTAS
 from podium.extenders.gpu.cluster_view import ClusterView
 from podium.gpu.quota import QUOTA_KEY
-from podium.workloads.kinds import ConfigMap
-from podium.workloads.quotas import ResourceQuota
+from podium.kubernetes.controllers.workloads import ConfigMap
+from podium.kubernetes.rules.quotas import ResourceQuota
 
 _EVERYTHING: Final = Selection()
 _RUNNING_OR_WAITING: Final = Selection(fields="status.phase!=Succeeded,status.phase!=Failed")

@@ -10,8 +10,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from podium.api.node import Node
-from podium.api.pod import Container, Pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Container, Pod
 from podium.gpu.cards import NodeCards
 from podium.gpu.dialects.dialect import Dialect, InvalidRequest
 from podium.gpu.dialects.gpu_manager import WHOLE_CARD

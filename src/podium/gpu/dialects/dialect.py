@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from podium.api.node import Node
-from podium.api.pod import Container, Pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Container, Pod
 from podium.gpu.allocations import Allocation
 from podium.gpu.cards import Card, NodeCards
 from podium.gpu.dialects.node_lock import NodeLockRule

@@ -10,9 +10,9 @@ cores, so that an init container would be given the card of another one: such po
 
 from collections.abc import Iterable, Sequence
 
-from podium.api.node import Node
-from podium.api.pod import Container, Pod
-from podium.api.timestamps import seconds_of
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Container, Pod
+from podium.kubernetes.rules.timestamps import seconds_of
 from podium.gpu.allocations import Allocation, CardShare
 from podium.gpu.cards import MAX_CARDS, NO_CARDS, Card, NodeCards
 from podium.gpu.dialects.dialect import (

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from podium.api.label_syntax import value_problems
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.rules.label_syntax import value_problems
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.cards import NO_CARDS, Card, NodeCards
 from podium.gpu.dialects.dialect import NodeWrite, Phase, PodWrite
 from podium.gpu.dialects.gpu_manager import GPUManager

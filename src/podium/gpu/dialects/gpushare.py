@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from podium.api.node import Node
-from podium.api.pod import Container, Pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Container, Pod
 from podium.gpu.allocations import Allocation, CardShare
 from podium.gpu.cards import MAX_CARDS, NO_CARDS, Card, NodeCards
 from podium.gpu.dialects.dialect import (

@@ -10,12 +10,12 @@ from typing import Final
 
 from msgspec import Struct
 
-from podium.api.arithmetic import parse_int
-from podium.api.coscheduling import pod_group_name
-from podium.api.meta import ObjectMeta
-from podium.api.node import Node
-from podium.api.pod import Pod
-from podium.api.timestamps import seconds_of, time_text
+from podium.golang.arithmetic import parse_int
+from podium.kubernetes.kinds.coscheduling import pod_group_name
+from podium.kubernetes.kinds.meta import ObjectMeta
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.timestamps import seconds_of, time_text
 
 _NANOSECONDS: Final = 1_000_000_000
 _MAX_VALUE: Final = 1024

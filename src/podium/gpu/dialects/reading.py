@@ -9,11 +9,11 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from podium.api.arithmetic import INT64_MAX, parse_int
-from podium.api.meta import ObjectMeta
-from podium.api.node import Node
-from podium.api.pod import Container, Pod
-from podium.api.quantity import QuantityError, value
+from podium.golang.arithmetic import INT64_MAX, parse_int
+from podium.kubernetes.kinds.meta import ObjectMeta
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Container, Pod
+from podium.kubernetes.rules.quantity import QuantityError, value
 from podium.gpu.cards import (
     MAX_CARDS,
     MAX_MEMORY,

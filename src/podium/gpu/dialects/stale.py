@@ -11,9 +11,9 @@ own can only be shorter than that of the service, and a time in the future is no
 from enum import Enum
 from typing import Final
 
-from podium.api.go_duration import Duration, DurationError
-from podium.api.pod import Pod, PodCondition
-from podium.api.timestamps import seconds_of
+from podium.golang.durations import Duration, DurationError
+from podium.kubernetes.kinds.pod import Pod, PodCondition
+from podium.kubernetes.rules.timestamps import seconds_of
 from podium.gpu.dialects.dialect import Phase, WrittenDecision
 
 GRACE_PERIOD_S: Final = 30.0

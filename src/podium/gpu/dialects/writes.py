@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from podium.api.json_values import JsonObject
-from podium.api.meta import ObjectMeta
-from podium.api.pod import Pod
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.meta import ObjectMeta
+from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.dialects.dialect import PodWrite
 
 

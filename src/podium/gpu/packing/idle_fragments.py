@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from podium.api.node import Node
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.card_table import CardTable
 from podium.gpu.cards import NodeCards
 from podium.gpu.columns import Floats, Ints

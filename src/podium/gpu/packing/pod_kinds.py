@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from podium.api.pod import Pod
-from podium.api.requests import pod_requests, to_vector
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.requests import pod_requests, to_vector
 from podium.gpu.card_table import CardTable
 from podium.gpu.packing.card_columns import model_mask
 from podium.gpu.packing.card_needs import CardNeed, CardSize

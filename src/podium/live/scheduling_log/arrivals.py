@@ -1,6 +1,6 @@
 """Lines about nodes and pods that come, change and go (upstream: `eventhandlers.go`)."""
 
-from podium.api.node import Node
+from podium.kubernetes.kinds.node import Node
 from podium.cluster.order import zone_key
 from podium.framework.events import Action, ClusterEvent, EventObject, Resource
 from podium.framework.log import ObjectRef

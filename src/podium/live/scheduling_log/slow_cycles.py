@@ -11,7 +11,7 @@ of that, and all of them from verbosity 4 on:
 from datetime import UTC, datetime
 from typing import Final
 
-from podium.api.go_duration import Duration
+from podium.golang.durations import Duration
 from podium.engine.decision import Decision
 from podium.live.scheduling_log.line_writer import LineWriter
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
-from podium.api.go_quoting import quoted
+from podium.golang.quoting import quoted
 from podium.live.serving.authentication import Authenticator
 from podium.live.serving.authorization import Authorizer
 from podium.live.serving.exchange import PageRequest, PageResponse, plain_error, refusal

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from podium.api.errors import InputError
+from podium.golang.errors import InputError
 from podium.config.flags.host_environment import StartRefused
 from podium.config.flags.tls_checks import PAIR_NAME
 from podium.files.private_files import write_private_file

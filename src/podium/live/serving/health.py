@@ -11,7 +11,7 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from podium.api.go_quoting import quoted
+from podium.golang.quoting import quoted
 from podium.live import metric_definitions as known
 from podium.live.exposition import Exposition
 from podium.live.serving.exchange import TEXT, PageRequest, PageResponse, plain_error, text

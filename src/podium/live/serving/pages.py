@@ -10,7 +10,7 @@ import gzip
 from collections.abc import Callable
 from typing import Final
 
-from podium.api.go_quoting import quoted
+from podium.golang.quoting import quoted
 from podium.live.exposition import CONTENT_TYPE
 from podium.live.resource_metrics import resource_pieces
 from podium.live.serving.content_negotiation import SUPPORTED, SUPPORTED_WITH_CBOR

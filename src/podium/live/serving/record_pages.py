@@ -9,7 +9,7 @@ see it.
 from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
-from podium.api.versioned_documents import add_version
+from podium.files.versioned_documents import add_version
 from podium.live.serving.exchange import PageRequest, PageResponse, document, refusal
 
 ROOT: Final = "/debug/podium"

@@ -14,7 +14,7 @@ from typing import Final, Generic, TypeVar
 
 import msgspec
 
-from podium.api.errors import PodiumError
+from podium.golang.errors import PodiumError
 from podium.client import KubeClient, RequestFailed
 
 TOKEN_REVIEWS: Final = "/apis/authentication.k8s.io/v1/tokenreviews"

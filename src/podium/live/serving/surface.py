@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Final, Protocol
 
-from podium.api.pod import Pod
+from podium.kubernetes.kinds.pod import Pod
 from podium.live.serving.health import PING, Check
 from podium.live.serving.record_pages import Records
 from podium.live.serving.zpages import Standing

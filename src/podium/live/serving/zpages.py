@@ -15,8 +15,8 @@ from typing import Any, Final
 
 import yaml
 
-from podium.api.timestamps import time_text
-from podium.config.feature_gates import FeatureGates
+from podium.kubernetes.rules.timestamps import time_text
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.flags.release_text import KUBERNETES_VERSION
 from podium.live.component_metrics import runtime
 from podium.live.serving import cbor

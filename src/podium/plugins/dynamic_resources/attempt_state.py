@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from podium.api.devices import (
+from podium.kubernetes.kinds.devices import (
     AllocationResult,
     ResourceClaim,
     ResourceClaimConsumerReference,
 )
-from podium.api.node_affinity import NodeTerm
-from podium.api.pod import (
+from podium.kubernetes.rules.node_affinity import NodeTerm
+from podium.kubernetes.kinds.pod import (
     ContainerExtendedResourceRequest,
     NodeAllocatableResourceClaimStatus,
     Pod,

@@ -5,13 +5,13 @@ pod is not bound; when one of the failure conditions is, or the time is up, the 
 given back (spec 10.2).
 """
 
-from podium.api.devices import (
+from podium.kubernetes.kinds.devices import (
     AllocatedDeviceStatus,
     DeviceCondition,
     DeviceRequestAllocationResult,
     ResourceClaim,
 )
-from podium.api.timestamps import seconds_of
+from podium.kubernetes.rules.timestamps import seconds_of
 
 
 class BindingFailed(Exception):

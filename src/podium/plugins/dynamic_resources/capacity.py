@@ -7,9 +7,9 @@ asked for (spec 8.7). All amounts are exact, in units of 10^-9.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from podium.api.devices import CapacityRequestPolicy, DeviceCapacity
-from podium.api.meta import Quantity, ResourceList
-from podium.api.quantity import NANO_PER_UNIT, nano
+from podium.kubernetes.kinds.devices import CapacityRequestPolicy, DeviceCapacity
+from podium.kubernetes.kinds.meta import Quantity, ResourceList
+from podium.kubernetes.rules.quantity import NANO_PER_UNIT, nano
 
 Amounts = dict[str, int]
 """Capacity name -> amount in nano units."""

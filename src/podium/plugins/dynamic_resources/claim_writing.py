@@ -15,18 +15,18 @@ from typing import Protocol, runtime_checkable
 
 from msgspec.structs import replace
 
-from podium.api.devices import (
+from podium.kubernetes.kinds.devices import (
     AllocationResult,
     ResourceClaim,
     ResourceClaimConsumerReference,
     ResourceClaimStatus,
 )
-from podium.api.pod import (
+from podium.kubernetes.kinds.pod import (
     NodeAllocatableResourceClaimStatus,
     Pod,
     PodExtendedResourceClaimStatus,
 )
-from podium.api.timestamps import time_text
+from podium.kubernetes.rules.timestamps import time_text
 from podium.cluster.pod_info import PodInfo
 from podium.plugins.dynamic_resources.attempt_state import ClaimsState, Reservation
 from podium.plugins.dynamic_resources.binding_conditions import (

@@ -6,7 +6,7 @@ satisfies it (spec 8.6).
 
 from collections.abc import Sequence
 
-from podium.api.devices import DeviceAttribute, DeviceConstraint
+from podium.kubernetes.kinds.devices import DeviceAttribute, DeviceConstraint
 from podium.plugins.dynamic_resources.inventory import Content
 
 Value = tuple[str, object]

@@ -10,17 +10,17 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from podium.api.devices import (
+from podium.kubernetes.kinds.devices import (
     DeviceClaim,
     DeviceRequest,
     ExactDeviceRequest,
     ResourceClaim,
     ResourceClaimSpec,
 )
-from podium.api.meta import ObjectMeta, OwnerReference
-from podium.api.pod import Container, ContainerExtendedResourceRequest, Pod
-from podium.api.quantity import value
-from podium.api.requests import is_extended, pod_requests, to_vector
+from podium.kubernetes.kinds.meta import ObjectMeta, OwnerReference
+from podium.kubernetes.kinds.pod import Container, ContainerExtendedResourceRequest, Pod
+from podium.kubernetes.rules.quantity import value
+from podium.kubernetes.rules.requests import is_extended, pod_requests, to_vector
 from podium.plugins.dynamic_resources.pod_claims import EXTENDED_RESOURCE_ANNOTATION
 from podium.plugins.extended_resource_classes import IMPLICIT_PREFIX, ExtendedResourceClasses
 

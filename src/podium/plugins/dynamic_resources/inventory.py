@@ -12,17 +12,17 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from podium.api.devices import (
+from podium.kubernetes.kinds.devices import (
     Device,
     DeviceAttribute,
     DeviceTaint,
     DeviceTaintRule,
     ResourceSlice,
 )
-from podium.api.field_errors import aggregate
-from podium.api.node_affinity import NodeTerm, parse_node_selector
-from podium.api.pod import NodeSelector
-from podium.api.quantity import nano
+from podium.kubernetes.rules.field_errors import aggregate
+from podium.kubernetes.rules.node_affinity import NodeTerm, parse_node_selector
+from podium.kubernetes.kinds.pod import NodeSelector
+from podium.kubernetes.rules.quantity import nano
 from podium.cel import (
     COST_LIMIT,
     CelError,

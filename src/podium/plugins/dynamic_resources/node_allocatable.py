@@ -15,16 +15,16 @@ Worked example: two devices with {cpu: {allocationMultiplier: 4}} are 8 cpus; on
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from podium.api.devices import (
+from podium.kubernetes.kinds.devices import (
     AllocationResult,
     DeviceRequestAllocationResult,
     NodeAllocatableResourceMapping,
     ResourceClaim,
 )
-from podium.api.meta import Quantity
-from podium.api.pod import NodeAllocatableResourceClaimStatus, Pod
-from podium.api.quantity_spelling import canonical, product, total
-from podium.api.requests import (
+from podium.kubernetes.kinds.meta import Quantity
+from podium.kubernetes.kinds.pod import NodeAllocatableResourceClaimStatus, Pod
+from podium.kubernetes.rules.quantity_spelling import canonical, product, total
+from podium.kubernetes.rules.requests import (
     CPU,
     EPHEMERAL_STORAGE,
     MEMORY,

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from podium.api.devices import AllocationResult, ResourceClaim
+from podium.kubernetes.kinds.devices import AllocationResult, ResourceClaim
 from podium.cluster.growth import Ints, Mask, Rows, count_of, indices
 from podium.cluster.node_matching import terms_mask
 from podium.cluster.nodes import NodeTable

@@ -6,7 +6,7 @@ is not picked stays behind.
 
 from dataclasses import dataclass
 
-from podium.api.meta import Quantity
+from podium.kubernetes.kinds.meta import Quantity
 from podium.plugins.dynamic_resources.capacity import Amounts, has_room, taken_of
 from podium.plugins.dynamic_resources.claim_state import AllocatedDevices
 from podium.plugins.dynamic_resources.constraints import Constraint

@@ -12,8 +12,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from podium.api.devices import DeviceClass, ResourceClaim
-from podium.api.json_values import JsonObject
+from podium.kubernetes.kinds.devices import DeviceClass, ResourceClaim
+from podium.golang.json_values import JsonObject
 from podium.cluster.growth import Ints, Rows, count_of
 from podium.cluster.pod_group_state import (
     PodGroupMissing,

@@ -6,9 +6,9 @@ exception with that text (spec 7.3).
 
 from collections.abc import Callable, Iterator
 
-from podium.api.devices import ResourceClaim, ResourceClaimConsumerReference
-from podium.api.pod import Pod, PodResourceClaim
-from podium.api.pod_groups import PodGroup
+from podium.kubernetes.kinds.devices import ResourceClaim, ResourceClaimConsumerReference
+from podium.kubernetes.kinds.pod import Pod, PodResourceClaim
+from podium.kubernetes.kinds.pod_groups import PodGroup
 
 FindClaim = Callable[[str, str], ResourceClaim | None]
 """(namespace, name) -> the latest state of a claim."""

@@ -6,7 +6,7 @@ eight points, the last of eight one (spec 7.9).
 
 from collections.abc import Sequence
 
-from podium.api.devices import AllocationResult, ResourceClaim
+from podium.kubernetes.kinds.devices import AllocationResult, ResourceClaim
 from podium.plugins.dynamic_resources.allocator import Solution
 from podium.plugins.dynamic_resources.requests import ClaimRequests
 

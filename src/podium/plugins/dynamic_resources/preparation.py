@@ -2,10 +2,10 @@
 
 from collections.abc import Container, Iterator, Mapping
 
-from podium.api.devices import AllocationResult, DeviceRequest, ResourceClaim
-from podium.api.node_affinity import NodeSelectorError, NodeTerm, parse_node_selector
-from podium.api.pod import Pod
-from podium.api.pod_groups import PodGroup
+from podium.kubernetes.kinds.devices import AllocationResult, DeviceRequest, ResourceClaim
+from podium.kubernetes.rules.node_affinity import NodeSelectorError, NodeTerm, parse_node_selector
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.cluster.catalog import Catalog
 from podium.cluster.pod_group_state import PodGroupMissing, pod_group
 from podium.framework.status import Status, error, unresolvable

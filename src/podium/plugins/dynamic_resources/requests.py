@@ -8,7 +8,7 @@ the order of claims and requests, mixed with those that depend on the node (spec
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from podium.api.devices import (
+from podium.kubernetes.kinds.devices import (
     DeviceClass,
     DeviceRequest,
     DeviceSelector,

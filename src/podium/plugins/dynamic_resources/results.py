@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from uuid import NAMESPACE_URL, uuid5
 
-from podium.api.devices import (
+from podium.kubernetes.kinds.devices import (
     AllocationResult,
     DeviceAllocationConfiguration,
     DeviceAllocationResult,
     DeviceRequestAllocationResult,
 )
-from podium.api.pod import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
+from podium.kubernetes.kinds.pod import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from podium.plugins.dynamic_resources.allocator import Solution
 from podium.plugins.dynamic_resources.picks import Pick
 from podium.plugins.dynamic_resources.requests import AllocationError, ClaimRequests, Request

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from podium.api.devices import DeviceClass
+from podium.kubernetes.kinds.devices import DeviceClass
 from podium.cluster.growth import Ints
 from podium.cluster.state import Cluster
 from podium.plugins.dynamic_resources.claim_state import ClaimState, PoolId

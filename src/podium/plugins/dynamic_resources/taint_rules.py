@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from podium.api.devices import Device, DeviceTaint, DeviceTaintRule, ResourceSlice
+from podium.kubernetes.kinds.devices import Device, DeviceTaint, DeviceTaintRule, ResourceSlice
 
 
 def with_rules(source: ResourceSlice, rules: Sequence[DeviceTaintRule]) -> Sequence[Device]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from podium.api.devices import DeviceTaint, DeviceToleration
+from podium.kubernetes.kinds.devices import DeviceTaint, DeviceToleration
 
 
 def tolerates(toleration: DeviceToleration, taint: DeviceTaint) -> bool:

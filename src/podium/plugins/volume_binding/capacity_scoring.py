@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from podium.api.quantity import value
-from podium.api.storage import PersistentVolume
+from podium.kubernetes.rules.quantity import value
+from podium.kubernetes.kinds.storage import PersistentVolume
 from podium.cluster.growth import Ints, Mask, Rows, count_of
 from podium.config.plugin_args import UtilizationShapePoint
 from podium.framework.scoring import MAX_SCORE

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from podium.api.storage import CSIStorageCapacity, PersistentVolumeClaim
+from podium.kubernetes.kinds.storage import CSIStorageCapacity, PersistentVolumeClaim
 from podium.cluster.growth import Codes, Ints, Mask, Rows
 from podium.framework.status import Status, error, unresolvable
 from podium.framework.verdict import Verdict

@@ -1,6 +1,6 @@
 """Which events may let a pod through that VolumeBinding has rejected."""
 
-from podium.api.storage import (
+from podium.kubernetes.kinds.storage import (
     CSIDriver,
     CSINode,
     CSIStorageCapacity,

@@ -11,8 +11,8 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from podium.api.labels import IN, Requirement
-from podium.api.node_affinity import NodeTerm
+from podium.kubernetes.rules.labels import IN, Requirement
+from podium.kubernetes.rules.node_affinity import NodeTerm
 from podium.cluster.growth import Codes, Ints, Mask, indices
 from podium.cluster.interning import Interner
 from podium.cluster.node_matching import labels_mask

@@ -15,9 +15,9 @@ from types import MappingProxyType
 import numpy as np
 from msgspec.structs import replace
 
-from podium.api.json_values import JsonObject
-from podium.api.pod import Pod
-from podium.api.storage import (
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.storage import (
     BOUND_BY_CONTROLLER,
     SELECTED_NODE,
     ObjectReference,

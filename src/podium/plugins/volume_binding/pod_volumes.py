@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from podium.api.pod import Pod
-from podium.api.quantity import nano, value
-from podium.api.storage import (
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.quantity import nano, value
+from podium.kubernetes.kinds.storage import (
     BIND_COMPLETED,
     SELECTED_NODE,
     CSIStorageCapacity,

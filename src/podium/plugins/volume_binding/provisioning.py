@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from podium.api.labels import IN, Requirement, SelectorError, requirement_problems, selector_of
-from podium.api.quantity import value
-from podium.api.storage import CSIDriver, CSIStorageCapacity, StorageClass, TopologySelectorTerm
+from podium.kubernetes.rules.labels import IN, Requirement, SelectorError, requirement_problems, selector_of
+from podium.kubernetes.rules.quantity import value
+from podium.kubernetes.kinds.storage import CSIDriver, CSIStorageCapacity, StorageClass, TopologySelectorTerm
 from podium.cluster.catalog import Catalog
 from podium.cluster.growth import Ints
 from podium.plugins.volume_binding.node_reach import EVERYWHERE, NodeReach

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from podium.api.labels import Selector, selector_of
-from podium.api.node_affinity import parse_node_selector
-from podium.api.quantity import nano
-from podium.api.storage import PersistentVolume, PersistentVolumeClaim
+from podium.kubernetes.rules.labels import Selector, selector_of
+from podium.kubernetes.rules.node_affinity import parse_node_selector
+from podium.kubernetes.rules.quantity import nano
+from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
 from podium.cluster.catalog import Catalog
 from podium.cluster.growth import Ints
 from podium.cluster.interning import Interner

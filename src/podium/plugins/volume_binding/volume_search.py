@@ -12,10 +12,10 @@ from typing import Final
 
 import numpy as np
 
-from podium.api.labels import SelectorError
-from podium.api.node_affinity import parse_node_selector
-from podium.api.pod import NodeSelector
-from podium.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
+from podium.kubernetes.rules.labels import SelectorError
+from podium.kubernetes.rules.node_affinity import parse_node_selector
+from podium.kubernetes.kinds.pod import NodeSelector
+from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from podium.cluster.growth import Codes, Ints, Mask
 from podium.cluster.state import Cluster
 from podium.plugins.csi_nodes import CsiNodeColumns

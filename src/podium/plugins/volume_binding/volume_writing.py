@@ -8,9 +8,9 @@ is taken back: the next attempt finds it (plugins spec 4.10).
 
 from typing import Protocol, runtime_checkable
 
-from podium.api.field_errors import aggregate
-from podium.api.node_affinity import parse_node_selector
-from podium.api.storage import CSINode, PersistentVolume, PersistentVolumeClaim
+from podium.kubernetes.rules.field_errors import aggregate
+from podium.kubernetes.rules.node_affinity import parse_node_selector
+from podium.kubernetes.kinds.storage import CSINode, PersistentVolume, PersistentVolumeClaim
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
 from podium.plugins.csi_nodes import migrated_plugins

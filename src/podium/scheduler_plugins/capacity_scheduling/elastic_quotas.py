@@ -9,11 +9,11 @@ collection).
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from podium.api.arithmetic import INT64_MAX
-from podium.api.elastic_quota import ElasticQuota
-from podium.api.json_values import JsonObject
-from podium.api.meta import ResourceList
-from podium.api.requests import allocatable_vector
+from podium.golang.arithmetic import INT64_MAX
+from podium.kubernetes.kinds.elastic_quota import ElasticQuota
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.meta import ResourceList
+from podium.kubernetes.rules.requests import allocatable_vector
 from podium.framework.watched_kind import WatchedKind
 from podium.scheduler_plugins.custom_kinds import AGE, QUANTITIES, definition, object_schema
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from podium.api.arithmetic import INT64_MAX
+from podium.golang.arithmetic import INT64_MAX
 from podium.framework.refusal_cause import RefusalCause
 from podium.plugin import PodInfo
 from podium.scheduler_plugins.capacity_scheduling.elastic_quotas import FIXED

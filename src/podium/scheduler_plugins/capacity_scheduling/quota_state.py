@@ -7,7 +7,7 @@ imagines to come and go on top of that, so that a copy for a trial copies little
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from podium.api.arithmetic import INT64_MAX
+from podium.golang.arithmetic import INT64_MAX
 from podium.plugin import PodInfo
 from podium.scheduler_plugins.capacity_scheduling.elastic_quotas import FIXED, Bounds
 from podium.scheduler_plugins.capacity_scheduling.quota_usage import (

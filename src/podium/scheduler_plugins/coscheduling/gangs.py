@@ -10,15 +10,15 @@ scheduler's sight, so their number is the status's, which the group's controller
 
 from dataclasses import dataclass
 
-from podium.api.coscheduling import (
+from podium.kubernetes.kinds.coscheduling import (
     CoschedulingPodGroup,
     SchedulingSigsPodGroup,
     SchedulingXPodGroup,
     min_available,
     pod_group_name,
 )
-from podium.api.meta import ResourceList
-from podium.api.timestamps import seconds_of
+from podium.kubernetes.kinds.meta import ResourceList
+from podium.kubernetes.rules.timestamps import seconds_of
 from podium.plugin import Code, Handle, Pod, PodInfo
 
 GroupKey = tuple[str, str]

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from podium.api.coscheduling import (
+from podium.kubernetes.kinds.coscheduling import (
     POD_GROUP_LABEL,
     CoschedulingPodGroupSpec,
     SchedulingXPodGroup,
     pod_group_name,
 )
-from podium.api.errors import closest
-from podium.api.meta import ObjectMeta
+from podium.golang.errors import closest
+from podium.kubernetes.kinds.meta import ObjectMeta
 from podium.plugin import ChangeKind, Handle, Pod, ProposedChange
 
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from podium.api.quantity import milli_value, value
-from podium.api.quantity_spelling import canonical
+from podium.kubernetes.rules.quantity import milli_value, value
+from podium.kubernetes.rules.quantity_spelling import canonical
 from podium.plugin import Cluster, Ints, PodInfo
 from podium.scheduler_plugins.coscheduling.gangs import Gang
 

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec.structs import replace
 
-from podium.api.arithmetic import parse_int
-from podium.api.meta import Quantity, ResourceList
-from podium.api.pod import Container, Pod
-from podium.api.requests import CPU, MEMORY
+from podium.golang.arithmetic import parse_int
+from podium.kubernetes.kinds.meta import Quantity, ResourceList
+from podium.kubernetes.kinds.pod import Container, Pod
+from podium.kubernetes.rules.requests import CPU, MEMORY
 from podium.gpu.allocations import NOTHING_CHARGED, Charged
 from podium.gpu.card_rules import Facts, set_needs
 from podium.gpu.card_table import REASONS, CardTable

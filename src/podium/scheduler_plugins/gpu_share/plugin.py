@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 from podium.gpu.binding_order import UntoldDecision, choose_again
 from podium.gpu.card_table import CardTable
 from podium.gpu.choosing import allocate, check_row

@@ -7,9 +7,9 @@ sidecars and pod-level resources are not looked at. Limits are never less than r
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
-from podium.api.meta import ResourceList
-from podium.api.pod import Pod
-from podium.api.quantity import milli_value, value
+from podium.kubernetes.kinds.meta import ResourceList
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.quantity import milli_value, value
 from podium.cluster.pod_info import PodShape
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from podium.api.quantity import milli_value, value
+from podium.kubernetes.rules.quantity import milli_value, value
 from podium.cluster.nodes import NodeTable
 from podium.framework.sources import Floats, SourceColumn
 from podium.plugin import Rows

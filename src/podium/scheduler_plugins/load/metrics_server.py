@@ -9,8 +9,8 @@ from typing import Final
 
 import msgspec
 
-from podium.api.quantity import QuantityError, nano
-from podium.api.timestamps import seconds_of
+from podium.kubernetes.rules.quantity import QuantityError, nano
+from podium.kubernetes.rules.timestamps import seconds_of
 from podium.client.connection import transport_for
 from podium.client.transport import Request
 from podium.config.flags.client_settings import ClientSettings

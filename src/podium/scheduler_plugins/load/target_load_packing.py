@@ -19,10 +19,10 @@ import msgspec
 import numpy as np
 from msgspec import Meta
 
-from podium.api.meta import Quantity
-from podium.api.pod import Container, ResourceRequirements
-from podium.api.quantity import QuantityError, milli_value
-from podium.api.timestamps import seconds_of
+from podium.kubernetes.kinds.meta import Quantity
+from podium.kubernetes.kinds.pod import Container, ResourceRequirements
+from podium.kubernetes.rules.quantity import QuantityError, milli_value
+from podium.kubernetes.rules.timestamps import seconds_of
 from podium.cluster.pod_info import PodInfo, PodShape
 from podium.framework.handle import Handle
 from podium.framework.plugin_arguments import ArgumentsError

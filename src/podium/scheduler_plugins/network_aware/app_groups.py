@@ -9,8 +9,8 @@ from typing import Final, Literal
 
 from msgspec import field
 
-from podium.api.json_values import JsonObject
-from podium.api.meta import KubeStruct, Quantity
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.meta import KubeStruct, Quantity
 from podium.framework.watched_kind import WatchedKind
 from podium.plugin import Handle, KubeObject, Pod
 from podium.scheduler_plugins.custom_kinds import (

@@ -9,7 +9,7 @@ back (`preemption/preemption.go` of the collection).
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from podium.api.pod import Container
+from podium.kubernetes.kinds.pod import Container
 from podium.plugin import PodInfo
 from podium.scheduler_plugins.node_resource_topology.numa_placement import (
     ContainerName,

@@ -8,9 +8,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
-from podium.api.json_values import JsonObject
-from podium.api.meta import KubeStruct, Quantity
-from podium.api.quantity import milli_value, value
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.meta import KubeStruct, Quantity
+from podium.kubernetes.rules.quantity import milli_value, value
 from podium.framework.watched_kind import WatchedKind
 from podium.plugin import KubeObject
 from podium.scheduler_plugins.custom_kinds import (

@@ -8,10 +8,10 @@ reports, belong to the whole node (`numaresources.go` of the collection).
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
-from podium.api.pod import Container
-from podium.api.quality_of_service import BEST_EFFORT, GUARANTEED, qos_class_of
-from podium.api.quantity import milli_of_nano, value_of_nano
-from podium.api.requests import pod_requests
+from podium.kubernetes.kinds.pod import Container
+from podium.kubernetes.rules.quality_of_service import BEST_EFFORT, GUARANTEED, qos_class_of
+from podium.kubernetes.rules.quantity import milli_of_nano, value_of_nano
+from podium.kubernetes.rules.requests import pod_requests
 from podium.plugin import PodInfo
 from podium.scheduler_plugins.node_resource_topology.topologies import amount_of
 

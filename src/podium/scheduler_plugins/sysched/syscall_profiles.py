@@ -10,9 +10,9 @@ from typing import Final, Literal
 
 from msgspec import field
 
-from podium.api.json_values import JsonObject
-from podium.api.meta import KubeStruct
-from podium.api.pod import SeccompProfile
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.meta import KubeStruct
+from podium.kubernetes.kinds.pod import SeccompProfile
 from podium.framework.watched_kind import WatchedKind
 from podium.plugin import KubeObject, Pod
 from podium.scheduler_plugins.custom_kinds import TEXT, definition, list_schema, object_schema

@@ -4,10 +4,10 @@ Patches of a status are strategic merges in which conditions are known by their 
 those that change are sent.
 """
 
-from podium.api.json_values import JsonObject
-from podium.api.meta import Condition
-from podium.workloads.moment import Moment
-from podium.workloads.objects import condition_of
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.meta import Condition
+from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.controllers.objects import condition_of
 
 
 def changed_condition(

@@ -9,8 +9,8 @@ from datetime import UTC, datetime, tzinfo
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from podium.api.json_values import JsonObject
-from podium.api.timestamps import seconds_of
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.timestamps import seconds_of
 from podium.client import PatchType
 from podium.client.api_errors import ApiError
 from podium.client.resources import CRON_JOBS, JOBS
@@ -27,7 +27,7 @@ from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.controllers.object_events import event_about
 from podium.simulated_cluster.controllers.ownership import wake_owners
 from podium.simulated_cluster.informers import Informers
-from podium.workloads.cron_jobs import (
+from podium.kubernetes.controllers.cron_jobs import (
     CRON_JOB,
     SCHEDULED_AT,
     CronJob,
@@ -38,10 +38,10 @@ from podium.workloads.cron_jobs import (
     next_look,
     timestamp_of,
 )
-from podium.workloads.cron_schedule import Schedule, ScheduleError, parse_schedule, split_zone
-from podium.workloads.jobs import JOB
-from podium.workloads.kinds import Job
-from podium.workloads.moment import Moment
+from podium.kubernetes.rules.cron_schedule import Schedule, ScheduleError, parse_schedule, split_zone
+from podium.kubernetes.controllers.jobs import JOB
+from podium.kubernetes.controllers.workloads import Job
+from podium.kubernetes.rules.moment import Moment
 
 Zones = Callable[[str], tzinfo | None]
 _FAR_FUTURE: Final = float("inf")

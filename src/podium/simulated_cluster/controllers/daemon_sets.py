@@ -8,8 +8,8 @@ not made. Pods that have failed, or that are on nodes where they have no place a
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from podium.api.errors import ObjectError
-from podium.api.json_values import JsonObject
+from podium.golang.errors import ObjectError
+from podium.golang.json_values import JsonObject
 from podium.client.api_errors import ApiError
 from podium.client.resources import DAEMON_SETS, PODS
 from podium.simulated_cluster.actions import (
@@ -32,18 +32,18 @@ from podium.simulated_cluster.controllers.ownership import (
 )
 from podium.simulated_cluster.controllers.revisions import possible_revisions, settle_revisions
 from podium.simulated_cluster.informers import Informers
-from podium.workloads.availability import availability, is_available, scaled
-from podium.workloads.daemons import DAEMON_SET, DaemonTemplate
-from podium.workloads.kinds import (
+from podium.kubernetes.controllers.availability import availability, is_available, scaled
+from podium.kubernetes.controllers.daemons import DAEMON_SET, DaemonTemplate
+from podium.kubernetes.controllers.workloads import (
     ControllerRevision,
     DaemonSet,
     RollingUpdate,
 )
-from podium.workloads.moment import Moment
-from podium.workloads.nodes import Node
-from podium.workloads.objects import selector_or_nothing
-from podium.workloads.pod_templates import REVISION_HASH
-from podium.workloads.pods import Pod
+from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.controllers.nodes import Node
+from podium.kubernetes.controllers.objects import selector_or_nothing
+from podium.kubernetes.controllers.pod_templates import REVISION_HASH
+from podium.kubernetes.controllers.pods import Pod
 
 _COMPONENT: Final = "daemonset-controller"
 

@@ -10,18 +10,18 @@ from typing import Any, Final
 
 import msgspec
 
-from podium.api.elastic_quota import ElasticQuota
-from podium.api.meta import Quantity
-from podium.api.quantity import nano
+from podium.kubernetes.kinds.elastic_quota import ElasticQuota
+from podium.kubernetes.kinds.meta import Quantity
+from podium.kubernetes.rules.quantity import nano
 from podium.client import PatchType
 from podium.client.resources import ELASTIC_QUOTAS
 from podium.simulated_cluster.actions import NOTHING, Plan, status_patch
 from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.controllers.object_events import event_about
 from podium.simulated_cluster.informers import Informers
-from podium.workloads.elastic_quotas import SYNCED, elastic_quota_used
-from podium.workloads.moment import Moment
-from podium.workloads.pods import Pod
+from podium.kubernetes.controllers.elastic_quotas import SYNCED, elastic_quota_used
+from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.controllers.pods import Pod
 
 _COMPONENT: Final = "ElasticQuotaController"
 

@@ -7,13 +7,13 @@ made. A service without endpoints has one empty slice (`staging/src/k8s.io/endpo
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 from podium.client.resources import ENDPOINT_SLICES
 from podium.simulated_cluster.actions import NOTHING, Action, Create, Patch, Plan, delete
 from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.controllers.endpoints import selected_pods, wake_services
 from podium.simulated_cluster.informers import Informers
-from podium.workloads.endpoints import (
+from podium.kubernetes.controllers.endpoints import (
     HEADLESS,
     SERVICE_NAME,
     EndpointSlice,
@@ -25,10 +25,10 @@ from podium.workloads.endpoints import (
     slice_endpoint,
     slice_ports,
 )
-from podium.workloads.moment import Moment
-from podium.workloads.objects import Kind, owner_reference
-from podium.workloads.pods import Pod
-from podium.workloads.services import Service
+from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.controllers.objects import Kind, owner_reference
+from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.controllers.services import Service
 
 SERVICE: Final = Kind("v1", "Service")
 MAX_ENDPOINTS: Final = 100

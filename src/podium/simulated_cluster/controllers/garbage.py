@@ -9,8 +9,8 @@ An owner that is not known here is looked up before it is believed to be gone
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from podium.api.json_values import JsonObject
-from podium.api.meta import KubeObject, ObjectMeta, OwnerReference
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.meta import KubeObject, ObjectMeta, OwnerReference
 from podium.client import KubeClient, ResourceType
 from podium.client.api_errors import NotFound
 from podium.client.watching import head_of

@@ -9,12 +9,12 @@ twice (`pkg/controller/job/job_controller.go`, trackJobStatusAndRemoveFinalizers
 from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 from podium.client.resources import PODS
 from podium.simulated_cluster.actions import Action, without_finalizer
-from podium.workloads.job_policies import match_failure
-from podium.workloads.kinds import Job, JobStatus, Uncounted
-from podium.workloads.pods import Pod
+from podium.kubernetes.controllers.job_policies import match_failure
+from podium.kubernetes.controllers.workloads import Job, JobStatus, Uncounted
+from podium.kubernetes.controllers.pods import Pod
 
 TRACKING: Final = "batch.kubernetes.io/job-tracking"
 _NONE: Final = Uncounted()

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 from podium.simulated_cluster.controllers import job_counting
 from podium.simulated_cluster.controllers.job_counting import Count
-from podium.workloads.index_ranges import written_indexes
-from podium.workloads.kinds import Job
-from podium.workloads.moment import Moment
-from podium.workloads.pods import Pod
+from podium.kubernetes.rules.index_ranges import written_indexes
+from podium.kubernetes.controllers.workloads import Job
+from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.controllers.pods import Pod
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ carried out (`pkg/controller/job`).
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 from podium.client.api_errors import ApiError
 from podium.client.resources import JOBS, PODS
 from podium.simulated_cluster.actions import (
@@ -36,15 +36,15 @@ from podium.simulated_cluster.controllers.ownership import (
     wake_owners,
 )
 from podium.simulated_cluster.informers import Informers
-from podium.workloads import job_indexes
-from podium.workloads.index_ranges import read_indexes
-from podium.workloads.job_policies import match_failure
-from podium.workloads.jobs import JOB, job_pod, wanted_pods
-from podium.workloads.kinds import Job
-from podium.workloads.moment import Moment
-from podium.workloads.objects import is_true, selector_or_nothing
-from podium.workloads.pods import Pod, ended_at
-from podium.workloads.scale_down import least_missed
+from podium.kubernetes.controllers import job_indexes
+from podium.kubernetes.rules.index_ranges import read_indexes
+from podium.kubernetes.controllers.job_policies import match_failure
+from podium.kubernetes.controllers.jobs import JOB, job_pod, wanted_pods
+from podium.kubernetes.controllers.workloads import Job
+from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.controllers.objects import is_true, selector_or_nothing
+from podium.kubernetes.controllers.pods import Pod, ended_at
+from podium.kubernetes.controllers.scale_down import least_missed
 
 _OWN_CONTROLLER: Final = (None, "", "kubernetes.io/job-controller")
 _FIRST_PAUSE_S: Final = 10.0

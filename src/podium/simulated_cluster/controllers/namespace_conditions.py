@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from podium.api.json_values import JsonObject
-from podium.api.meta import Condition
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.meta import Condition
 from podium.client import ResourceType
 from podium.simulated_cluster.controllers.conditions import changed_condition
-from podium.workloads.moment import Moment
+from podium.kubernetes.rules.moment import Moment
 
 _FAILURE: Final = "NamespaceDeletionContentFailure"
 _REMAINING: Final = "NamespaceContentRemaining"

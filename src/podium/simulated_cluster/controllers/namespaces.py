@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from podium.api.meta import Condition, KubeObject, KubeStruct
+from podium.kubernetes.kinds.meta import Condition, KubeObject, KubeStruct
 from podium.client import DeleteOptions, KubeClient, PatchType, ResourceType, Selection
 from podium.client.api_errors import ApiError, NotFound
 from podium.client.resources import NAMESPACES, PODS

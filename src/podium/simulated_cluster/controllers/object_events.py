@@ -1,9 +1,9 @@
 """Events that controllers write about the objects that they keep."""
 
-from podium.api.meta import KubeObject
+from podium.kubernetes.kinds.meta import KubeObject
 from podium.client.resources import EVENTS
 from podium.simulated_cluster.actions import Create
-from podium.workloads.moment import Moment
+from podium.kubernetes.rules.moment import Moment
 
 
 def event_about(

@@ -1,21 +1,21 @@
-"""Making the claims of pods that are not there yet (`podium.workloads.claims`)."""
+"""Making the claims of pods that are not there yet (`podium.kubernetes.controllers.claims`)."""
 
 from collections.abc import Callable, Sequence
 
-from podium.api.devices import ResourceClaim
-from podium.api.json_values import JsonObject
+from podium.kubernetes.kinds.devices import ResourceClaim
+from podium.golang.json_values import JsonObject
 from podium.client.resources import PERSISTENT_VOLUME_CLAIMS, PODS, RESOURCE_CLAIMS
 from podium.simulated_cluster.actions import NOTHING, Action, Create, Plan, status_patch
 from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.informers import Informers
-from podium.workloads.claims import (
+from podium.kubernetes.controllers.claims import (
     POD_CLAIM,
     ResourceClaimTemplate,
     device_claim,
     volume_claim,
 )
-from podium.workloads.moment import Moment
-from podium.workloads.pods import Pod
+from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.controllers.pods import Pod
 
 
 def volume_claims(pod: Pod, known: Callable[[str], bool]) -> list[Action]:

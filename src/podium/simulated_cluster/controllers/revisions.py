@@ -8,17 +8,17 @@ from collections.abc import Collection, Sequence
 from itertools import count
 from typing import Final, NamedTuple
 
-from podium.api.json_values import JsonObject
-from podium.api.labels import Selector
-from podium.api.meta import ObjectMeta
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.labels import Selector
+from podium.kubernetes.kinds.meta import ObjectMeta
 from podium.client.resources import CONTROLLER_REVISIONS
 from podium.simulated_cluster.actions import Action, Create, Patch, delete
 from podium.simulated_cluster.controllers.ownership import settle_ownership
 from podium.simulated_cluster.informers import Informers
-from podium.workloads.kinds import ControllerRevision, PodTemplate
-from podium.workloads.objects import Kind, owner_reference
-from podium.workloads.pod_templates import REVISION_HASH, template_hash
-from podium.workloads.revision_data import (
+from podium.kubernetes.controllers.workloads import ControllerRevision, PodTemplate
+from podium.kubernetes.controllers.objects import Kind, owner_reference
+from podium.kubernetes.controllers.pod_templates import REVISION_HASH, template_hash
+from podium.kubernetes.controllers.revision_data import (
     go_map_bytes,
     revision_data,
     revision_hash,

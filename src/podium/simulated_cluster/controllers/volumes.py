@@ -9,8 +9,8 @@ is wanted (`pkg/controller/volume/persistentvolume`).
 from collections.abc import Iterable
 from typing import Final
 
-from podium.api.json_values import JsonObject
-from podium.api.storage import (
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.storage import (
     BIND_COMPLETED,
     BOUND_BY_CONTROLLER,
     SELECTED_NODE,
@@ -32,9 +32,9 @@ from podium.simulated_cluster.actions import (
 from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.controllers.volume_matching import choose, is_reserved_for
 from podium.simulated_cluster.informers import Informers
-from podium.workloads.moment import Moment
-from podium.workloads.nodes import Node
-from podium.workloads.provisioning import can_provision, claim_reference, provisioned_volume
+from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.controllers.nodes import Node
+from podium.kubernetes.controllers.provisioning import can_provision, claim_reference, provisioned_volume
 
 VOLUME: Final = "volume"
 CLAIM: Final = "claim"

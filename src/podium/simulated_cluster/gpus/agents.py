@@ -6,10 +6,10 @@ from typing import Final
 
 import msgspec
 
-from podium.api.errors import InputError
-from podium.api.json_values import JsonObject
-from podium.api.node import Node as SchedulerNode
-from podium.api.pod import Pod as SchedulerPod
+from podium.golang.errors import InputError
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.node import Node as SchedulerNode
+from podium.kubernetes.kinds.pod import Pod as SchedulerPod
 from podium.client.api_errors import AlreadyExists
 from podium.client.resources import CONFIG_MAPS, NODES, PODS
 from podium.gpu.dialects.agents import UNEXPECTED_ADMISSION
@@ -35,9 +35,9 @@ from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.names import GPUS, SIMULATED
 from podium.simulated_cluster.pods.admission import Rejection
 from podium.simulated_cluster.request_executor import RequestExecutor
-from podium.workloads.moment import Moment
-from podium.workloads.nodes import Node
-from podium.workloads.pods import Pod
+from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.controllers.nodes import Node
+from podium.kubernetes.controllers.pods import Pod
 
 _LOG: Final = logging.getLogger("podium.simulated_cluster")
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from podium.api.errors import InputError, closest, did_you_mean
+from podium.golang.errors import InputError, closest, did_you_mean
 from podium.gpu.cards import MigProfile
 
 

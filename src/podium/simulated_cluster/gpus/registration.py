@@ -10,8 +10,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from podium.api.json_values import JsonObject
-from podium.api.meta import ObjectMeta
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.meta import ObjectMeta
 from podium.client.resources import NODES
 from podium.gpu.cards import Card
 from podium.gpu.dialects.dialect import Dialect
@@ -31,7 +31,7 @@ from podium.simulated_cluster.names import (
     NOT_READY,
     STOPPED,
 )
-from podium.workloads.nodes import Node
+from podium.kubernetes.controllers.nodes import Node
 
 INTERVAL_S: Final = 30.0
 """How often an agent says that it lives. Its readers go by the calendar, whatever the speed."""

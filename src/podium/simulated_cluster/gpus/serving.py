@@ -11,8 +11,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from podium.api.node import Node
-from podium.api.pod import Container, Pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Container, Pod
 from podium.gpu.allocations import Allocation, CardShare, card_uses
 from podium.gpu.card_table import CardTable
 from podium.gpu.cards import Card, NodeCards

@@ -16,9 +16,9 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from podium.api.errors import InputError
-from podium.api.json_values import JsonObject
-from podium.api.quantity import QuantityError, value
+from podium.golang.errors import InputError
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.quantity import QuantityError, value
 from podium.gpu.cards import MAX_CARDS, NVLINK, Card
 from podium.gpu.dialects import UnknownDialect, find_dialect
 from podium.gpu.dialects.dialect import Dialect

@@ -16,12 +16,12 @@ from importlib.resources import files
 from typing import Any, Final
 
 from podium import __version__
-from podium.api.documents import Document, expand_lists, read_documents
-from podium.api.errors import InputError, ObjectError
-from podium.api.json_values import JsonObject, JsonValue
-from podium.api.kinds import convert_object
-from podium.api.node import Node
-from podium.api.quantity import QuantityError, nano
+from podium.golang.documents import Document, expand_lists, read_documents
+from podium.golang.errors import InputError, ObjectError
+from podium.golang.json_values import JsonObject, JsonValue
+from podium.kubernetes.kinds.typed_objects import convert_object
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.rules.quantity import QuantityError, nano
 from podium.simulated_cluster.names import SIMULATED
 from podium.simulated_cluster.nodes.kubelet_labels import HOSTNAME, missing_labels
 

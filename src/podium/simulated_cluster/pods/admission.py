@@ -12,17 +12,17 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from podium.api.kinds import convert_object
-from podium.api.node_affinity import required_of
-from podium.api.pod import Pod as SchedulerPod
-from podium.api.quality_of_service import BEST_EFFORT
-from podium.api.quantity import milli_value, value
-from podium.api.quantity_spelling import total
-from podium.api.tolerations import NO_EXECUTE, NO_SCHEDULE, tolerated, untolerated
-from podium.workloads.nodes import Node
-from podium.workloads.pods import Pod
-from podium.workloads.priorities import MIN_CRITICAL_PRIORITY
-from podium.workloads.quota_usage import pod_amounts
+from podium.kubernetes.kinds.typed_objects import convert_object
+from podium.kubernetes.rules.node_affinity import required_of
+from podium.kubernetes.kinds.pod import Pod as SchedulerPod
+from podium.kubernetes.rules.quality_of_service import BEST_EFFORT
+from podium.kubernetes.rules.quantity import milli_value, value
+from podium.kubernetes.rules.quantity_spelling import total
+from podium.kubernetes.rules.tolerations import NO_EXECUTE, NO_SCHEDULE, tolerated, untolerated
+from podium.kubernetes.controllers.nodes import Node
+from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.rules.priorities import MIN_CRITICAL_PRIORITY
+from podium.kubernetes.rules.quota_usage import pod_amounts
 
 _PORTS: Final = "node(s) didn't have free ports for the requested pod ports"
 _AFFINITY: Final = "node(s) didn't match Pod's node affinity/selector"

@@ -8,12 +8,12 @@ one before, up to five minutes; a container that has run for ten minutes begins 
 from dataclasses import dataclass
 from typing import Final
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 from podium.simulated_cluster.actions import sooner
 from podium.simulated_cluster.pods.container_runs import UNPROBED, ContainerRuns, Probed
 from podium.simulated_cluster.programs.recognition import Program
-from podium.workloads.moment import Moment
-from podium.workloads.pods import (
+from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.controllers.pods import (
     Container,
     ContainerState,
     ContainerStatus,

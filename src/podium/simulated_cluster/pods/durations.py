@@ -1,6 +1,6 @@
 """How long things take, as people write it: `90`, `1.5`, `1m30s`."""
 
-from podium.api.go_duration import Duration
+from podium.golang.durations import Duration
 
 
 def seconds_of(written: str) -> float | None:

@@ -14,10 +14,10 @@ from typing import Any, Final
 import msgspec
 from msgspec import inspect
 
-from podium.api.errors import ObjectError, closest, did_you_mean
-from podium.api.json_values import JsonObject
+from podium.golang.errors import ObjectError, closest, did_you_mean
+from podium.golang.json_values import JsonObject
 from podium.simulated_cluster.pods.kubelet_facts import KubeletFacts, SeenPod
-from podium.workloads.pods import Pod
+from podium.kubernetes.controllers.pods import Pod
 
 _STEP: Final = re.compile(r'\.?([A-Za-z][A-Za-z0-9]*)|\[(\d+)\]|\["([^"]*)"\]')
 

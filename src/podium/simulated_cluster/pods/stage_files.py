@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from importlib.resources import files
 from typing import Final, Literal
 
-from podium.api.documents import Document, expand_lists, read_documents
-from podium.api.errors import ObjectError
-from podium.api.kinds import convert_object
-from podium.api.meta import KubeStruct, ObjectMeta, Quantity
+from podium.golang.documents import Document, expand_lists, read_documents
+from podium.golang.errors import ObjectError
+from podium.kubernetes.kinds.typed_objects import convert_object
+from podium.kubernetes.kinds.meta import KubeStruct, ObjectMeta, Quantity
 from podium.simulated_cluster.pods.field_paths import FieldPath, parse_path
 from podium.simulated_cluster.pods.stages import (
     ConditionChange,

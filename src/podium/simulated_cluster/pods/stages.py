@@ -10,10 +10,10 @@ import zlib
 from dataclasses import dataclass
 from typing import Any
 
-from podium.api.json_values import JsonObject
+from podium.golang.json_values import JsonObject
 from podium.simulated_cluster.pods.durations import seconds_of
 from podium.simulated_cluster.pods.field_paths import FieldPath
-from podium.workloads.moment import Moment
+from podium.kubernetes.rules.moment import Moment
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ Without `gpumem` and `gpumem-percentage` a container has all memory of its cards
 from collections.abc import Sequence
 from typing import Final
 
-from podium.api.arithmetic import parse_int
-from podium.api.label_syntax import value_problems
-from podium.api.node import Node
-from podium.api.pod import Container, Pod
+from podium.golang.arithmetic import parse_int
+from podium.kubernetes.rules.label_syntax import value_problems
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Container, Pod
 from podium.gpu.allocations import Allocation
 from podium.gpu.cards import MAX_CARDS, Card, NodeCards
 from podium.gpu.dialects.dialect import (

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from podium.api.arithmetic import parse_int
-from podium.api.pod import Pod
+from podium.golang.arithmetic import parse_int
+from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.dialects.dialect import InvalidRequest
 from podium.gpu.dialects.hami.registration import MIG_MODE
 from podium.gpu.dialects.reading import quote, split_list

@@ -13,8 +13,8 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from podium.api.arithmetic import parse_int
-from podium.api.node import Node
+from podium.golang.arithmetic import parse_int
+from podium.kubernetes.kinds.node import Node
 from podium.gpu.cards import MAX_CARDS, MAX_LINK, MAX_SLICES, Card, MigProfile, NodeCards
 from podium.gpu.dialects.dialect import NodeWrite
 from podium.gpu.dialects.reading import (

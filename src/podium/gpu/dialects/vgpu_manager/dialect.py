@@ -7,10 +7,10 @@ in megabytes times the factor that the node's agent is set to.
 from collections.abc import Sequence
 from typing import Final
 
-from podium.api.arithmetic import INT64_MAX
-from podium.api.label_syntax import value_problems
-from podium.api.node import Node
-from podium.api.pod import Container, Pod
+from podium.golang.arithmetic import INT64_MAX
+from podium.kubernetes.rules.label_syntax import value_problems
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Container, Pod
 from podium.gpu.allocations import Allocation
 from podium.gpu.cards import Card, NodeCards
 from podium.gpu.dialects.dialect import (

@@ -1,0 +1,96 @@
+"""JSON as Go's encoding/json reads it, and its mistakes in Go's words.
+
+Configurations, extenders and clients of an API server all meet texts that Go programs read before
+Podium did. Python's decoder accepts and refuses the same texts with few exceptions, which are
+settled here: what it refuses is told in Go's words (`json_syntax.py`), `NaN` and its kin are
+mistakes, halves of surrogate pairs are not, and a number keeps whether it was written `4` or `4.0`
+(the latter is no integer to Go).
+"""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Final, NoReturn
+
+from podium.golang.json_syntax import UNEXPECTED_END, find_syntax_problem
+from podium.golang.json_values import DecodedValue
+
+_SPACE: Final = re.compile(r"[ \t\r\n]*")
+
+Pairs = list[tuple[str, DecodedValue]]
+
+
+class JSONSyntaxError(ValueError):
+    """The text is not JSON; the message is Go's. `ended`: it was right as far as it went."""
+
+    def __init__(self, message: str, line: int | None = None, *, ended: bool = False) -> None:
+        super().__init__(message)
+        self.line = line
+        self.ended = ended
+
+
+class _NoConstant(ValueError):
+    """`NaN` and its kin, which Python takes for numbers."""
+
+
+class WrittenFloat(float):
+    """A number with a point or an exponent, and how it was written."""
+
+    text: str
+
+    def __new__(cls, text: str) -> "WrittenFloat":
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
+
+
+def read_whole(text: str, objects: Callable[[Pairs], object] | None = None) -> DecodedValue:
+    """The value that the text is; `objects` makes one of an object's members. May be deep enough
+    to end in a RecursionError."""
+    try:
+        return _decoder(objects).decode(text)
+    except (json.JSONDecodeError, _NoConstant):
+        raise _mistake(text) from None
+
+
+def read_first(text: str, objects: Callable[[Pairs], object] | None = None) -> DecodedValue:
+    """The value that the text begins with, whatever follows it."""
+    start = _SPACE.match(text)
+    try:
+        value, _ = _decoder(objects).raw_decode(text, start.end() if start else 0)
+    except (json.JSONDecodeError, _NoConstant):
+        raise _mistake(text, first_only=True) from None
+    return value
+
+
+def mended(text: str) -> str:
+    """A string without halves of surrogate pairs, for which Go puts U+FFFD."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _decoder(objects: Callable[[Pairs], object] | None) -> json.JSONDecoder:
+    return json.JSONDecoder(
+        object_pairs_hook=objects,
+        parse_float=WrittenFloat,
+        parse_int=_integer,
+        parse_constant=_refuse_constant,
+    )
+
+
+def _integer(text: str) -> int | float:
+    # No field takes so many digits, and Python refuses to convert thousands of them.
+    return int(text) if len(text) < 100 else WrittenFloat(text)
+
+
+def _refuse_constant(_: str) -> NoReturn:
+    raise _NoConstant
+
+
+def _mistake(text: str, *, first_only: bool = False) -> JSONSyntaxError:
+    """What Go would say of a text that Python's decoder refused."""
+    written = text.encode("utf-8", "surrogateescape")
+    problem = find_syntax_problem(written, first_only=first_only)
+    if problem is None:
+        return JSONSyntaxError("this is JSON to Go, and not to Python")
+    line = written.count(b"\n", 0, problem.place) + 1
+    return JSONSyntaxError(problem.message, line, ended=problem.message == UNEXPECTED_END)

@@ -1,0 +1,181 @@
+"""Resource quotas: nothing is written that takes more than its namespace may have.
+
+What is used is added up from the objects themselves, so a quota holds from the moment it is there.
+
+upstream: kube-apiserver goes by the quota's status, and refuses everything until a controller has
+written it; what it adds to that status here is left to the controller.
+"""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.quantity import nano
+from podium.kubernetes.rules.quantity_spelling import canonical, total
+from podium.kubernetes.rules.timestamps import seconds_of
+from podium.kubernetes import status_errors
+from podium.kubernetes.admission.lookup import Lookup
+from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.rules.quota_usage import (
+    CLAIMS,
+    PODS,
+    SERVICES,
+    Amounts,
+    Counted,
+    is_charged,
+    is_in_scope,
+    missing_amounts,
+    tracked_names,
+    usage_of,
+)
+
+_MEASURED: Final = (PODS, SERVICES, CLAIMS)
+
+
+class _Quota(NamedTuple):
+    name: str
+    spec: JsonObject
+
+
+class _Charge(NamedTuple):
+    """What an object in the store takes, and what decides for which quotas it counts."""
+
+    usage: Amounts
+    seen: JsonObject
+
+
+def refuse_beyond(
+    resource: Resource, new: JsonObject, lookup: Lookup, old: JsonObject | None = None
+) -> None:
+    """StatusError if a new or changed object takes more than is left."""
+    namespace = new["metadata"].get("namespace") or ""
+    quotas = lookup.derived("", "resourcequotas", _by_namespace).get(namespace)
+    kind = Counted(resource.group, resource.plural)
+    if not quotas or (old is not None and not _may_take_more(kind, new, old)):
+        return
+    for quota in quotas:
+        _refuse_beyond(quota, resource, new, lookup, old)
+
+
+def _may_take_more(kind: Counted, new: JsonObject, old: JsonObject) -> bool:
+    """Changes matter only of what is measured, and only those of its specification."""
+    return kind in _MEASURED and new.get("spec") != old.get("spec")
+
+
+def _refuse_beyond(
+    quota: _Quota, resource: Resource, new: JsonObject, lookup: Lookup, old: JsonObject | None
+) -> None:
+    kind = Counted(resource.group, resource.plural)
+    hard: Amounts = quota.spec.get("hard") or {}
+    names = tracked_names(kind, hard)
+    if not names or not is_in_scope(quota.spec, kind, new):
+        return
+    name = new["metadata"].get("name", "")
+    if kind == PODS and (missing := missing_amounts(names, new)):
+        why = f"failed quota: {quota.name}: {missing}"
+        raise status_errors.forbidden(resource, name, why)
+    asked = usage_of(kind, new)
+    if old is not None and is_in_scope(quota.spec, kind, old):
+        asked = _difference(asked, usage_of(kind, old))
+    asked = {each: asked[each] for each in names if nano(asked.get(each, "0")) > 0}
+    if not asked:
+        return
+    used = _used(quota, resource, new, lookup)
+    exceeded = [
+        each for each in asked if nano(asked[each]) + nano(used.get(each, "0")) > nano(hard[each])
+    ]
+    if exceeded:
+        why = (
+            f"exceeded quota: {quota.name}, requested: {_told(asked, exceeded)}, "
+            f"used: {_told(used, exceeded)}, limited: {_told(hard, exceeded)}"
+        )
+        raise status_errors.forbidden(resource, name, why)
+
+
+def _difference(new: Amounts, old: Amounts) -> Amounts:
+    """What is asked for in addition; nothing where less is."""
+    return {
+        name: total(amount, f"-{old[name]}") if nano(old.get(name, "0")) else amount
+        for name, amount in new.items()
+        if nano(amount) > nano(old.get(name, "0"))
+    }
+
+
+def _used(quota: _Quota, resource: Resource, new: JsonObject, lookup: Lookup) -> Amounts:
+    """What the objects of the namespace take of a quota's amounts."""
+    kind = Counted(resource.group, resource.plural)
+    metadata = new["metadata"]
+    created = metadata.get("creationTimestamp")
+    now_s = seconds_of(created) if created else None
+    charges = lookup.summaries(
+        kind.group,
+        kind.plural,
+        metadata["namespace"],
+        _SUMMARIES.get(kind, _charge_for_other),
+        resource.version,
+    )
+    used: Amounts = {}
+    for _, charge in charges:
+        if not is_in_scope(quota.spec, kind, charge.seen):
+            continue
+        usage = charge.usage or usage_of(kind, {})
+        if kind == PODS and not is_charged(charge.seen, now_s):
+            usage = {kind.count_name: "1"}
+        for name, amount in usage.items():
+            used[name] = total(used[name], amount) if name in used else amount
+    return used
+
+
+def _charge_for_pod(obj: JsonObject) -> _Charge:
+    return _Charge(usage_of(PODS, obj), _seen(obj))
+
+
+def _charge_for_service(obj: JsonObject) -> _Charge:
+    return _Charge(usage_of(SERVICES, obj), {})
+
+
+def _charge_for_claim(obj: JsonObject) -> _Charge:
+    return _Charge(usage_of(CLAIMS, obj), _seen(obj))
+
+
+def _charge_for_other(_: JsonObject) -> _Charge:
+    return _Charge({}, {})
+
+
+_SUMMARIES: Final = {
+    PODS: _charge_for_pod,
+    SERVICES: _charge_for_service,
+    CLAIMS: _charge_for_claim,
+}
+_SEEN: Final = {
+    "metadata": ("deletionTimestamp", "deletionGracePeriodSeconds"),
+    "spec": (
+        "activeDeadlineSeconds",
+        "affinity",
+        "priorityClassName",
+        "volumeAttributesClassName",
+    ),
+    "status": ("currentVolumeAttributesClassName", "modifyVolumeStatus", "phase", "qosClass"),
+}
+
+
+def _seen(obj: JsonObject) -> JsonObject:
+    """The little of an object that scopes and grace periods are about."""
+    return {
+        part: {name: obj[part][name] for name in names if name in obj[part]}
+        for part, names in _SEEN.items()
+        if obj.get(part)
+    }
+
+
+def _by_namespace(quotas: Sequence[JsonObject]) -> dict[str, list[_Quota]]:
+    found: dict[str, list[_Quota]] = {}
+    for each in quotas:
+        metadata = each["metadata"]
+        quota = _Quota(metadata["name"], each.get("spec") or {})
+        found.setdefault(metadata["namespace"], []).append(quota)
+    return found
+
+
+def _told(amounts: Amounts, names: Sequence[str]) -> str:
+    return ",".join(f"{name}={canonical(amounts.get(name, '0'))}" for name in sorted(names))

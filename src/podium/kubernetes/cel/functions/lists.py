@@ -1,0 +1,197 @@
+"""Lists and sets of values."""
+
+from itertools import pairwise
+from typing import Any
+
+from podium.kubernetes.cel.errors import CelError, cost_exceeded
+from podium.kubernetes.cel.evaluation import COST_LIMIT
+from podium.kubernetes.cel.functions.charges import (
+    comparing_all,
+    flattening,
+    making_list,
+    pairing,
+    pairing_twice,
+    sized,
+    traversing,
+)
+from podium.kubernetes.cel.functions.operators import (
+    checked_duration,
+    checked_int,
+    checked_uint,
+)
+from podium.kubernetes.cel.library import Functions
+from podium.kubernetes.cel.ordering import less, sorted_by_keys
+from podium.kubernetes.cel.values import Duration, Uint, contains, equal, not_equal
+
+LISTS = Functions()
+ATTRIBUTE_LISTS = Functions()
+_define = LISTS.define
+
+_MAX_ATTRIBUTE_VALUES = 48
+_ORDERED = ("int", "uint", "double", "bool", "duration", "timestamp", "string", "bytes")
+
+
+# Kubernetes' lists
+
+
+@_define(*(f"(list<{kind}>).isSorted() -> bool" for kind in _ORDERED), cost=traversing)
+def _is_sorted(values: list[Any]) -> bool:
+    return not any(less(b, a) for a, b in pairwise(values))
+
+
+@_define("(list<int>).sum() -> int", cost=traversing)
+def _sum_int(values: list[int]) -> int:
+    total = 0
+    for value in values:
+        total = checked_int(total + value)
+    return total
+
+
+@_define("(list<uint>).sum() -> uint", cost=traversing)
+def _sum_uint(values: list[Uint]) -> Uint:
+    total = Uint(0)
+    for value in values:
+        total = checked_uint(int(total) + int(value))
+    return total
+
+
+@_define("(list<double>).sum() -> double", cost=traversing)
+def _sum_double(values: list[float]) -> float:
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
+@_define("(list<duration>).sum() -> duration", cost=traversing)
+def _sum_duration(values: list[Duration]) -> Duration:
+    return checked_duration(sum(value.nanos for value in values))
+
+
+@_define(*(f"(list<{kind}>).min() -> {kind}" for kind in _ORDERED), cost=traversing)
+def _min(values: list[Any]) -> Any:
+    if not values:
+        raise CelError("min called on empty list")
+    smallest = values[0]
+    for value in values[1:]:
+        if less(value, smallest):
+            smallest = value
+    return smallest
+
+
+@_define(*(f"(list<{kind}>).max() -> {kind}" for kind in _ORDERED), cost=traversing)
+def _max(values: list[Any]) -> Any:
+    if not values:
+        raise CelError("max called on empty list")
+    largest = values[0]
+    for value in values[1:]:
+        if less(largest, value):
+            largest = value
+    return largest
+
+
+@_define("(list<T>).indexOf(T) -> int", cost=traversing)
+def _index_of(values: list[Any], wanted: Any) -> int:
+    return next((i for i, value in enumerate(values) if equal(value, wanted)), -1)
+
+
+@_define("(list<T>).lastIndexOf(T) -> int", cost=traversing)
+def _last_index_of(values: list[Any], wanted: Any) -> int:
+    last = (i for i in range(len(values) - 1, -1, -1) if equal(values[i], wanted))
+    return next(last, -1)
+
+
+# the lists extension
+
+
+@_define("(list<T>).slice(int, int) -> list<T>", cost=making_list)
+def _slice(values: list[Any], start: int, end: int) -> list[Any]:
+    if start < 0 or end < 0:
+        raise CelError(f"cannot slice({start}, {end}), negative indexes not supported")
+    if start > end:
+        raise CelError(
+            f"cannot slice({start}, {end}), start index must be less than or equal to end index"
+        )
+    if end > len(values):
+        raise CelError(f"cannot slice({start}, {end}), list is length {len(values)}")
+    return values[start:end]
+
+
+@_define(
+    "(list<list<T>>).flatten() -> list<T>", "(list<dyn>).flatten() -> list<dyn>", cost=flattening
+)
+def _flatten(values: list[Any]) -> list[Any]:
+    return _flatten_to(values, 1)
+
+
+@_define("(list<dyn>).flatten(int) -> list<dyn>", cost=flattening)
+def _flatten_to(values: list[Any], depth: int) -> list[Any]:
+    if depth < 0:
+        raise CelError("level must be non-negative")
+    flat: list[Any] = []
+    for value in values:
+        if isinstance(value, list) and depth > 0:
+            flat.extend(_flatten_to(value, depth - 1))
+        else:
+            flat.append(value)
+    return flat
+
+
+@_define(*(f"(list<{kind}>).sort() -> list<{kind}>" for kind in _ORDERED), cost=comparing_all)
+def _sort(values: list[Any]) -> list[Any]:
+    return sorted_by_keys(values, values)
+
+
+@_define("(list<T>).distinct() -> list<T>", cost=comparing_all)
+def _distinct(values: list[Any]) -> list[Any]:
+    kept: list[Any] = []
+    for value in values:
+        if not contains(value, kept):
+            kept.append(value)
+    return kept
+
+
+@_define("(list<T>).reverse() -> list<T>", cost=making_list)
+def _reverse(values: list[Any]) -> list[Any]:
+    return values[::-1]
+
+
+@_define("lists.range(int) -> list<int>", cost=making_list)
+def _range(count: int) -> list[int]:
+    if count > COST_LIMIT:
+        raise cost_exceeded()
+    return list(range(count))
+
+
+# device attributes that are lists
+
+
+@ATTRIBUTE_LISTS.define("(dyn).includes(dyn) -> bool", cost=sized)
+def _includes(target: Any, wanted: Any) -> bool:
+    values = target if isinstance(target, list) else [target]
+    if any(not not_equal(value, wanted) for value in values[:_MAX_ATTRIBUTE_VALUES]):
+        return True
+    if len(values) > _MAX_ATTRIBUTE_VALUES:
+        raise CelError(
+            "'includes' function cannot be applied to lists longer than"
+            f" {_MAX_ATTRIBUTE_VALUES} values"
+        )
+    return False
+
+
+# sets
+
+
+@_define("sets.contains(list<T>, list<T>) -> bool", cost=pairing)
+def _set_contains(outer: list[Any], inner: list[Any]) -> bool:
+    return all(contains(value, outer) for value in inner)
+
+
+@_define("sets.equivalent(list<T>, list<T>) -> bool", cost=pairing_twice)
+def _set_equivalent(left: list[Any], right: list[Any]) -> bool:
+    return _set_contains(left, right) and _set_contains(right, left)
+
+
+@_define("sets.intersects(list<T>, list<T>) -> bool", cost=pairing)
+def _set_intersects(left: list[Any], right: list[Any]) -> bool:
+    return any(contains(value, right) for value in left)

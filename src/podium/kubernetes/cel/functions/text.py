@@ -1,0 +1,235 @@
+"""Strings: the standard functions, the strings extension (version 2) and regular expressions.
+
+Positions count code points. A function whose result could outgrow the cost limit refuses before it
+builds it.
+"""
+
+from typing import Any
+
+from podium.kubernetes.cel.errors import CelError, cost_exceeded
+from podium.kubernetes.cel.evaluation import COST_LIMIT
+from podium.kubernetes.cel.functions.charges import (
+    finding,
+    formatting,
+    joining,
+    matching,
+    matching_all,
+    quoting,
+    reading,
+    replacing,
+    rewriting,
+    splitting,
+    traversing,
+)
+from podium.kubernetes.cel.functions.formatting import format_text
+from podium.kubernetes.cel.library import Functions
+from podium.kubernetes.cel.patterns import Pattern, PatternError, TooLarge, compile_pattern
+
+TEXT = Functions()
+_define = TEXT.define
+
+_LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
+_UPPER = {code: code - 32 for code in range(ord("a"), ord("z") + 1)}
+_ESCAPES = str.maketrans({
+    "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v",
+    "\\": "\\\\", '"': '\\"',
+})  # fmt: skip
+# What Unicode calls white space, which is what `trim` takes away.
+_WHITE = (
+    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000"
+)
+
+
+def _bounded(length: int) -> None:
+    """Refuse to build a text that would cost more than any evaluation may."""
+    if length > COST_LIMIT * 10:
+        raise cost_exceeded()
+
+
+@_define(
+    "size(string) -> int",
+    "size(bytes) -> int",
+    "size(list<T>) -> int",
+    "size(map<K, V>) -> int",
+    "(string).size() -> int",
+    "(bytes).size() -> int",
+    "(list<T>).size() -> int",
+    "(map<K, V>).size() -> int",
+)
+def _size(value: Any) -> int:
+    return len(value)
+
+
+@_define("(string).contains(string) -> bool", cost=finding)
+def _contains(text: str, part: str) -> bool:
+    return part in text
+
+
+@_define("(string).startsWith(string) -> bool", cost=reading)
+def _starts_with(text: str, prefix: str) -> bool:
+    return text.startswith(prefix)
+
+
+@_define("(string).endsWith(string) -> bool", cost=reading)
+def _ends_with(text: str, suffix: str) -> bool:
+    return text.endswith(suffix)
+
+
+@_define("(string).charAt(int) -> string")
+def _char_at(text: str, index: int) -> str:
+    if not 0 <= index <= len(text):
+        raise CelError(f"index out of range: {index}")
+    return text[index : index + 1]
+
+
+@_define("(string).indexOf(string) -> int", cost=traversing)
+def _index_of(text: str, part: str) -> int:
+    return text.find(part)
+
+
+@_define("(string).indexOf(string, int) -> int", cost=traversing)
+def _index_of_from(text: str, part: str, start: int) -> int:
+    if not part:
+        return start
+    if start < 0:
+        raise CelError(f"index out of range: {start}")
+    return text.find(part, start)
+
+
+@_define("(string).lastIndexOf(string) -> int", cost=traversing)
+def _last_index_of(text: str, part: str) -> int:
+    return _find_last(text, part)
+
+
+@_define("(string).lastIndexOf(string, int) -> int", cost=traversing)
+def _last_index_of_before(text: str, part: str, last: int) -> int:
+    if not part:
+        return last
+    if last < 0:
+        raise CelError(f"index out of range: {last}")
+    # upstream: a search that would begin behind the text finds nothing.
+    return _find_last(text[: last + len(part)], part) if last < len(text) else -1
+
+
+def _find_last(text: str, part: str) -> int:
+    """Python's `rfind` takes time in proportion to the product of both lengths, `find` to one."""
+    place = text[::-1].find(part[::-1])
+    return place if place < 0 else len(text) - place - len(part)
+
+
+@_define("(string).substring(int) -> string", cost=reading)
+def _substring_from(text: str, start: int) -> str:
+    if not 0 <= start <= len(text):
+        raise CelError(f"index out of range: {start}")
+    return text[start:]
+
+
+@_define("(string).substring(int, int) -> string", cost=reading)
+def _substring(text: str, start: int, end: int) -> str:
+    if start > end:
+        raise CelError(f"invalid substring range. start: {start}, end: {end}")
+    for index in (start, end):
+        if not 0 <= index <= len(text):
+            raise CelError(f"index out of range: {index}")
+    return text[start:end]
+
+
+@_define("(string).lowerAscii() -> string", cost=rewriting)
+def _lower_ascii(text: str) -> str:
+    return text.lower() if text.isascii() else text.translate(_LOWER)
+
+
+@_define("(string).upperAscii() -> string", cost=rewriting)
+def _upper_ascii(text: str) -> str:
+    return text.upper() if text.isascii() else text.translate(_UPPER)
+
+
+@_define("(string).trim() -> string", cost=reading)
+def _trim(text: str) -> str:
+    return text.strip(_WHITE)
+
+
+@_define("(string).replace(string, string) -> string", cost=replacing)
+def _replace_all(text: str, old: str, new: str) -> str:
+    return _replace(text, old, new, -1)
+
+
+@_define("(string).replace(string, string, int) -> string", cost=replacing)
+def _replace(text: str, old: str, new: str, count: int) -> str:
+    times = len(text) + 1 if count < 0 else min(count, len(text) + 1)
+    _bounded(len(text) + times * len(new) if len(new) > len(old) else 0)
+    return text.replace(old, new, count)
+
+
+@_define("(string).split(string) -> list<string>", cost=splitting)
+def _split_all(text: str, separator: str) -> list[str]:
+    return _split(text, separator, -1)
+
+
+@_define("(string).split(string, int) -> list<string>", cost=splitting)
+def _split(text: str, separator: str, limit: int) -> list[str]:
+    if limit == 0:
+        return []
+    if not separator:
+        if limit < 0 or limit >= len(text):
+            return list(text)
+        return [*text[: limit - 1], text[limit - 1 :]]
+    return text.split(separator, limit - 1 if limit > 0 else -1)
+
+
+@_define("(list<string>).join() -> string", cost=joining)
+def _join_plain(parts: list[str]) -> str:
+    return _join(parts, "")
+
+
+@_define("(list<string>).join(string) -> string", cost=joining)
+def _join(parts: list[str], separator: str) -> str:
+    _bounded(sum(map(len, parts)) + len(separator) * len(parts))
+    return separator.join(parts)
+
+
+@_define("strings.quote(string) -> string", cost=quoting)
+def _quote(text: str) -> str:
+    return f'"{text.translate(_ESCAPES)}"'
+
+
+@_define("(string).format(list<dyn>) -> string", cost=formatting)
+def _format(template: str, args: list[Any]) -> str:
+    return format_text(template, args)
+
+
+# regular expressions
+
+
+@_define("matches(string, string) -> bool", "(string).matches(string) -> bool", cost=matching)
+def _matches(text: str, pattern: str) -> bool:
+    return _compiled(pattern, text).matches(text)
+
+
+@_define("(string).find(string) -> string", cost=matching)
+def _find(text: str, pattern: str) -> str:
+    return _compiled(pattern, text).find(text) or ""
+
+
+@_define("(string).findAll(string) -> list<string>", cost=matching_all)
+def _find_all(text: str, pattern: str) -> list[str]:
+    return list(_compiled(pattern, text).find_all(text, -1))
+
+
+@_define("(string).findAll(string, int) -> list<string>", cost=matching_all)
+def _find_some(text: str, pattern: str, limit: int) -> list[str]:
+    return list(_compiled(pattern, text).find_all(text, limit))
+
+
+def _compiled(pattern: str, text: str) -> Pattern:
+    """Refuses, before it matches, what would cost more than any evaluation may."""
+    try:
+        compiled = compile_pattern(pattern)
+    except TooLarge:
+        raise cost_exceeded() from None
+    except PatternError as problem:
+        raise CelError(str(problem)) from None
+    if matching(text, pattern) > COST_LIMIT:
+        raise cost_exceeded()
+    return compiled

@@ -1,0 +1,149 @@
+"""Comprehensions as Python loops.
+
+A list is walked element by element, a map key by key; macros with two variables get index and
+element, or key and value. `all` and `exists` absorb the errors of their predicates like `&&` and
+`||`, the other macros do not. Each turn is paid for before it is taken, and again what only a turn
+whose condition holds costs (`chosen`).
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from podium.kubernetes.cel.errors import CelError, cost_exceeded, no_such_overload
+from podium.kubernetes.cel.evaluation import METER, Code, Frame
+from podium.kubernetes.cel.logic import absorbing
+from podium.kubernetes.cel.mismatches import not_iterable
+from podium.kubernetes.cel.ordering import sorted_by_keys
+from podium.kubernetes.cel.values import from_key, to_key
+
+Steps = Callable[[Frame], Iterator[Any]]
+"""Walks a range: sets the loop variables in the frame and yields the first of them."""
+
+
+def steps_over(source: Code, positions: tuple[int, ...], turn: int) -> Steps:
+    first = positions[0]
+    second = positions[1] if len(positions) > 1 else -1
+
+    def walk(frame: Frame) -> Iterator[Any]:
+        found = source(frame)
+        meter = frame[METER]
+        pairs: Iterable[tuple[Any, Any]]
+        if isinstance(found, dict):
+            pairs = ((from_key(key), value) for key, value in found.items())
+        elif type(found) is list:
+            if second < 0:
+                for item in found:
+                    meter.left -= turn
+                    if meter.left < 0:
+                        raise cost_exceeded()
+                    frame[first] = item
+                    yield item
+                return
+            pairs = enumerate(found)
+        else:
+            raise not_iterable(found, in_pairs=second >= 0)
+        for name, value in pairs:
+            meter.left -= turn
+            if meter.left < 0:
+                raise cost_exceeded()
+            frame[first] = name
+            if second >= 0:
+                frame[second] = value
+            yield name
+
+    return walk
+
+
+def quantifier(steps: Steps, condition: Code, *, decisive: bool) -> Code:
+    """`exists` (decided by a true) and `all` (decided by a false)."""
+    return absorbing(lambda frame: (condition for _ in steps(frame)), decisive=decisive)
+
+
+def chosen_steps(steps: Steps, condition: Code | None, chosen: int) -> Steps:
+    """Only those turns whose condition holds; `chosen` is what they cost more."""
+    if condition is None:
+        return steps
+
+    def walk(frame: Frame) -> Iterator[Any]:
+        meter = frame[METER]
+        for name in steps(frame):
+            holds = condition(frame)
+            if holds is True:
+                meter.charge(chosen)
+                yield name
+            elif holds is not False:
+                raise no_such_overload()
+
+    return walk
+
+
+def exists_one(steps: Steps) -> Code:
+    def run(frame: Frame) -> bool:
+        return sum(1 for _ in steps(frame)) == 1
+
+    return run
+
+
+def select_elements(steps: Steps) -> Code:
+    """`filter`."""
+
+    def run(frame: Frame) -> list[Any]:
+        return list(steps(frame))
+
+    return run
+
+
+def make_list(steps: Steps, body: Code) -> Code:
+    """`map` and `transformList`."""
+
+    def run(frame: Frame) -> list[Any]:
+        return [body(frame) for _ in steps(frame)]
+
+    return run
+
+
+def make_map(steps: Steps, body: Code) -> Code:
+    """`transformMap`: same keys, new values."""
+
+    def run(frame: Frame) -> dict[Any, Any]:
+        return {to_key(name): body(frame) for name in steps(frame)}
+
+    return run
+
+
+def make_entries(steps: Steps, body: Code) -> Code:
+    """`transformMapEntry`: each body is a map that is merged into the result."""
+
+    def run(frame: Frame) -> dict[Any, Any]:
+        merged: dict[Any, Any] = {}
+        meter = frame[METER]
+        for _ in steps(frame):
+            entries = body(frame)
+            if not isinstance(entries, dict):
+                raise no_such_overload()
+            meter.charge(len(entries))
+            for key, value in entries.items():
+                if key in merged:
+                    raise CelError(f"insert failed: key {from_key(key)} already exists")
+                merged[key] = value
+        return merged
+
+    return run
+
+
+def sort_by(steps: Steps, body: Code) -> Code:
+    """`sortBy`: the elements in the order of what the body says of them."""
+
+    def run(frame: Frame) -> list[Any]:
+        keyed = [(body(frame), name) for name in steps(frame)]
+        keys = [key for key, _ in keyed]
+        frame[METER].charge(sorting_cost(keys))
+        return sorted_by_keys(keys, [name for _, name in keyed])
+
+    return run
+
+
+def sorting_cost(keys: list[Any]) -> int:
+    """What comparing all of them with each other costs."""
+    factor = 2.1 if keys and isinstance(keys[0], str | bytes) else 2.0
+    return int(len(keys) ** 2 * factor) + 11

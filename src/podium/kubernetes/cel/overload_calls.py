@@ -1,0 +1,93 @@
+"""Calls of functions as closures: which overload runs, and who pays for its work.
+
+Where the types of the arguments leave one overload it is called without a further look; elsewhere
+the values decide. Calls whose work depends on their values pay for it after they have run, also
+when they fail.
+"""
+
+from typing import Any
+
+from podium.kubernetes.cel.errors import CelError, cost_exceeded
+from podium.kubernetes.cel.evaluation import METER, Code, Frame, constant
+from podium.kubernetes.cel.functions.charges import FAILED_PATTERN, compiling
+from podium.kubernetes.cel.library import Overload
+from podium.kubernetes.cel.mismatches import mismatch
+from podium.kubernetes.cel.patterns import PatternError, TooLarge
+
+
+def fold(overloads: list[Overload], literals: list[Any]) -> Code:
+    overload = _pick(overloads, literals)
+    try:
+        return constant(overload.run(*literals))
+    except CelError as problem:
+        text = str(problem)
+
+        def fail(_: Frame) -> Any:
+            raise CelError(text)
+
+        return fail
+
+
+def _pick(overloads: list[Overload], values: list[Any]) -> Overload:
+    for overload in overloads:
+        if overload.fits(values):
+            return overload
+    raise mismatch(overloads[0].function, values)
+
+
+def call_certain(overload: Overload, codes: list[Code]) -> Code:
+    """The argument types leave one overload and no doubt."""
+    run = overload.run
+    if len(codes) == 1:
+        (only,) = codes
+        return lambda frame: run(only(frame))
+    if len(codes) == 2:
+        first, second = codes
+        return lambda frame: run(first(frame), second(frame))
+    return lambda frame: run(*[code(frame) for code in codes])
+
+
+def call_open(overloads: list[Overload], codes: list[Code]) -> Code:
+    """The overload depends on the values."""
+
+    def call(frame: Frame) -> Any:
+        values = [code(frame) for code in codes]
+        return _pick(overloads, values).run(*values)
+
+    return call
+
+
+def call_metered(overloads: list[Overload], codes: list[Code], *, certain: bool) -> Code:
+    only = overloads[0]
+
+    def call(frame: Frame) -> Any:
+        values = [code(frame) for code in codes]
+        overload = only if certain else _pick(overloads, values)
+        try:
+            result = overload.run(*values)
+        except CelError:
+            # An operator may absorb the error, but not the work that it took to find it.
+            frame[METER].charge(overload.cost(*values, ""))
+            raise
+        frame[METER].charge(overload.cost(*values, result))
+        return result
+
+    return call
+
+
+def meter_pattern(code: Code) -> Code:
+    """A pattern that is known at run time only has to be compiled then."""
+
+    def run(frame: Frame) -> Any:
+        pattern = code(frame)
+        if type(pattern) is str:
+            try:
+                frame[METER].charge_once(pattern, compiling)
+            except TooLarge:
+                raise cost_exceeded() from None
+            except PatternError as problem:
+                frame[METER].charge(FAILED_PATTERN + len(pattern))
+                raise CelError(str(problem)) from None
+        return pattern
+
+    return run

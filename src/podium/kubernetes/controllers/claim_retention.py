@@ -1,0 +1,78 @@
+"""Who owns the volume claims of a stateful set, which decides what they outlive.
+
+Claims are deleted as garbage is, with their owners: with `whenDeleted: Delete` the set is an owner,
+with `whenScaled: Delete` the pod that a smaller set does not want any more is. Claims that somebody
+else controls, or a pod or set of the same name that is gone, are left alone
+(`pkg/controller/statefulset/stateful_set_utils.go`).
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.meta import ObjectMeta, OwnerReference
+from podium.kubernetes.controllers.workloads import StatefulSet
+from podium.kubernetes.controllers.objects import Kind, owner_reference
+from podium.kubernetes.controllers.stateful_sets import STATEFUL_SET, ordinal_of
+
+POD: Final = Kind("v1", "Pod")
+DELETE: Final = "Delete"
+
+
+def owners_to_write(
+    claim: ObjectMeta, stateful: StatefulSet, pod: ObjectMeta
+) -> list[JsonObject] | None:
+    """The owners that a pod's claim is to have; None if it has them, or is not to be touched."""
+    present = claim.owner_references or ()
+    ours = [(STATEFUL_SET, stateful.metadata), (POD, pod)]
+    if any(_is_stale(present, kind, owner) for kind, owner in ours):
+        return None
+    named = [ref for ref in present if any(_names(ref, kind, owner) for kind, owner in ours)]
+    others = [ref for ref in present if ref not in named]
+    wanted = _wanted(stateful, pod)
+    strangers = any(_is_stale([ref], kind, owner) for ref in named for kind, owner in ours)
+    if _deletes_something(stateful) and (strangers or any(ref.controller for ref in others)):
+        wanted = []
+    held = [ref for ref in present if ref.uid in (stateful.metadata.uid, pod.uid)]
+    right = {ref.uid for ref in held} == {owner.uid for _, owner in wanted}
+    if right and all(ref.controller for ref in held):
+        return None
+    kept = {ref.uid for ref in others}
+    added = [owner_reference(kind, owner) for kind, owner in wanted if owner.uid not in kept]
+    return [*(msgspec.to_builtins(ref) for ref in others), *added]
+
+
+def waits_for_deletion(claim: ObjectMeta, stateful: StatefulSet, pod_name: str) -> bool:
+    """Whether a claim still goes with the pod that had the name before; a new one has to wait."""
+    policy = stateful.spec.persistent_volume_claim_retention_policy
+    if policy is None or policy.when_scaled != DELETE:
+        return False
+    unborn = ObjectMeta(name=pod_name)
+    return _is_stale(claim.owner_references or (), POD, unborn)
+
+
+def _wanted(stateful: StatefulSet, pod: ObjectMeta) -> list[tuple[Kind, ObjectMeta]]:
+    policy = stateful.spec.persistent_volume_claim_retention_policy
+    if policy is None:
+        return []
+    if policy.when_scaled == DELETE and ordinal_of(stateful, pod.name) not in stateful.ordinals:
+        return [(POD, pod)]
+    return [(STATEFUL_SET, stateful.metadata)] if policy.when_deleted == DELETE else []
+
+
+def _deletes_something(stateful: StatefulSet) -> bool:
+    policy = stateful.spec.persistent_volume_claim_retention_policy
+    return policy is not None and DELETE in (policy.when_scaled, policy.when_deleted)
+
+
+def _names(reference: OwnerReference, kind: Kind, owner: ObjectMeta) -> bool:
+    written = (reference.api_version, reference.kind, reference.name)
+    return written == (kind.api_version, kind.name, owner.name)
+
+
+def _is_stale(references: Sequence[OwnerReference], kind: Kind, owner: ObjectMeta) -> bool:
+    """Whether another object of the same name is meant, which is gone."""
+    named = next((each for each in references if _names(each, kind, owner)), None)
+    return named is not None and named.uid != owner.uid

@@ -1,0 +1,36 @@
+"""Services as those see them who look after their endpoints and count what they take."""
+
+import msgspec
+
+from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
+
+EXTERNAL_NAME = "ExternalName"
+NO_ADDRESS = "None"
+"""The cluster address of a service that wants none: a headless one."""
+
+
+class ServicePort(KubeStruct, frozen=True):
+    name: str = ""
+    port: int = 0
+    protocol: str = "TCP"
+    app_protocol: str | None = None
+    target_port: int | str | None = None
+    node_port: int = 0
+
+
+class ServiceSpec(KubeStruct, frozen=True):
+    type: str = "ClusterIP"
+    cluster_ip: str = msgspec.field(default="", name="clusterIP")
+    ip_families: tuple[str, ...] | None = None
+    selector: dict[str, str] | None = None
+    ports: tuple[ServicePort, ...] | None = None
+    publish_not_ready_addresses: bool = False
+    allocate_load_balancer_node_ports: bool | None = None
+
+
+class Service(KubeObject, frozen=True):
+    spec: ServiceSpec = ServiceSpec()
+
+    @property
+    def is_headless(self) -> bool:
+        return self.spec.cluster_ip in ("", NO_ADDRESS)

@@ -1,0 +1,196 @@
+"""Autoscalers: stored in the form of v2, of which v1 shows what it has fields for.
+
+The rest of a v2 autoscaler, other metrics than the use of CPU, its behaviour, conditions and what
+was last measured, stands in annotations of its v1 form, as JSON (`metric_forms`). An annotation
+that cannot be read counts as absent.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Final, TypeVar
+
+from podium.kubernetes.rules.field_errors import go_json
+from podium.golang.json_reader import JSONSyntaxError, read_whole
+from podium.golang.json_values import JsonObject, JsonValue, copied
+from podium.kubernetes.conversion.metric_forms import (
+    as_new_measurement,
+    as_new_metric,
+    as_old_measurement,
+    as_old_metric,
+)
+from podium.kubernetes.defaulting.autoscaling import DEFAULT_METRIC
+from podium.kubernetes.schema.catalogue import notation
+from podium.kubernetes.schema.decoding import reader_of
+from podium.kubernetes.schema.problems import DecodeError
+from podium.kubernetes.validation.go_forms import go_form
+
+_METRICS: Final = "autoscaling.alpha.kubernetes.io/metrics"
+_MEASURED: Final = "autoscaling.alpha.kubernetes.io/current-metrics"
+_BEHAVIOR: Final = "autoscaling.alpha.kubernetes.io/behavior"
+_CONDITIONS: Final = "autoscaling.alpha.kubernetes.io/conditions"
+_ANNOTATIONS: Final = frozenset({_METRICS, _MEASURED, _BEHAVIOR, _CONDITIONS})
+_SHARED_SPEC: Final = ("scaleTargetRef", "minReplicas", "maxReplicas")
+_SHARED_STATUS: Final = ("observedGeneration", "lastScaleTime")
+
+T = TypeVar("T")
+
+
+def as_v1_autoscaler(value: JsonObject) -> JsonObject:
+    """An autoscaler of v2 as v1 shows it."""
+    spec: JsonObject = value.get("spec") or {}
+    status: JsonObject = value.get("status") or {}
+    metrics: list[JsonObject] = spec.get("metrics") or []
+    measured: list[JsonObject] = status.get("currentMetrics") or []
+    shown: JsonObject = {name: spec[name] for name in _SHARED_SPEC if name in spec}
+    use = next((use for use in map(_wanted_use, metrics) if use is not None), None)
+    if use is not None:
+        shown["targetCPUUtilizationPercentage"] = use
+    seen: JsonObject = {name: status[name] for name in _SHARED_STATUS if name in status}
+    for name in ("currentReplicas", "desiredReplicas"):
+        seen[name] = status.get(name) or 0
+    for each in measured:
+        found = _measured_use(each)
+        if found is not None:
+            seen["currentCPUUtilizationPercentage"] = found
+    annotations = _own_annotations(value)
+    others = [as_old_metric(each) for each in metrics if _wanted_use(each) is None]
+    for name, listed in (
+        (_METRICS, others),
+        (_MEASURED, [as_old_measurement(each) for each in measured]),
+        (_CONDITIONS, status.get("conditions")),
+    ):
+        if listed:
+            annotations[name] = go_json(listed)
+    if spec.get("behavior") is not None:
+        form = go_form("autoscaling/v2", "HorizontalPodAutoscalerBehavior", spec["behavior"])
+        annotations[_BEHAVIOR] = go_json(form)
+    return _assembled(value, annotations, shown, seen)
+
+
+def as_v2_autoscaler(value: JsonObject) -> JsonObject:
+    """An autoscaler of v1 in the form of v2."""
+    spec: JsonObject = value.get("spec") or {}
+    status: JsonObject = value.get("status") or {}
+    annotations: JsonObject = (value.get("metadata") or {}).get("annotations") or {}
+    shown: JsonObject = {name: spec[name] for name in _SHARED_SPEC if name in spec}
+    metrics = _read_list(annotations, _METRICS, "MetricSpec", as_new_metric) or []
+    use = spec.get("targetCPUUtilizationPercentage")
+    if use is not None:
+        metrics = [*metrics, _use_of_cpu(use)]
+    shown["metrics"] = metrics or [copied(DEFAULT_METRIC)]
+    behavior = _read_behavior(annotations)
+    if behavior:
+        shown["behavior"] = behavior
+    seen: JsonObject = {name: status[name] for name in _SHARED_STATUS if name in status}
+    if status.get("currentReplicas"):
+        seen["currentReplicas"] = status["currentReplicas"]
+    seen["desiredReplicas"] = status.get("desiredReplicas") or 0
+    seen["currentMetrics"] = _read_list(annotations, _MEASURED, "MetricStatus", as_new_measurement)
+    found = status.get("currentCPUUtilizationPercentage")
+    if seen["currentMetrics"] is None and found is not None:
+        resource = {"name": "cpu", "current": {"averageUtilization": found}}
+        seen["currentMetrics"] = [{"type": "Resource", "resource": resource}]
+    conditions = _read_conditions(annotations)
+    if conditions:
+        seen["conditions"] = conditions
+    return _assembled(value, _own_annotations(value), shown, seen)
+
+
+def _assembled(
+    value: JsonObject, annotations: JsonObject, spec: JsonObject, status: JsonObject
+) -> JsonObject:
+    metadata = {
+        name: found
+        for name, found in (value.get("metadata") or {}).items()
+        if name != "annotations"
+    }
+    if annotations:
+        metadata["annotations"] = annotations
+    return {**value, "metadata": metadata, "spec": spec, "status": status}
+
+
+def _own_annotations(value: JsonObject) -> JsonObject:
+    annotations: JsonObject = (value.get("metadata") or {}).get("annotations") or {}
+    return {name: text for name, text in annotations.items() if name not in _ANNOTATIONS}
+
+
+def _use_of_cpu(percent: int) -> JsonObject:
+    target = {"type": "Utilization", "averageUtilization": percent}
+    return {"type": "Resource", "resource": {"name": "cpu", "target": target}}
+
+
+def _wanted_use(metric: JsonObject) -> int | None:
+    """The percentage, if the metric is the one that v1 has a field for."""
+    resource: JsonObject = metric.get("resource") or {}
+    if metric.get("type") != "Resource" or resource.get("name") != "cpu":
+        return None
+    found: int | None = (resource.get("target") or {}).get("averageUtilization")
+    return found
+
+
+def _measured_use(measurement: JsonObject) -> int | None:
+    resource: JsonObject = measurement.get("resource") or {}
+    if measurement.get("type") != "Resource" or resource.get("name") != "cpu":
+        return None
+    found: int | None = (resource.get("current") or {}).get("averageUtilization")
+    return found
+
+
+# --- annotations ---------------------------------------------------------------------------------
+
+
+def _read_list(
+    annotations: JsonObject, name: str, struct: str, converted: Callable[[JsonObject], T]
+) -> list[T] | None:
+    """The items of an annotation in the form of v2; None if there is none that can be read."""
+    read = _read(annotations, name, "autoscaling", struct)
+    return None if read is None else [converted(each) for each in read]
+
+
+def _read_conditions(annotations: JsonObject) -> Sequence[JsonObject] | None:
+    section = "autoscaling/v2"
+    return _read(annotations, _CONDITIONS, section, "HorizontalPodAutoscalerCondition")
+
+
+def _read(annotations: JsonObject, name: str, section: str, struct: str) -> list[JsonObject] | None:
+    found = _json_of(annotations, name)
+    if not isinstance(found, list):
+        return None
+    reader = reader_of(notation().struct(section, struct))
+    try:
+        return [reader({} if each is None else each, None, []) for each in found]
+    except DecodeError:
+        return None
+
+
+def _read_behavior(annotations: JsonObject) -> JsonObject | None:
+    found = _json_of(annotations, _BEHAVIOR)
+    if not isinstance(found, dict):
+        return None
+    try:
+        struct = notation().struct("autoscaling/v2", "HorizontalPodAutoscalerBehavior")
+        read: JsonObject = reader_of(struct)(_with_json_names(found), None, [])
+    except DecodeError:
+        return None
+    return read
+
+
+def _with_json_names(value: JsonValue) -> JsonValue:
+    """upstream: behaviour is written with the names that Go's internal types have."""
+    if isinstance(value, list):
+        return [_with_json_names(item) for item in value]
+    if isinstance(value, dict):
+        return {
+            f"{key[:1].lower()}{key[1:]}": _with_json_names(item) for key, item in value.items()
+        }
+    return value
+
+
+def _json_of(annotations: JsonObject, name: str) -> JsonValue:
+    text = annotations.get(name)
+    if not text:
+        return None
+    try:
+        found: JsonValue = read_whole(text)
+    except (JSONSyntaxError, RecursionError):
+        return None
+    return found

@@ -1,0 +1,240 @@
+"""The kinds of objects scheduling reads, and the one door through which objects come in.
+
+`decode_object` takes raw data from a file that a person may have written: it is tolerant of nulls
+as Kubernetes is, exact about where something is wrong and, if `strict`, refuses fields that do not
+exist. `decode_json` and `decode_as` take bytes from an API server, which has checked them already,
+and are as quick as msgspec; they turn to the careful way only when the quick one fails.
+
+Contract: an object that leaves here has a name, and every quantity in it parses.
+"""
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+import msgspec
+
+from podium.kubernetes.kinds.devices import (
+    DeviceClass,
+    DeviceTaintRule,
+    ResourceClaim,
+    ResourceClaimTemplate,
+    ResourceSlice,
+)
+from podium.golang.documents import Document
+from podium.golang.errors import ObjectError, UnknownKind, closest, raise_first
+from podium.golang.field_paths import ROOT
+from podium.golang.json_values import DecodedValue, JsonObject
+from podium.kubernetes.kinds.meta import KubeObject, KubeStruct, ObjectMeta
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.pod_groups import PodGroup, Workload
+from podium.kubernetes.kinds.shapes import described, shape_of
+from podium.kubernetes.kinds.storage import (
+    CSIDriver,
+    CSINode,
+    CSIStorageCapacity,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+    VolumeAttachment,
+)
+from podium.kubernetes.kinds.workloads import (
+    Namespace,
+    PodDisruptionBudget,
+    PriorityClass,
+    ReplicaSet,
+    ReplicationController,
+    Service,
+    StatefulSet,
+)
+
+__all__ = [
+    "CLUSTER_SCOPED",
+    "KINDS",
+    "KubeObject",
+    "ObjectError",
+    "UnknownKind",
+    "check_object",
+    "convert_object",
+    "decode_as",
+    "decode_document",
+    "decode_json",
+    "decode_object",
+    "is_cluster_scoped",
+]
+
+T = TypeVar("T", bound=KubeObject)
+S = TypeVar("S", bound=KubeStruct)
+
+# Which Struct decodes which (apiVersion, kind).
+KINDS: dict[tuple[str, str], type[KubeObject]] = {
+    (struct().api_version, struct().kind): struct
+    for struct in (
+        Pod,
+        Node,
+        Namespace,
+        Service,
+        ReplicationController,
+        ReplicaSet,
+        StatefulSet,
+        PriorityClass,
+        PodDisruptionBudget,
+        PersistentVolume,
+        PersistentVolumeClaim,
+        StorageClass,
+        CSINode,
+        CSIDriver,
+        CSIStorageCapacity,
+        VolumeAttachment,
+        ResourceClaim,
+        ResourceClaimTemplate,
+        ResourceSlice,
+        DeviceClass,
+        DeviceTaintRule,
+        PodGroup,
+        Workload,
+    )
+}
+
+CLUSTER_SCOPED: frozenset[type[KubeObject]] = frozenset(
+    {
+        CSIDriver,
+        CSINode,
+        DeviceClass,
+        DeviceTaintRule,
+        Namespace,
+        Node,
+        PersistentVolume,
+        PriorityClass,
+        ResourceSlice,
+        StorageClass,
+        VolumeAttachment,
+    }
+)
+
+
+def is_cluster_scoped(kind: type[KubeObject]) -> bool:
+    """Whether objects of a kind are in no namespace."""
+    return kind in CLUSTER_SCOPED or kind.cluster_scoped
+
+
+class _TypeMeta(msgspec.Struct, rename="camel"):
+    api_version: str = ""
+    kind: str = ""
+
+
+_TYPE_META = msgspec.json.Decoder(_TypeMeta)
+_UNDECODABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_DECODERS: dict[type, msgspec.json.Decoder[DecodedValue]] = {
+    struct: msgspec.json.Decoder(struct) for struct in KINDS.values()
+}
+
+
+def decode_object(raw: object, *, strict: bool) -> KubeObject:
+    """The typed object behind raw data, or an ObjectError; UnknownKind if it is none of KINDS."""
+    if not isinstance(raw, Mapping):
+        raise ObjectError("", f"expected a Kubernetes object, got {described(raw)}")
+    return convert_object(raw, _struct_of(raw.get("apiVersion"), raw.get("kind")), strict=strict)
+
+
+def decode_document(document: Document, *, strict: bool) -> KubeObject:
+    """`decode_object` with errors that name the file; UnknownKind passes through as it is."""
+    try:
+        return decode_object(document.value, strict=strict)
+    except UnknownKind:
+        raise
+    except ObjectError as error:
+        raise document.error(error.problem, path=error.path, remedy=error.remedy) from None
+
+
+def decode_json(data: bytes | msgspec.Raw) -> KubeObject:
+    """The typed object in JSON that an API server sent, which names its own kind."""
+    try:
+        meta = _TYPE_META.decode(data)
+    except _UNDECODABLE:
+        return decode_object(_raw_object(data), strict=False)
+    return decode_as(data, _struct_of(meta.api_version, meta.kind))
+
+
+def decode_as(data: bytes | msgspec.Raw, struct: type[T]) -> T:
+    """The typed object in JSON whose kind is known, as for the items of a list or watch."""
+    try:
+        decoded: T = _decoder_of(struct).decode(data)
+    except _UNDECODABLE:
+        return convert_object(_raw_object(data), struct, strict=False)
+    check_object(decoded)
+    return decoded
+
+
+def _decoder_of(struct: type) -> msgspec.json.Decoder[DecodedValue]:
+    """The decoder of a kind; that of one that is none of KINDS is made when it is first met."""
+    found = _DECODERS.get(struct)
+    if found is None:
+        found = _DECODERS[struct] = msgspec.json.Decoder(struct)
+    return found
+
+
+def convert_object(raw: Mapping[str, object], struct: type[S], *, strict: bool) -> S:
+    """Raw data as an object of a Struct that the caller has chosen, one of KINDS or not."""
+    shape = shape_of(struct)
+    try:
+        decoded = msgspec.convert(raw, struct)
+    except msgspec.ValidationError:
+        decoded = _convert_settled(shape.settle(raw), struct)
+    if strict:
+        shape.refuse_unknown(raw)
+    check_object(decoded, raw)
+    return decoded
+
+
+def _convert_settled(raw: object, struct: type[S]) -> S:
+    try:
+        return msgspec.convert(raw, struct)
+    except msgspec.ValidationError as error:
+        problem, _, place = str(error).partition(" - at `$")
+        raise ObjectError(place.strip(".`"), problem) from None
+
+
+def check_object(decoded: KubeStruct, raw: Mapping[str, object] | None = None) -> None:
+    """What the contract says of an object, for one that was decoded elsewhere. Raises
+    ObjectError."""
+    wrong: list[ObjectError] = []
+    metadata = getattr(decoded, "metadata", None)
+    if not isinstance(metadata, ObjectMeta) or not metadata.name:
+        written = raw.get("metadata") if raw else None
+        generated = isinstance(written, Mapping) and "generateName" in written
+        remedy = "only an API server makes one from generateName" if generated else ""
+        wrong.append(ObjectError("metadata.name", "is missing", remedy))
+    shape_of(type(decoded)).find_uncountable(decoded, ROOT, wrong)
+    raise_first(wrong)
+
+
+def _raw_object(data: bytes | msgspec.Raw) -> JsonObject:
+    try:
+        raw = msgspec.json.decode(data)
+    except _UNDECODABLE as error:
+        raise ObjectError("", f"is not JSON: {error}") from None
+    if not isinstance(raw, dict):
+        raise ObjectError("", f"expected a Kubernetes object, got {described(raw)}")
+    return raw
+
+
+def _struct_of(api_version: object, kind: object) -> type[KubeObject]:
+    kind, api_version = _named("kind", kind), _named("apiVersion", api_version)
+    struct = KINDS.get((api_version, kind))
+    if struct is not None:
+        return struct
+    group = api_version.rpartition("/")[0]
+    siblings = {k: version for version, k in KINDS if version.rpartition("/")[0] == group}
+    if kind in siblings:
+        problem = f"{kind} is not read in version {api_version}"
+        raise ObjectError("apiVersion", problem, f"write it as {siblings[kind]}")
+    raise UnknownKind(api_version, kind, closest(kind, sorted(siblings), cutoff=0.85))
+
+
+def _named(field: str, written: object) -> str:
+    if isinstance(written, str) and written:
+        return written
+    if written:
+        raise ObjectError(field, f"expected a string, got {described(written)}")
+    raise ObjectError(field, "is missing", "every Kubernetes object names its apiVersion and kind")

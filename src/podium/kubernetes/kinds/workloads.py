@@ -1,0 +1,166 @@
+"""What stands around pods: namespaces, services, controllers, priorities, disruption budgets.
+
+Scheduling reads little of them: which pods they select, what a priority class is worth and how
+many disruptions a budget has left. A selector is None when it was left out, which selects
+nothing for some of these kinds and everything for others.
+"""
+
+from typing import Literal
+
+from podium.kubernetes.kinds.meta import Condition, KubeObject, KubeStruct, LabelSelector
+
+
+class NamespaceStatus(KubeStruct, frozen=True):
+    phase: str = ""
+
+
+class Namespace(KubeObject, frozen=True):
+    UNREAD = frozenset({"spec"})
+
+    api_version: Literal["v1"] = "v1"
+    kind: Literal["Namespace"] = "Namespace"
+    status: NamespaceStatus = NamespaceStatus()
+
+
+class ServiceSpec(KubeStruct, frozen=True):
+    UNREAD = frozenset(
+        {
+            "allocateLoadBalancerNodePorts",
+            "clusterIP",
+            "clusterIPs",
+            "externalIPs",
+            "externalName",
+            "externalTrafficPolicy",
+            "healthCheckNodePort",
+            "internalTrafficPolicy",
+            "ipFamilies",
+            "ipFamilyPolicy",
+            "loadBalancerClass",
+            "loadBalancerIP",
+            "loadBalancerSourceRanges",
+            "ports",
+            "publishNotReadyAddresses",
+            "sessionAffinity",
+            "sessionAffinityConfig",
+            "trafficDistribution",
+            "type",
+        }
+    )
+
+    selector: dict[str, str] | None = None
+
+
+class Service(KubeObject, frozen=True):
+    UNREAD = frozenset({"status"})
+
+    api_version: Literal["v1"] = "v1"
+    kind: Literal["Service"] = "Service"
+    spec: ServiceSpec = ServiceSpec()
+
+
+class ReplicationControllerSpec(KubeStruct, frozen=True):
+    UNREAD = frozenset({"minReadySeconds", "template"})
+
+    replicas: int | None = None
+    selector: dict[str, str] | None = None
+
+
+class ReplicationController(KubeObject, frozen=True):
+    UNREAD = frozenset({"status"})
+
+    api_version: Literal["v1"] = "v1"
+    kind: Literal["ReplicationController"] = "ReplicationController"
+    spec: ReplicationControllerSpec = ReplicationControllerSpec()
+
+
+class ReplicaSetSpec(KubeStruct, frozen=True):
+    UNREAD = frozenset({"minReadySeconds", "template"})
+
+    replicas: int | None = None
+    selector: LabelSelector | None = None
+
+
+class ReplicaSetStatus(KubeStruct, frozen=True):
+    UNREAD = frozenset(
+        {
+            "availableReplicas",
+            "fullyLabeledReplicas",
+            "observedGeneration",
+            "readyReplicas",
+            "replicas",
+            "terminatingReplicas",
+        }
+    )
+
+    conditions: tuple[Condition, ...] | None = None
+
+
+class ReplicaSet(KubeObject, frozen=True):
+    api_version: Literal["apps/v1"] = "apps/v1"
+    kind: Literal["ReplicaSet"] = "ReplicaSet"
+    spec: ReplicaSetSpec = ReplicaSetSpec()
+    status: ReplicaSetStatus = ReplicaSetStatus()
+
+
+class StatefulSetSpec(KubeStruct, frozen=True):
+    UNREAD = frozenset(
+        {
+            "minReadySeconds",
+            "ordinals",
+            "persistentVolumeClaimRetentionPolicy",
+            "podManagementPolicy",
+            "revisionHistoryLimit",
+            "serviceName",
+            "template",
+            "updateStrategy",
+            "volumeClaimTemplates",
+        }
+    )
+
+    replicas: int | None = None
+    selector: LabelSelector | None = None
+
+
+class StatefulSet(KubeObject, frozen=True):
+    UNREAD = frozenset({"status"})
+
+    api_version: Literal["apps/v1"] = "apps/v1"
+    kind: Literal["StatefulSet"] = "StatefulSet"
+    spec: StatefulSetSpec = StatefulSetSpec()
+
+
+class PriorityClass(KubeObject, frozen=True):
+    UNREAD = frozenset({"description"})
+
+    api_version: Literal["scheduling.k8s.io/v1"] = "scheduling.k8s.io/v1"
+    kind: Literal["PriorityClass"] = "PriorityClass"
+    value: int = 0
+    global_default: bool = False
+    preemption_policy: str | None = None
+
+
+class PodDisruptionBudgetSpec(KubeStruct, frozen=True):
+    UNREAD = frozenset({"unhealthyPodEvictionPolicy"})
+
+    min_available: int | str | None = None
+    max_unavailable: int | str | None = None
+    selector: LabelSelector | None = None
+
+
+class PodDisruptionBudgetStatus(KubeStruct, frozen=True):
+    """`disrupted_pods` holds pods whose eviction is under way: name to time."""
+
+    observed_generation: int = 0
+    disruptions_allowed: int = 0
+    current_healthy: int = 0
+    desired_healthy: int = 0
+    expected_pods: int = 0
+    disrupted_pods: dict[str, str | None] | None = None
+    conditions: tuple[Condition, ...] | None = None
+
+
+class PodDisruptionBudget(KubeObject, frozen=True):
+    api_version: Literal["policy/v1"] = "policy/v1"
+    kind: Literal["PodDisruptionBudget"] = "PodDisruptionBudget"
+    spec: PodDisruptionBudgetSpec = PodDisruptionBudgetSpec()
+    status: PodDisruptionBudgetStatus = PodDisruptionBudgetStatus()

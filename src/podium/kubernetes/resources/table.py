@@ -1,0 +1,78 @@
+"""The table of everything that is served, by group-version and plural name.
+
+Built-in resources are there from the start; definitions of custom resources add and remove theirs.
+`changes` counts up with every such change, so that discovery documents can be kept until then.
+Resources that are switched off are known to the server and to nobody else.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from podium.apiserver.resources.builtin import BUILTIN
+from podium.kubernetes.resources.maturity import maturity
+from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.runtime_config import EVERYTHING, RuntimeConfig
+
+
+class ResourceTable:
+    """Looks up resources as paths and objects name them."""
+
+    def __init__(
+        self,
+        resources: Iterable[Resource] = BUILTIN,
+        runtime_config: RuntimeConfig = EVERYTHING,
+    ) -> None:
+        self._runtime_config = runtime_config
+        self._by_path: dict[tuple[str, str, str], Resource] = {}
+        self._by_kind: dict[tuple[str, str, str], Resource] = {}
+        self.changes = 0
+        for resource in resources:
+            self.add(resource)
+
+    def add(self, resource: Resource) -> None:
+        """Serve a resource, in place of an earlier one of the same names."""
+        group_version = (resource.group, resource.version)
+        self._by_path[(*group_version, resource.plural)] = resource
+        self._by_kind[(*group_version, resource.kind)] = resource
+        self.changes += 1
+
+    def remove(self, resource: Resource) -> None:
+        group_version = (resource.group, resource.version)
+        self._by_path.pop((*group_version, resource.plural), None)
+        self._by_kind.pop((*group_version, resource.kind), None)
+        self.changes += 1
+
+    def find(self, group: str, version: str, plural: str) -> Resource | None:
+        return self._by_path.get((group, version, plural))
+
+    def find_served(self, group: str, version: str, plural: str) -> Resource | None:
+        """The resource for clients."""
+        found = self.find(group, version, plural)
+        return found if found is not None and self._serves(found) else None
+
+    def _serves(self, resource: Resource) -> bool:
+        return resource.is_custom or self._runtime_config.serves(resource)
+
+    def find_kind(self, group: str, version: str, kind: str) -> Resource | None:
+        return self._by_kind.get((group, version, kind))
+
+    def named(self, plural: str, group: str = "", version: str = "v1") -> Resource:
+        """A resource that the server itself cannot do without."""
+        return self._by_path[(group, version, plural)]
+
+    def __iter__(self) -> Iterator[Resource]:
+        """Those that are served."""
+        return filter(self._serves, self._by_path.values())
+
+    def group_versions(self) -> dict[str, list[str]]:
+        """The versions of each group, the most mature first: v2, v1, v1beta1, others by name."""
+        versions: dict[str, list[str]] = {}
+        for resource in self:
+            known = versions.setdefault(resource.group, [])
+            if resource.version not in known:
+                known.append(resource.version)
+        return {group: sorted(known, key=maturity) for group, known in versions.items()}
+
+    def of_version(self, group: str, version: str) -> list[Resource]:
+        """What a group-version serves, sorted by plural name as discovery lists it."""
+        found = [each for each in self if (each.group, each.version) == (group, version)]
+        return sorted(found, key=lambda each: each.plural)

@@ -1,0 +1,1 @@
+"""Rules over parts of objects: quantities, selectors, affinity, tolerations, requests, quotas."""

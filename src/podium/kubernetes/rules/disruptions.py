@@ -1,0 +1,75 @@
+"""Disruption budgets: how many pods may go, worked out from those that are healthy.
+
+A budget in percent, or of what may be missing, is about the pods that the controllers behind the
+selected pods want, however many there are; a plain `minAvailable` is about those that there are
+(`pkg/controller/disruption/disruption.go`).
+
+Worked example: a deployment of 10, all ready, `maxUnavailable: 25%` (rounded up: 3): 7 must stay
+healthy, so 3 may go. `minAvailable: 25%` of the same rounds up to 3 that must stay, so 7 may go.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from podium.kubernetes.kinds.meta import ObjectMeta, OwnerReference
+from podium.kubernetes.kinds.workloads import PodDisruptionBudgetSpec
+from podium.kubernetes.controllers.availability import NoPercentage, scaled
+
+Scale = Callable[[str, OwnerReference], int | None]
+"""How many pods an owner in a namespace is meant to have; None if it is not known."""
+
+
+class Disruptions(NamedTuple):
+    expected: int
+    """Pods that there should be."""
+    desired: int
+    """Pods of them that must be healthy."""
+    allowed: int
+    """Pods that may go."""
+
+
+def count_disruptions(
+    spec: PodDisruptionBudgetSpec, pods: Sequence[ObjectMeta], healthy: int, scale: Scale
+) -> Disruptions:
+    """`pods` are those that are selected and have not ended, `healthy` how many of them are ready.
+
+    upstream: where the counts cannot be worked out, nothing may go.
+    """
+    try:
+        expected, desired = _expectation(spec, pods, scale)
+    except NoPercentage:
+        return Disruptions(0, 0, 0)
+    return Disruptions(expected, desired, max(0, healthy - desired) if expected > 0 else 0)
+
+
+def _expectation(
+    spec: PodDisruptionBudgetSpec, pods: Sequence[ObjectMeta], scale: Scale
+) -> tuple[int, int]:
+    if spec.max_unavailable is not None:
+        expected = _expected(pods, scale)
+        return expected, max(0, expected - scaled(spec.max_unavailable, expected, rounds_up=True))
+    if isinstance(spec.min_available, int):
+        return len(pods), spec.min_available
+    expected = _expected(pods, scale) if spec.min_available is not None else 0
+    return expected, scaled(spec.min_available, expected, rounds_up=True)
+
+
+def _expected(pods: Sequence[ObjectMeta], scale: Scale) -> int:
+    """What the controllers of the pods want together.
+
+    upstream: pods without a controller are not expected. Those of a controller whose scale is not
+    known count as themselves; upstream, which can ask for any scale, lets none of them go.
+    """
+    expected = 0
+    seen: set[tuple[str, str, str]] = set()
+    for pod in pods:
+        owner = pod.controller
+        if owner is None:
+            continue
+        wanted = scale(pod.namespace, owner)
+        if wanted is None:
+            expected += 1
+        elif (owner.kind, owner.name, owner.uid) not in seen:
+            seen.add((owner.kind, owner.name, owner.uid))
+            expected += wanted
+    return expected

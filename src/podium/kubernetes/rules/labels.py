@@ -1,0 +1,222 @@
+"""Label selectors, compiled once and compared by meaning.
+
+Affinity terms, spread constraints, services and controllers all select by labels, and the engine
+caches what it counted per selector. So a compiled `Selector` is hashable by what it selects on: the
+order of requirements, repeated ones and `matchLabels` against a one-value `In` make no difference.
+
+Contract: an absent LabelSelector selects nothing, an empty one everything, and a LabelSelector
+that upstream cannot parse raises `SelectorError` with upstream's text. Plain maps (nodeSelector,
+Service selectors, match label keys) are taken literally and never fail.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from podium.golang.arithmetic import parse_int
+from podium.kubernetes.rules.field_errors import FieldError, aggregate, child, invalid
+from podium.kubernetes.rules.label_syntax import (
+    key_problems,
+    value_problems,
+)
+from podium.kubernetes.kinds.meta import LabelSelector
+
+IN: Final = "In"
+NOT_IN: Final = "NotIn"
+EXISTS: Final = "Exists"
+DOES_NOT_EXIST: Final = "DoesNotExist"
+GREATER: Final = "Gt"
+LESS: Final = "Lt"
+
+_NO_LABELS: Final[Mapping[str, str]] = {}
+
+
+class SelectorError(ValueError):
+    """A label selector that cannot be parsed; the text is the one kube-scheduler shows."""
+
+
+class Requirement(NamedTuple):
+    """One condition on one label. `Gt` and `Lt` occur in node selectors only."""
+
+    key: str
+    operator: str
+    values: frozenset[str] = frozenset()
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        found = labels.get(self.key)
+        if self.operator == IN:
+            return found in self.values
+        if self.operator == NOT_IN:
+            return found not in self.values
+        if self.operator == EXISTS:
+            return found is not None
+        if self.operator == DOES_NOT_EXIST:
+            return found is None
+        return found is not None and self._compares(found)
+
+    def _compares(self, found: str) -> bool:
+        (operand,) = self.values
+        left, right = parse_int(found), parse_int(operand)
+        if left is None or right is None:
+            return False
+        return left > right if self.operator == GREATER else left < right
+
+    def __str__(self) -> str:
+        listed = ",".join(sorted(self.values))
+        match self.operator:
+            case "In":
+                return (
+                    f"{self.key}={listed}" if len(self.values) == 1 else f"{self.key} in ({listed})"
+                )
+            case "NotIn":
+                return f"{self.key} notin ({listed})"
+            case "Exists":
+                return self.key
+            case "DoesNotExist":
+                return f"!{self.key}"
+            case _:
+                return f"{self.key}{'>' if self.operator == GREATER else '<'}{listed}"
+
+
+class Selector:
+    """An AND of requirements, or `NOTHING`. Immutable; equal selectors select the same way."""
+
+    __slots__ = ("_equalities", "_hash", "_others", "empty", "nothing", "requirements")
+
+    requirements: tuple[Requirement, ...]
+    """Each requirement once, in canonical order; empty for EVERYTHING and NOTHING."""
+    empty: bool
+    """Restricts nothing, that is, selects everything."""
+    nothing: bool
+    """Selects nothing at all (an absent LabelSelector)."""
+
+    def __init__(self, requirements: Iterable[Requirement] = (), *, nothing: bool = False) -> None:
+        self.nothing = nothing
+        self.requirements = (
+            () if nothing else tuple(sorted(set(requirements), key=_canonical_order))
+        )
+        self.empty = not nothing and not self.requirements
+        self._hash = hash((nothing, self.requirements))
+        # Nearly all requirements are "key equals value"; kept as pairs, those match quickly.
+        self._equalities = tuple(
+            (requirement.key, next(iter(requirement.values)))
+            for requirement in self.requirements
+            if requirement.operator == IN and len(requirement.values) == 1
+        )
+        self._others = tuple(
+            requirement
+            for requirement in self.requirements
+            if requirement.operator != IN or len(requirement.values) != 1
+        )
+
+    def matches(self, labels: Mapping[str, str] | None) -> bool:
+        if self.nothing:
+            return False
+        found = _NO_LABELS if labels is None else labels
+        for key, value in self._equalities:
+            if found.get(key) != value:
+                return False
+        return all(requirement.matches(found) for requirement in self._others)
+
+    def merged(self, other: "Selector") -> "Selector":
+        """What both select. NOTHING stays NOTHING: leave it out where null means "no selector"."""
+        if self.nothing or other.nothing:
+            return NOTHING
+        return Selector((*self.requirements, *other.requirements))
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Selector):
+            return NotImplemented
+        return (
+            self._hash == other._hash
+            and self.nothing == other.nothing
+            and self.requirements == other.requirements
+        )
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __repr__(self) -> str:
+        return f"<Selector {self}>"
+
+    def __str__(self) -> str:
+        if self.nothing:
+            return "nothing"
+        return ",".join(map(str, self.requirements)) or "everything"
+
+
+def _canonical_order(requirement: Requirement) -> tuple[str, str, list[str]]:
+    return requirement.key, requirement.operator, sorted(requirement.values)
+
+
+EVERYTHING: Final = Selector()
+NOTHING: Final = Selector(nothing=True)
+
+
+def selector_of(written: LabelSelector | None) -> Selector:
+    """Compile a LabelSelector; SelectorError if upstream would refuse it."""
+    if written is None:
+        return NOTHING
+    requirements = [
+        _validated(key, IN, (value,)) for key, value in sorted((written.match_labels or {}).items())
+    ]
+    for expression in written.match_expressions or ():
+        if expression.operator not in (IN, NOT_IN, EXISTS, DOES_NOT_EXIST):
+            raise SelectorError(f'"{expression.operator}" is not a valid label selector operator')
+        # upstream: an empty list of values is copied into a null one before it is reported.
+        values = expression.values or None
+        requirements.append(_validated(expression.key, expression.operator, values))
+    return Selector(requirements) if requirements else EVERYTHING
+
+
+def selector_of_map(labels: Mapping[str, str] | None) -> Selector:
+    """The selector for labels equal to all entries; nothing is validated, no entry is no limit."""
+    if not labels:
+        return EVERYTHING
+    return Selector(Requirement(key, IN, frozenset((value,))) for key, value in labels.items())
+
+
+def _validated(key: str, operator: str, values: Sequence[str] | None) -> Requirement:
+    problems = requirement_problems(key, operator, values)
+    if problems:
+        raise SelectorError(aggregate(problems))
+    return Requirement(key, operator, frozenset(values or ()))
+
+
+def requirement_problems(
+    key: str, operator: str, values: Sequence[str] | None, path: str = ""
+) -> list[FieldError]:
+    """Everything upstream finds wrong with a requirement, `path` in front of each field.
+
+    The operator is one of the six of this module: what others mean differs from caller to caller.
+    """
+    problems: list[FieldError] = []
+    if wrong := key_problems(key):
+        problems.append(invalid(child(path, "key"), key, "; ".join(wrong)))
+    given = values or ()
+    at_values = child(path, "values")
+    match operator:
+        case "In" | "NotIn":
+            if not given:
+                detail = "for 'in', 'notin' operators, values set can't be empty"
+                problems.append(invalid(at_values, values, detail))
+        case "Exists" | "DoesNotExist":
+            if given:
+                detail = "values set must be empty for exists and does not exist"
+                problems.append(invalid(at_values, values, detail))
+        case "Gt" | "Lt":
+            if len(given) != 1:
+                detail = "for 'Gt', 'Lt' operators, exactly one value is required"
+                problems.append(invalid(at_values, values, detail))
+            detail = "for 'Gt', 'Lt' operators, the value must be an integer"
+            problems.extend(
+                invalid(f"{at_values}[{index}]", value, detail)
+                for index, value in enumerate(given)
+                if parse_int(value) is None
+            )
+    # upstream: operands of Gt and Lt must be label values too, so `-5` never parses.
+    for index, value in enumerate(given):
+        if wrong := value_problems(value):
+            problems.append(invalid(f"{at_values}[{index}][{key}]", value, "; ".join(wrong)))
+    return problems

@@ -1,0 +1,36 @@
+"""JSON merge patches (RFC 7386): objects are merged, null removes, all else replaces."""
+
+from collections.abc import Mapping
+from typing import overload
+
+from podium.golang.json_values import JsonObject, JsonValue, ReadOnlyJson
+
+
+def merge(document: Mapping[str, ReadOnlyJson], patch: Mapping[str, ReadOnlyJson]) -> JsonObject:
+    """The merged document; neither argument is changed."""
+    out: JsonObject = dict(document)
+    for key, value in patch.items():
+        if value is None:
+            out.pop(key, None)
+            continue
+        current = out.get(key)
+        if not isinstance(current, dict):
+            out[key] = without_nulls(value)
+        elif isinstance(value, dict):
+            out[key] = merge(current, value)
+        else:
+            out[key] = value
+    return out
+
+
+@overload
+def without_nulls(value: JsonValue) -> JsonValue: ...
+@overload
+def without_nulls(value: ReadOnlyJson) -> ReadOnlyJson: ...
+def without_nulls(value: ReadOnlyJson) -> ReadOnlyJson:
+    """The value with no null in any object; nulls that are items of lists stay."""
+    if isinstance(value, dict):
+        return {key: without_nulls(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [without_nulls(item) for item in value]
+    return value

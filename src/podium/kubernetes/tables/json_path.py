@@ -1,0 +1,130 @@
+"""The paths by which definitions of custom resources name a field: a small part of JSONPath.
+
+    .spec.minMember                             a field below a field
+    .metadata.labels['app.kubernetes.io/name']  a key with dots; `\\.` works too
+    .status.conditions[0].type                  an item of a list, from the end if negative
+    .status.addresses[*].ip                     all items
+    .status.conditions[?(@.type=="Ready")].status   the items for which the comparison holds
+
+Contract: `find` gives everything a path leads to, in order; a missing field leads nowhere. A path
+that cannot be read raises JsonPathError.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from podium.golang.json_values import JsonValue
+
+Step = Callable[[JsonValue], Iterable[JsonValue]]
+
+_FIELD: Final = re.compile(r"\.((?:[^.\[\]\\]|\\.)+)")
+_KEY: Final = re.compile(r"\['((?:[^'\\]|\\.)*)'\]|\[\"((?:[^\"\\]|\\.)*)\"\]")
+_INDEX: Final = re.compile(r"\[(-?[0-9]+)\]")
+_ALL: Final = re.compile(r"\[\*\]|\.\*")
+_FILTER: Final = re.compile(
+    r"\[\?\(\s*@((?:\.(?:[^.\[\]\\=!<>\s)]|\\.)+)+)\s*(?:(==|!=)\s*([^)]+?)\s*)?\)\]"
+)
+_ESCAPE: Final = re.compile(r"\\(.)")
+
+
+class JsonPathError(ValueError):
+    """A text that is no path of this sort."""
+
+
+class JsonPath:
+    """A path, read once."""
+
+    def __init__(self, written: str) -> None:
+        text = written.strip().removeprefix("{").removesuffix("}").removeprefix("$")
+        self._steps = tuple(_steps(text, written))
+
+    def find(self, value: JsonValue) -> list[JsonValue]:
+        found = [value]
+        for step in self._steps:
+            found = [result for each in found for result in step(each)]
+        return found
+
+
+def _steps(text: str, written: str) -> Iterable[Step]:
+    place = 0
+    while place < len(text):
+        for pattern, make in _READERS:
+            match = pattern.match(text, place)
+            if match is not None:
+                yield make(match)
+                place = match.end()
+                break
+        else:
+            raise JsonPathError(f"unrecognized column definition {json.dumps(written)}")
+
+
+def _field(match: re.Match[str]) -> Step:
+    return _of_key(_ESCAPE.sub(r"\1", match[1]))
+
+
+def _key(match: re.Match[str]) -> Step:
+    return _of_key(_ESCAPE.sub(r"\1", match[1] if match[1] is not None else match[2]))
+
+
+def _of_key(key: str) -> Step:
+    def step(value: JsonValue) -> Iterable[JsonValue]:
+        return [value[key]] if isinstance(value, dict) and key in value else []
+
+    return step
+
+
+def _index(match: re.Match[str]) -> Step:
+    index = int(match[1])
+
+    def step(value: JsonValue) -> Iterable[JsonValue]:
+        if isinstance(value, list) and -len(value) <= index < len(value):
+            return [value[index]]
+        return []
+
+    return step
+
+
+def _all(_match: re.Match[str]) -> Step:
+    def step(value: JsonValue) -> Iterable[JsonValue]:
+        if isinstance(value, list):
+            return value
+        return value.values() if isinstance(value, dict) else []
+
+    return step
+
+
+def _filter(match: re.Match[str]) -> Step:
+    path, operator, operand = JsonPath(match[1]), match[2], match[3]
+    wanted = _literal(operand) if operand is not None else None
+
+    def holds(item: JsonValue) -> bool:
+        found = path.find(item)
+        if operator is None:
+            return bool(found)
+        return bool(found) and (found[0] == wanted) == (operator == "==")
+
+    def step(value: JsonValue) -> Iterable[JsonValue]:
+        return [item for item in value if holds(item)] if isinstance(value, list) else []
+
+    return step
+
+
+def _literal(text: str) -> JsonValue:
+    if len(text) > 1 and text[0] == text[-1] == "'":
+        return text[1:-1]
+    try:
+        literal: JsonValue = json.loads(text)
+    except ValueError:
+        raise JsonPathError(f"cannot compare with {text}") from None
+    return literal
+
+
+_READERS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Step]], ...]] = (
+    (_ALL, _all),
+    (_FIELD, _field),
+    (_KEY, _key),
+    (_INDEX, _index),
+    (_FILTER, _filter),
+)

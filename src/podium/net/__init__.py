@@ -1,0 +1,1 @@
+"""What everybody who speaks over the network shares, servers and clients alike."""

@@ -1,0 +1,42 @@
+"""How many pods of a job run at once, and their marks."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from podium.kubernetes.controllers.jobs import job_labels, job_pod, wanted_pods
+from podium.kubernetes.controllers.workloads import Job
+
+INDEX = "batch.kubernetes.io/job-completion-index"
+
+
+def job(**spec: Any) -> Job:
+    return msgspec.convert({"metadata": {"name": "once", "uid": "u"}, "spec": spec}, Job)
+
+
+@pytest.mark.parametrize(
+    ("spec", "succeeded", "active", "wanted"),
+    [
+        ({}, 0, 0, 1),
+        ({"parallelism": 3, "completions": 2}, 0, 0, 2),
+        ({"parallelism": 3, "completions": 9}, 4, 2, 3),
+        ({"parallelism": 3, "completions": 9}, 8, 2, 1),
+        ({"parallelism": 3, "completions": 2}, 4, 0, 0),
+        ({"parallelism": 3}, 0, 2, 3),
+        ({"parallelism": 3}, 1, 2, 2),
+    ],
+)
+def test_no_more_pods_run_than_are_left_to_complete(
+    spec: dict[str, Any], succeeded: int, active: int, wanted: int
+) -> None:
+    assert wanted_pods(job(**spec), succeeded, active) == wanted
+
+
+def test_a_pod_of_an_indexed_job_says_its_index_thrice() -> None:
+    pod = job_pod(job(completionMode="Indexed"), 4, labels=job_labels("once", "u"))
+    assert pod["metadata"]["labels"][INDEX] == "4"
+    assert pod["metadata"]["labels"]["job-name"] == "once"
+    assert pod["metadata"]["annotations"] == {INDEX: "4"}
+    assert pod["spec"]["hostname"] == "once-4"
+    assert pod["metadata"]["generateName"] == "once-4-"
