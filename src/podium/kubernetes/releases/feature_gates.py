@@ -1,12 +1,11 @@
-"""Feature gates: the switches that decide which of 1.36's behaviours are in force.
+"""Feature gates: the switches that decide which of a release's behaviours are in force.
 
-All gates of Kubernetes 1.36 are known, also those that a scheduler never asks for, because its flag
-is shared with the other components. A name outside the table is refused rather than ignored, since
-a mistyped gate would otherwise silently leave a behaviour as it was. `FeatureGates` never changes:
+All gates of the release are known, also those that a scheduler never asks for, because its flag is
+shared with the other components. A name outside the table is refused rather than ignored, since a
+mistyped gate would otherwise silently leave a behaviour as it was. `FeatureGates` never changes:
 overriding makes a new value, so a running engine can hold one without fear.
 
-Gates have a history: with an emulated version, defaults, stages and locks are those of that release
-(`gate_history.py`).
+Gates have a history: with an emulated version, defaults, stages and locks are those it had.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,7 +14,9 @@ from functools import cache
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from podium.config.gate_history import BUILDS_ON, GATE_HISTORY
+from podium.kubernetes.releases.entries import GateEntry
+from podium.kubernetes.releases.release import Release, release
+from podium.kubernetes.releases.version import Version
 
 
 class Stage(StrEnum):
@@ -36,37 +37,25 @@ class Gate(NamedTuple):
     locked: bool = False
 
 
-class Release(NamedTuple):
-    """A minor release of Kubernetes."""
-
-    major: int
-    minor: int
-
-    def __str__(self) -> str:
-        return f"{self.major}.{self.minor}"
-
-    @property
-    def before(self) -> "Release":
-        """The release before; there is none before .0."""
-        return Release(self.major, max(self.minor - 1, 0))
-
-
 class FeatureGateError(ValueError):
     """Gates that do not exist, must not change, or lack other gates they build on."""
 
 
-CURRENT_RELEASE: Final = Release(1, 36)
 GROUP_GATES: Final[Mapping[str, Stage]] = MappingProxyType(
     {"AllAlpha": Stage.ALPHA, "AllBeta": Stage.BETA}
 )
 _STAGES: Final = {stage.name.lower(): stage for stage in Stage}
 _NOT_YET: Final = Gate(default=False, stage=Stage.PRE_ALPHA)
+_parse: Final = cache(Version.parse)
 
 
 @cache
-def gates_at(release: Release) -> Mapping[str, Gate]:
-    """Every gate as it was in a release; one that came later is `PRE_ALPHA` and off."""
-    return MappingProxyType({name: _at(text, release) for name, text in GATE_HISTORY.items()})
+def gates_at(known: Release, emulated: Version, oldest_peer: Version) -> Mapping[str, Gate]:
+    """Every gate of a release as it was in an emulated version; one that came later is `PRE_ALPHA`
+    and off. `oldest_peer` is the minimum compatibility version, which some entries ask for."""
+    return MappingProxyType(
+        {name: _at(entries, emulated, oldest_peer) for name, entries in known.gates.items()}
+    )
 
 
 class FeatureGates(Mapping[str, bool]):
@@ -76,31 +65,43 @@ class FeatureGates(Mapping[str, bool]):
     False
     >>> FeatureGates({"GenericWorkload": True, "GangScheduling": True})["GangScheduling"]
     True
-    >>> FeatureGates(emulated=Release(1, 35))["NodeDeclaredFeatures"]
+    >>> FeatureGates(emulated=Version(1, 35))["NodeDeclaredFeatures"]
     False
     """
 
-    __slots__ = ("_emulated", "_enabled", "_old_names", "_oldest_peer")
+    __slots__ = ("_emulated", "_enabled", "_old_names", "_oldest_peer", "_release")
 
     def __init__(
         self,
         overrides: Mapping[str, bool] | None = None,
         *,
-        emulated: Release = CURRENT_RELEASE,
-        oldest_peer: Release | None = None,
+        of: Release | None = None,
+        emulated: Version | None = None,
+        oldest_peer: Version | None = None,
         old_names: frozenset[str] = frozenset(),
     ) -> None:
-        """`oldest_peer` is the minimum compatibility version; messages name it. `old_names` are
-        gates of the past by which gates of today were switched on (`removed_gates.py`)."""
-        self._emulated = emulated
+        """The gates `of` a release, the newest if it is not named, as they were in the `emulated`
+        version. `oldest_peer` is the minimum compatibility version; messages name it. `old_names`
+        are gates of the past by which gates of today were switched on (`removed_gates.py`)."""
+        self._release = of or release()
+        self._emulated = emulated or self._release.version
         self._old_names = old_names
-        self._oldest_peer = oldest_peer or emulated.before
-        defaults = {name: gate.default for name, gate in gates_at(emulated).items()}
+        self._oldest_peer = oldest_peer or self._emulated.before
+        defaults = {name: gate.default for name, gate in self.known.items()}
         self._enabled: Mapping[str, bool] = self._overridden(defaults, overrides or {})
 
     @property
-    def emulated(self) -> Release:
-        """The release whose defaults these are."""
+    def release(self) -> Release:
+        return self._release
+
+    @property
+    def known(self) -> Mapping[str, Gate]:
+        """What the release says about each gate."""
+        return gates_at(self._release, self._emulated, self._oldest_peer)
+
+    @property
+    def emulated(self) -> Version:
+        """The version whose defaults these are."""
         return self._emulated
 
     def is_on_by_old_name(self, name: str) -> bool:
@@ -110,7 +111,10 @@ class FeatureGates(Mapping[str, bool]):
     def with_overrides(self, overrides: Mapping[str, bool]) -> "FeatureGates":
         """These gates with some set differently; a group gate sets what is not named itself."""
         changed = FeatureGates(
-            emulated=self._emulated, oldest_peer=self._oldest_peer, old_names=self._old_names
+            of=self._release,
+            emulated=self._emulated,
+            oldest_peer=self._oldest_peer,
+            old_names=self._old_names,
         )
         changed._enabled = self._overridden(self._enabled, overrides)
         return changed
@@ -128,12 +132,14 @@ class FeatureGates(Mapping[str, bool]):
         return hash((frozenset(self._enabled.items()), self._old_names))
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, FeatureGates) and self._old_names != other._old_names:
+        if isinstance(other, FeatureGates) and (
+            self._old_names != other._old_names or self.release is not other.release
+        ):
             return False
         return super().__eq__(other)
 
     def __repr__(self) -> str:
-        known = gates_at(self._emulated)
+        known = self.known
         changed = {name: on for name, on in self._enabled.items() if on != known[name].default}
         return f"FeatureGates({changed})"
 
@@ -141,6 +147,7 @@ class FeatureGates(Mapping[str, bool]):
         """What another process gets."""
         return _restore, (
             dict(self._enabled),
+            self._release,
             self._emulated,
             self._oldest_peer,
             self._old_names,
@@ -150,7 +157,7 @@ class FeatureGates(Mapping[str, bool]):
         self, enabled: Mapping[str, bool], overrides: Mapping[str, bool]
     ) -> Mapping[str, bool]:
         result = dict(enabled)
-        known = gates_at(self._emulated)
+        known = self.known
         for group, stage in GROUP_GATES.items():
             if group in overrides:
                 members = (name for name, gate in known.items() if gate.stage is stage)
@@ -165,7 +172,7 @@ class FeatureGates(Mapping[str, bool]):
             if name not in known:
                 break
             result[name] = wanted
-        problems = problems or list(_unsupported(result))
+        problems = problems or list(_unsupported(result, self._release.gate_dependencies))
         if problems:
             raise FeatureGateError(_listed(problems))
         return MappingProxyType(result)
@@ -185,15 +192,21 @@ class FeatureGates(Mapping[str, bool]):
 
 
 def _restore(
-    enabled: dict[str, bool], emulated: Release, oldest_peer: Release, old_names: frozenset[str]
+    enabled: dict[str, bool],
+    of: Release,
+    emulated: Version,
+    oldest_peer: Version,
+    old_names: frozenset[str],
 ) -> FeatureGates:
-    gates = FeatureGates(emulated=emulated, oldest_peer=oldest_peer, old_names=old_names)
+    gates = FeatureGates(of=of, emulated=emulated, oldest_peer=oldest_peer, old_names=old_names)
     gates._enabled = MappingProxyType(enabled)
     return gates
 
 
-def _unsupported(enabled: Mapping[str, bool]) -> Iterator[str]:
-    for name, foundations in BUILDS_ON.items():
+def _unsupported(
+    enabled: Mapping[str, bool], dependencies: Mapping[str, tuple[str, ...]]
+) -> Iterator[str]:
+    for name, foundations in dependencies.items():
         missing = [foundation for foundation in foundations if not enabled[foundation]]
         if enabled[name] and missing:
             yield (
@@ -202,13 +215,12 @@ def _unsupported(enabled: Mapping[str, bool]) -> Iterator[str]:
             )
 
 
-def _at(history: str, release: Release) -> Gate:
-    found = _NOT_YET
-    for entry in history.split(", "):
-        since, stage, *words = entry.split()
-        if tuple(map(int, since.split("."))) <= release:
-            found = Gate("on" in words, _STAGES[stage], "locked" in words)
-    return found
+def _at(entries: tuple[GateEntry, ...], emulated: Version, oldest_peer: Version) -> Gate:
+    for entry in reversed(entries):
+        peer = entry.min_compatibility
+        if _parse(entry.since) <= emulated and (not peer or _parse(peer) <= oldest_peer):
+            return Gate(entry.default, _STAGES[entry.stage], entry.locked)
+    return _NOT_YET
 
 
 def _listed(problems: list[str]) -> str:
@@ -217,7 +229,3 @@ def _listed(problems: list[str]) -> str:
 
 def _word(on: bool) -> str:
     return "true" if on else "false"
-
-
-KNOWN_GATES: Final = gates_at(CURRENT_RELEASE)
-DEFAULT_GATES: Final = FeatureGates()
