@@ -20,6 +20,7 @@ pytest_plugins = [
     "support.suite.order",
     "support.suite.report",
     "support.suite.time_limit",
+    "support.suite.young_garbage",
 ]
 
 # How long an example takes says nothing on a machine that others use as well. The examples are the
@@ -32,7 +33,7 @@ settings.load_profile("thorough" if _LONG else "quick")
 
 @pytest.fixture(autouse=True)
 def engines_validate(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.path.parent.name == "bench":
+    if request.path.parent.name == "bench" or request.node.get_closest_marker("unvalidated"):
         return
     defaults = {**(Engine.__init__.__kwdefaults__ or {}), "validate": True}
     monkeypatch.setattr(Engine.__init__, "__kwdefaults__", defaults)

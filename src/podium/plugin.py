@@ -13,10 +13,6 @@ release to release (`tests/test_plugin_surface.py` pins it). How to write one: d
             return "node(s) were for production" if is_test and "prod" in node.labels else None
 """
 
-from podium.kubernetes.kinds.meta import KubeObject, KubeStruct, ObjectMeta
-from podium.kubernetes.kinds.node import Node, NodeSpec, NodeStatus
-from podium.kubernetes.kinds.pod import Container, Pod, PodSpec, PodStatus
-from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.cluster.growth import Ints, Rows, indices
 from podium.cluster.known_pods import PodIndex
 from podium.cluster.pod_info import PodInfo
@@ -75,6 +71,10 @@ from podium.framework.status import (
 from podium.framework.verdict import Verdict, choosing, per_row, rejecting
 from podium.framework.waiting import WaitingPod
 from podium.framework.watched_kind import WatchedKind
+from podium.kubernetes.kinds.meta import KubeObject, KubeStruct, ObjectMeta
+from podium.kubernetes.kinds.node import Node, NodeSpec, NodeStatus
+from podium.kubernetes.kinds.pod import Container, Pod, PodSpec, PodStatus
+from podium.kubernetes.kinds.pod_groups import PodGroup
 
 __all__ = [
     "SKIP",

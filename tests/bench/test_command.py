@@ -1,15 +1,19 @@
 """`podium bench` from the outside, on clusters too small to say anything about speed."""
 
+import cProfile
 import io
 import json
 import re
 import shlex
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from podium.bench.child import carry_out
+from podium.bench.function_times import short_path
 from podium.bench.scaling import BEGIN, END
 from podium.cli import bench, bench_scaling, main
 from podium.cli.app import build_app
@@ -144,11 +148,31 @@ def test_a_plot_is_written_as_svg(capsys: pytest.CaptureFixture[str], tmp_path: 
 
 
 @pytest.mark.usefixtures("measured_here")
-def test_a_profile_names_functions(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_profile_names_functions(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted_calls = partial(cProfile.Profile, count().__next__, 1e-6)
+    monkeypatch.setattr(cProfile, "Profile", counted_calls)  # so the order is the same each time
     code, out, _ = run(capsys, "--profile", *NAMED)
     assert code == 0
     assert "Functions of basic" in out
     assert "engine/scheduling_cycle.py" in out
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ("/home/me/podium/src/podium/engine/scheduler.py", "engine/scheduler.py"),
+        (
+            "/home/me/podium/.venv/lib/python3.11/site-packages/numpy/core/multiarray.py",
+            "numpy/core/multiarray.py",
+        ),
+        ("/usr/lib/python3/site-packages/podium/engine/scheduler.py", "engine/scheduler.py"),
+        ("/usr/lib/python3.11/json/decoder.py", "decoder.py"),
+    ],
+)
+def test_a_place_in_a_profile_begins_with_its_package(path: str, shown: str) -> None:
+    assert short_path(path) == shown
 
 
 @pytest.mark.usefixtures("measured_here")

@@ -1,10 +1,10 @@
 """The driver that measurements use: time, churn and everything the engine asks for."""
 
-from podium.kubernetes.kinds.devices import ResourceClaim
 from podium.bench.cases import CASES
 from podium.bench.driver import ATTEMPT_S, Driver
 from podium.bench.scene import Churn, Plan, Scene, Turn, arrivals
 from podium.bench.templates import make_node, make_nodes, make_pod, on_node
+from podium.kubernetes.kinds.devices import ResourceClaim
 
 
 def finish(driver: Driver) -> None:

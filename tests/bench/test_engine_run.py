@@ -5,10 +5,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from podium.golang.errors import InputError
 from podium.bench.cases import CASES
 from podium.bench.engine_run import measure_case, measure_file, read_workload
 from podium.bench.figures import Figures, Result, percentile_ms
+from podium.golang.errors import InputError
 
 NODE: dict[str, Any] = {
     "metadata": {"name": "n1"},

@@ -2,7 +2,6 @@
 
 import pytest
 
-from podium.golang.errors import InputError
 from podium.bench.cases import CASES
 from podium.bench.child import Order
 from podium.bench.figures import Figures
@@ -16,6 +15,7 @@ from podium.bench.scaling import (
     orders_of,
     with_block,
 )
+from podium.golang.errors import InputError
 
 
 def fake(order: Order) -> Figures:

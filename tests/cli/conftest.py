@@ -6,11 +6,8 @@ from typing import Any
 
 import pytest
 import yaml
-from support.suite.young_garbage import collect_young_garbage
 
 from podium.config.types import API_VERSION, KIND
-
-__all__ = ["collect_young_garbage", "scheduler", "wide_output"]
 
 
 @pytest.fixture

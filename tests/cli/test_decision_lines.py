@@ -11,7 +11,6 @@ from support.cli.hostile_text import HOSTILE
 from support.live.live_clusters import in_live_cluster, is_bound, pod
 from support.simulated_cluster.simulated_clusters import Cluster
 
-from podium.golang.quoting import escape_unprintable
 from podium.cli.console import Console
 from podium.cli.decision_lines import DecisionLines
 from podium.client.resources import PODS
@@ -22,6 +21,7 @@ from podium.engine.decision import Decision
 from podium.engine.requests import Event
 from podium.framework.queued import QueuedPod
 from podium.framework.status import error
+from podium.golang.quoting import escape_unprintable
 from podium.live.assembly import Assembly
 from podium.testing import make_pod
 

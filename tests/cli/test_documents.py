@@ -16,8 +16,8 @@ from support.explain.pending_input import write_list
 from support.recorded_cases import PARITY
 from support.suite.slow_cases import few_of
 
-from podium.files.versioned_documents import API_VERSION
 from podium.cli.app import build_app
+from podium.files.versioned_documents import API_VERSION
 
 FIRST_STEPS = ("-f", str(EXAMPLES / "cluster.yaml"), "-f", str(EXAMPLES / "first-steps.yaml"))
 WAITING = ("-f", str(EXAMPLES / "cluster.yaml"), "-f", str(EXAMPLES / "waiting.yaml"))

@@ -235,3 +235,50 @@ spec: {{containers: [{{name: main, image: app}}]}}
     code, _, err = run(capsys, "twin", str(path))
     assert code == 2
     assert "2 pods are named twin; say which: a/twin, b/twin" in err
+
+
+@pytest.mark.parametrize("columns", ["60", "80", "100"])
+def test_wide_breaks_neither_words_nor_scores_on_a_narrow_screen(
+    columns: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    _, out, _ = run(capsys, "web-0", "-o", "wide")
+    ranking = out[out.index("Nodes that fit") : out.index("Where the lead")]
+    assert max(map(len, ranking.splitlines()[1:])) <= int(columns)
+    words = {"Taint", "Toleration", "Resources", "Balanced", "Allocation", "Locality"}
+    assert words <= set(ranking.split())
+    assert ranking.count("0 → 100 → 300") == 4
+    assert ranking.count("73 → 73 → 73") == 4
+
+
+def test_a_workload_is_explained_by_a_pod_that_gets_no_node(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    template = {
+        "metadata": {"labels": {"app": "big"}},
+        "spec": {
+            "containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "3"}}}]
+        },
+    }
+    node = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": "n1"},
+        "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": 10}},
+    }
+    deployment = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "big"},
+        "spec": {
+            "replicas": 2,
+            "selector": {"matchLabels": {"app": "big"}},
+            "template": template,
+        },
+    }
+    (tmp_path / "all.yaml").write_text(yaml.safe_dump_all([node, deployment]))
+    code = main(["explain", "deployment/big", "-f", str(tmp_path / "all.yaml")])
+    told = capsys.readouterr()
+    assert code == 1
+    assert "no node fits" in told.out
+    assert "of the same gets no node" in told.err

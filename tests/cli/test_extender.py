@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from support.cli.command_line import EXAMPLES, podium
 
-from podium.golang.errors import InputError
 from podium.extenders import Extender
 from podium.extenders.serving import Listening
+from podium.golang.errors import InputError
 from podium.user_code.extenders import load_extender
 
 EXAMPLE = str(EXAMPLES / "extenders" / "rack_power.py")

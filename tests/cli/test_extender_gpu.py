@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from podium.golang.errors import InputError
 from podium.cli import main
 from podium.cli.app import build_app
 from podium.extenders.gpu.card_metrics import CardMetrics
 from podium.extenders.gpu.cluster_view import ClusterView
 from podium.extenders.gpu.config_file import read_config_file
 from podium.extenders.gpu.quotas import NamespaceQuotas
+from podium.golang.errors import InputError
 from podium.gpu.dialects import DIALECTS, find_dialect
 from podium.gpu.ledger import Ledger
 from podium.gpu.quota import read_quotas

@@ -3,8 +3,8 @@
 import pytest
 from support.cli.command_line import EXAMPLE, podium
 
-from podium.golang.errors import InputError
 from podium.cli.feature_gate_flags import read_gates
+from podium.golang.errors import InputError
 from podium.kubernetes.releases.feature_gates import FeatureGates
 
 

@@ -26,8 +26,8 @@ from support.cli.hostile_text import (
 )
 from support.extenders.extender_servers import answering, serving_in_thread
 
-from podium.golang.quoting import escape_unprintable
 from podium.golang.json_values import DecodedValue
+from podium.golang.quoting import escape_unprintable
 from podium.golang.yaml_reader import read_yaml
 
 Arguments = list[str]
@@ -98,10 +98,10 @@ def story_of_a_gated_pod(text: str) -> Arguments:
 
 
 def refused_inputs(text: str) -> Arguments:
-    unknown = pod("a", nodeSelector={f"l-{text}": text}) | {f"field-{text}": 1}
-    labelled = node("b", labels={f"l-{text}": text})
+    unknown = pod("a", tolerations=[{"key": "k", "operator": text}]) | {f"field-{text}": 1}
+    tainted = node("b") | {"spec": {"taints": [{"key": "k", "effect": text}]}}
     strange = {"apiVersion": text, "kind": f"Pod{text}", "metadata": {"name": "x"}}
-    return ["simulate", "-f", write_cluster(text, unknown, labelled, strange)]
+    return ["simulate", "-f", write_cluster(text, unknown, tainted, strange)]
 
 
 def one_refused_input(text: str) -> Arguments:

@@ -8,6 +8,7 @@ import pytest
 from support.cli.command_line import ROOT, podium
 
 from podium.cli.tables import WIDTH_IN_PIPES
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.simulator.timed_imports import load_timed_imports
 
 PAGE = (ROOT / "docs" / "imports.md").read_text()
@@ -38,7 +39,7 @@ def test_the_code_gives_events_in_order_of_time() -> None:
     (code,) = _CODE.findall(PAGE)
     assert "load_timed_imports" in code
     paths = re.findall(r'"(examples/[^"]+)"', code)
-    cluster, events = load_timed_imports(paths)
+    cluster, events = load_timed_imports(paths, gates=FeatureGates())
     assert len(cluster.nodes) == 2
     times = [event.at for event in events]
     assert times == sorted(times)

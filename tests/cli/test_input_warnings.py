@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cli.command_line import Raw, Write, node, pod, podium, writer
+from support.cli.command_line import Raw, Write, node, pod, podium, priority_class, writer
 
 pytestmark = pytest.mark.usefixtures("wide_output")
 
@@ -38,7 +38,11 @@ def volume(name: str = "pv-1") -> Raw:
         "apiVersion": "v1",
         "kind": "PersistentVolume",
         "metadata": {"name": name},
-        "spec": {"csi": {"driver": "csi.example.com", "volumeHandle": "h"}},
+        "spec": {
+            "accessModes": ["ReadWriteOnce"],
+            "capacity": {"storage": "1Gi"},
+            "csi": {"driver": "csi.example.com", "volumeHandle": "h"},
+        },
     }
 
 
@@ -131,7 +135,7 @@ CASES: dict[str, tuple[list[Raw], str]] = {
     "StatefulSet": ([owned("StatefulSet")], "1 pod (default/p)"),
     "ReplicationController": ([owned("ReplicationController")], "1 pod (default/p)"),
     "PodGroup": (
-        [pod("p", schedulingGroup={"podGroupName": "g"})],
+        [stored(pod("p", schedulingGroup={"podGroupName": "g"}))],
         "1 pod (default/p)",
     ),
 }
@@ -171,7 +175,8 @@ def test_budgets_are_missed_when_pods_of_a_dump_are_evicted(
     capsys: pytest.CaptureFixture[str], write: Write, tmp_path: Path
 ) -> None:
     victim = stored(pod("low", cpu="4", nodeName="n1", priority=0))
-    objects = write(node(), victim, pod("high", cpu="4", priority=5))
+    high = pod("high", cpu="4", priorityClassName="high")
+    objects = write(node(), victim, priority_class("high", 5), high)
     done = podium(capsys, "simulate", "-f", objects)
     assert (
         "no PodDisruptionBudget in the input, but it matters to 1 evicted pod (default/low)"

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from support.cli.command_line import Write, node, pod, podium, writer
 
-from podium.golang.errors import InputError
 from podium.cli.line_logging import silence_web_server
 from podium.files.gzip_inputs import unpack_gzip
+from podium.golang.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("wide_output")
 

@@ -7,10 +7,10 @@ import logging
 import pytest
 from support.cli.hostile_text import FORGED, HOSTILE
 
-from podium.golang.quoting import escape_unprintable, quoted
 from podium.cli.line_logging import LineFormatter, guard_last_resort
 from podium.config.flags.options import options_of
 from podium.config.flags.parser import parse_flags
+from podium.golang.quoting import escape_unprintable, quoted
 from podium.processes.kube_log import KubeLog
 
 _RECORD = "E1115 12:00:00.000000    1234 run.py:72] forged"

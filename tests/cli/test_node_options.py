@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from podium.golang.errors import InputError
 from podium.cli.node_options import read_nodes, read_stage_file, require_usable_speed
+from podium.golang.errors import InputError
 from podium.simulated_cluster.nodes.templates import ZONE
 from podium.simulated_cluster.pods.stage_files import default_stages
 

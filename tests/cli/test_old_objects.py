@@ -106,7 +106,7 @@ def test_taints_of_alpha_releases_are_those_of_today(
 ) -> None:
     key = "node.alpha.kubernetes.io/unreachable"
     lost = node("n1")
-    lost["spec"] = {"taints": [{"key": key, "effect": "NoExecute"}]}
+    lost["spec"] = {"taints": [{"key": key, "effect": "NoSchedule"}]}
     today = [{"key": "node.kubernetes.io/unreachable", "operator": "Exists"}]
     old = [{"key": key, "operator": "Exists"}]
     files = write(lost, pod("none"), pod("today", tolerations=today), pod("old", tolerations=old))

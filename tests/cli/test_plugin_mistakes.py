@@ -12,7 +12,7 @@ from pathlib import Path
 from textwrap import dedent, indent
 
 import pytest
-from support.cli.command_line import Done, Raw, Write, node, pod, podium, writer
+from support.cli.command_line import Done, Raw, Write, node, pod, podium, priority_class, writer
 from support.suite.requirements import TERMINALS
 from support.user_code.plugin_files import Source
 from support.waiting import PATIENCE_S
@@ -193,8 +193,9 @@ def run_with(
     config.write_text(json.dumps(configuration(text)))
     objects = write(
         node(),
-        pod("old", cpu="3", nodeName="n1", priority=0),
-        pod("high", cpu="2", priority=9),
+        priority_class("high", 9),
+        pod("old", cpu="3", nodeName="n1"),
+        pod("high", cpu="2", priorityClassName="high"),
         pod("small"),
         pod("too-big", cpu="50"),
     )

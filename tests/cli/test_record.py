@@ -17,11 +17,11 @@ from support.cli.command_line import ROOT, node, pod, podium
 from support.cluster_traces.cut_connections import Relay
 from support.waiting import PATIENCE_S, wait_until
 
-from podium.golang.errors import InputError
 from podium.cluster_traces.object_recording import RECORDED_STRUCTS
 from podium.cluster_traces.recording_rights import cluster_role
 from podium.cluster_traces.trace_lines import TraceLine
 from podium.cluster_traces.trace_reading import open_trace
+from podium.golang.errors import InputError
 
 PODS = "/api/v1/namespaces/default/pods"
 RBAC = "/apis/rbac.authorization.k8s.io/v1"

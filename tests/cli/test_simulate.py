@@ -10,9 +10,9 @@ import pytest
 import yaml
 from support.waiting import PATIENCE_S
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.cli import main
 from podium.engine.scheduler import Engine
+from podium.kubernetes.kinds.pod import Pod
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CLUSTER, PODS, SCHEDULER = (
@@ -281,13 +281,17 @@ def test_limit_ranges_and_runtime_classes_decide_where_pods_go(
     placed = {each["name"]: each["node"] for each in found["pods"]}
     assert placed == {"a": "n1", "b": None, "c": None}
     assert not any("LimitRange" in note or "RuntimeClass" in note for note in found["notes"])
-    code, out, _ = run(capsys, "-f", write(NODE, heavy))
+    code, _, err = run(capsys, "-f", write(NODE, heavy))
+    assert code == 2
+    assert 'RuntimeClass "kata" not found; add the RuntimeClass to the input' in err
+    stored = {**NODE, "metadata": {**NODE["metadata"], "resourceVersion": "1"}}
+    code, out, _ = run(capsys, "-f", write(stored, heavy))
     assert code == 0
     assert "RuntimeClass kata is not in the input" in out
     refusing = {**limits, "spec": {"limits": [{"type": "Pod", "max": {"cpu": "500m"}}]}}
     code, _, err = run(capsys, "-f", write(NODE, refusing, pod("d")))
     assert code == 2
-    assert "LimitRange small refuses it: maximum cpu usage per Pod is 500m" in err
+    assert "maximum cpu usage per Pod is 500m" in err
 
 
 def test_kinds_that_are_passed_over_are_noted(

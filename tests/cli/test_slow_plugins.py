@@ -9,7 +9,8 @@ from textwrap import dedent
 
 import pytest
 from cli.test_plugin_mistakes import POINTS, configuration, plugin_with, run_with
-from support.cli.command_line import Write, node, pod, podium, writer
+from support.cli.command_line import Write, node, pod, podium, priority_class, writer
+from support.user_code.loop_clock import LoopClock, limit_loops_only
 from support.user_code.plugin_files import Source
 
 from podium.user_code.time_limits import DEFAULT_LIMIT_S, call_limited, limit_calls
@@ -17,7 +18,7 @@ from podium.user_code.time_limits import DEFAULT_LIMIT_S, call_limited, limit_ca
 pytestmark = pytest.mark.usefixtures("wide_output", "own_modules")
 
 QUICK = ("--plugin-timeout", "40ms")
-FOR_EVER = "while True: pass"
+FOR_EVER = "while loop(): pass"
 LABELLED = """
     from podium.plugin import NodeFilterPlugin
 
@@ -31,8 +32,9 @@ LABELLED = """
 
 
 @pytest.fixture(autouse=True)
-def usual_limit() -> Iterator[None]:
-    yield
+def clock() -> Iterator[LoopClock]:
+    with limit_loops_only() as clock:
+        yield clock
     limit_calls(DEFAULT_LIMIT_S)
 
 
@@ -68,7 +70,7 @@ def test_other_pods_are_placed(
     capsys: pytest.CaptureFixture[str], source: Source, write: Write
 ) -> None:
     objects = write(node(), pod("stuck"), pod("fine"))
-    plugin = source(slow("while pod.metadata.name == 'stuck': pass"))
+    plugin = source(slow("while pod.metadata.name == 'stuck' and loop(): pass"))
     done = podium(capsys, "simulate", "-f", objects, "--plugin", plugin, "-o", "json", *QUICK)
     results = {each["name"]: each for each in done.decoded()["pods"]}
     assert results["fine"]["node"] == "n1"
@@ -96,7 +98,7 @@ def test_other_pods_are_placed(
 def test_waiting_and_computing_are_ended_alike(
     capsys: pytest.CaptureFixture[str], source: Source, write: Write, body: str
 ) -> None:
-    plugin = source(slow(body))
+    plugin = source(slow(f"loop(); {body}"))
     objects = write(node(), pod("p"))
     done = podium(capsys, "explain", "p", "-f", objects, "--plugin", plugin, *QUICK)
     assert "filter of plugin Slow took longer than 0.04s" in done.out
@@ -118,10 +120,15 @@ def test_a_hint_that_loops_counts_as_yes(
                 return [Registration(Resource.ASSIGNED_POD, Action.ADD, self.hint)]
 
             def hint(self, pod, old, new):
-                while True:
+                while loop():
                     pass
     """)
-    objects = write(node(), pod("waits", priority=5), pod("comes"))
+    objects = write(
+        node(),
+        priority_class("first", 5),
+        pod("waits", priorityClassName="first"),
+        pod("comes"),
+    )
     done = podium(capsys, "story", "waits", "-f", objects, "--plugin", plugin, *QUICK)
     assert "woken" in done.out
     assert done.code == 0
@@ -130,7 +137,7 @@ def test_a_hint_that_loops_counts_as_yes(
 def test_code_that_loops_when_it_is_loaded_is_refused(
     capsys: pytest.CaptureFixture[str], source: Source, write: Write
 ) -> None:
-    plugin = source("while True: pass")
+    plugin = source(FOR_EVER)
     done = podium(capsys, "simulate", "-f", write(node()), "--plugin", plugin, *QUICK)
     assert done.code == 2
     assert "loading of code" in done.err
@@ -147,7 +154,7 @@ def test_a_source_that_computes_for_ever_has_no_answer(
             name = "endless"
 
             async def fetch(self):
-                while True:
+                while loop():
                     pass
 
         class Slow(NodeFilterPlugin):
@@ -175,10 +182,10 @@ def test_an_awaited_answer_may_take_long(
 def test_a_trial_of_the_plugin_tells_that_it_does_not_answer_in_time(
     capsys: pytest.CaptureFixture[str], source: Source
 ) -> None:
-    plugin = source(slow("while pod.metadata.name == 'large': pass"))
+    plugin = source(slow("while pod.metadata.name == 'large' and loop(): pass"))
     done = podium(capsys, "plugin", "test", plugin, *QUICK)
     assert "broke, and no other pod is asked about: filter of plugin Slow took longer" in done.out
-    everywhere = source(slow("while True: pass"), "everywhere.py")
+    everywhere = source(slow(FOR_EVER), "everywhere.py")
     done = podium(capsys, "plugin", "test", everywhere, "-o", "json", *QUICK)
     assert [each["promise"] for each in done.decoded()["broken"]] == ["answers in time"]
 
@@ -193,7 +200,7 @@ def test_a_limit_is_a_duration(
 
 
 def test_what_catches_every_exception_is_named_in_the_log(
-    caplog: pytest.LogCaptureFixture,
+    caplog: pytest.LogCaptureFixture, clock: LoopClock
 ) -> None:
     limit_calls(0.02)
     told = caplog.handler.records
@@ -208,7 +215,7 @@ def test_what_catches_every_exception_is_named_in_the_log(
     # The jump back to the head of a loop is outside `try`, and from Python 3.12 on signals are
     # handled there: a second loop catches what the first one cannot.
     def swallow() -> int:
-        while not told:
+        while clock.loop() and not told:
             try:
                 wait()
             except BaseException:

@@ -6,15 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from distributed import LocalCluster
-from pyarrow import parquet
 from support.cli.command_line import EXAMPLES, node, pod, podium, writer
+from support.suite.late_imports import LateImport
 
 from podium.golang.errors import InputError
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.what_if.measured_runs import RunOutcome
 from podium.what_if.run_matrix import MatrixRunner, RunPosition
 from podium.what_if.scenario_runs import name_scenario
 
+distributed = LateImport("distributed")
+parquet = LateImport("pyarrow.parquet")
 WHAT_IF = EXAMPLES / "what-if"
 SHOP, RENDER, API, PACKING = (
     str(WHAT_IF / f"{name}.yaml") for name in ("shop", "render", "api", "packing")
@@ -30,7 +32,7 @@ DASK = ("--dask", "")
 def dask() -> Iterator[str]:
     """A scheduler and two workers within this process."""
     settings: dict[str, Any] = {"dashboard_address": "127.0.0.1:0", "threads_per_worker": 1}
-    with LocalCluster(n_workers=2, processes=False, **settings) as cluster:
+    with distributed.LocalCluster(n_workers=2, processes=False, **settings) as cluster:
         yield cluster.scheduler_address
 
 
@@ -319,7 +321,7 @@ def test_a_file_that_a_scenario_names_makes_other_runs_when_it_changes(
 
 
 def test_a_worker_that_finds_other_files_refuses_the_run(morning: str, tmp_path: Path) -> None:
-    named = name_scenario(morning)
+    named = name_scenario(morning, gates=FeatureGates())
     assert named.read().name == "morning"
     (tmp_path / "trace.csv").write_text("at\n30\n")
     with pytest.raises(InputError, match="not those with which runs were planned"):

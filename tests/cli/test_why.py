@@ -100,7 +100,7 @@ def test_json_and_yaml_hold_the_changes_as_data(
     assert first["code"] == "tolerate-taint"
     assert first["nodes"] == 1
     assert first["node"] == "a"
-    assert first["changes"]["podSpec"]["tolerations"][0]["key"] == "gpu"
+    assert first["changes"]["podSpec"]["tolerations"][-1]["key"] == "gpu"
     (changed,) = second["changes"]["objects"]
     assert (changed["kind"], changed["metadata"]["name"]) == ("Node", "a")
     assert "taints" not in changed.get("spec", {})
@@ -153,7 +153,33 @@ def test_hostile_names_are_shown_and_not_obeyed(
     capsys: pytest.CaptureFixture[str], write: Write
 ) -> None:
     name = "\x1b[2Jx\npodium: fine"
-    done = podium(capsys, "why", f"default/{name}", "-f", write(tainted("a"), pod(name)))
+    stored = pod(name)
+    stored["metadata"]["resourceVersion"] = "1"
+    done = podium(capsys, "why", f"default/{name}", "-f", write(tainted("a"), stored))
     assert done.code == 0
     assert "\x1b" not in done.out
     assert "\npodium: fine" not in done.out
+
+
+def test_why_and_explain_agree_on_a_taint_that_a_comparison_tolerates(
+    capsys: pytest.CaptureFixture[str], write: Write
+) -> None:
+    both = node("a")
+    both["spec"] = {
+        "taints": [
+            {"key": "tier", "value": "5", "effect": "NoSchedule"},
+            {"key": "other", "value": "x", "effect": "NoSchedule"},
+        ]
+    }
+    pending = pod("p", tolerations=[{"key": "tier", "operator": "Gt", "value": "3"}])
+    pending["metadata"]["resourceVersion"] = "1"  # of a server with the gate
+    arguments = ("p", "-f", write(both, pending))
+    gate = "--feature-gates=TaintTolerationComparisonOperators=true"
+
+    explained = podium(capsys, "explain", *arguments, gate).out
+    proposed = podium(capsys, "why", *arguments, gate).out
+
+    assert "taint other=x:NoSchedule" in explained
+    assert "tier" not in explained.split("\n\n")[0]
+    assert "tolerate other=x:NoSchedule" in proposed
+    assert "tolerate tier=5" not in proposed

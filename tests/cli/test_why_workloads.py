@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 from support.cli.command_line import podium
-from support.e2e.pending_workloads import (
-    CASES,
-    PendingWorkload,
+from support.e2e.pending_workloads import CASES, PendingWorkload
+from support.e2e.workload_manifests import (
     apart,
     daemon_set,
     deployment,

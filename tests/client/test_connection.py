@@ -8,9 +8,9 @@ import pytest
 from support.extenders.extender_servers import answering, serving
 from support.waiting import PATIENCE_S
 
-from podium.golang.errors import InputError
 from podium.client.connection import find_settings, transport_for
 from podium.client.transport import Request
+from podium.golang.errors import InputError
 
 FIRST = """
 apiVersion: v1

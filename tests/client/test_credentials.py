@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 import trustme
 
-from podium.golang.errors import InputError
 from podium.client.credentials import Credentials, user_credentials
 from podium.client.exec_plugin import ExecCredentials
 from podium.client.tls import certificate_of, tls_context
 from podium.config.kubeconfig import ClusterEntry, ExecPlugin, ExecVariable, UserEntry
+from podium.golang.errors import InputError
 from podium.testing import FakeClock
 
 V1 = "client.authentication.k8s.io/v1"

@@ -6,9 +6,6 @@ from typing import Any
 import pytest
 from support.live.scripted_server import make_object
 
-from podium.golang.errors import InputError
-from podium.kubernetes.rules.labels import Selector, selector_of
-from podium.kubernetes.kinds.meta import KubeObject, LabelSelector, LabelSelectorRequirement, ObjectMeta
 from podium.client import (
     DeletedFinalStateUnknown,
     Indexer,
@@ -17,6 +14,14 @@ from podium.client import (
     meta_namespace_key,
     split_meta_namespace_key,
 )
+from podium.golang.errors import InputError
+from podium.kubernetes.kinds.meta import (
+    KubeObject,
+    LabelSelector,
+    LabelSelectorRequirement,
+    ObjectMeta,
+)
+from podium.kubernetes.rules.labels import Selector, selector_of
 
 
 def labelled(name: str, namespace: str = "ns", **labels: str) -> dict[str, Any]:

@@ -7,10 +7,10 @@ from support.live.followed_informer import settle
 from support.live.scripted_server import ScriptedServer, bookmark, line, make_object, refusal
 from support.live.virtual_loop import run_virtually
 
-from podium.golang.errors import InputError
-from podium.kubernetes.kinds.meta import KubeObject
 from podium.client import KubeClient, Selection, SharedInformerFactory, Unreachable
 from podium.client.resources import NODES, PODS
+from podium.golang.errors import InputError
+from podium.kubernetes.kinds.meta import KubeObject
 
 
 def test_an_informer_is_made_once_and_followed_from_when_it_is_asked_for() -> None:

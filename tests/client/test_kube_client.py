@@ -8,7 +8,6 @@ import pytest
 from support.live.scripted_server import ScriptedServer, make_list, make_object, refusal, reply
 from support.live.virtual_loop import run_virtually
 
-from podium.golang.errors import PodiumError
 from podium.client import (
     DeleteOptions,
     KubeClient,
@@ -32,6 +31,7 @@ from podium.client.api_errors import (
     Unauthorized,
 )
 from podium.client.resources import JOBS, NODES, PODS
+from podium.golang.errors import PodiumError
 
 
 def ask(server: ScriptedServer, what: Any) -> Any:

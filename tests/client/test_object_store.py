@@ -81,6 +81,26 @@ def test_an_item_that_is_no_object_is_passed_over() -> None:
     assert store.undecodable == 2
 
 
+def test_an_object_that_took_the_place_of_another_is_told_as_a_deletion_and_an_addition() -> None:
+    told: list[str] = []
+
+    class Heard:
+        def added(self, obj: Any) -> None:
+            told.append(f"added {obj['metadata']['uid']}")
+
+        def updated(self, old: Any, new: Any) -> None:
+            told.append(f"updated {new['metadata']['uid']}")
+
+        def deleted(self, obj: Any, *, seen: bool) -> None:
+            told.append(f"deleted {obj['metadata']['uid']} {seen}")
+
+    store: ObjectStore[Any] = ObjectStore("things", msgspec.json.decode, Heard())
+    for version, uid in enumerate(["one", "one", "two"]):
+        metadata = {"name": "a", "uid": uid, "resourceVersion": str(version)}
+        store.replace([msgspec.Raw(json.dumps({"metadata": metadata}).encode())])
+    assert told == ["added one", "updated one", "deleted one False", "added two"]
+
+
 def test_a_long_list_is_taken_in_by_steps_so_that_others_have_a_turn() -> None:
     copy = Copy()
     store: ObjectStore[Any] = ObjectStore("things", msgspec.json.decode, copy)

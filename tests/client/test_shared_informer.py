@@ -18,7 +18,6 @@ from support.live.scripted_server import (
 )
 from support.live.virtual_loop import run_virtually, sleep_virtually
 
-from podium.golang.errors import InputError
 from podium.client import (
     ResourceEventHandlerFuncs,
     Selection,
@@ -29,6 +28,7 @@ from podium.client import (
 from podium.client.delta_fifo import Delta, DeltaType, PoppedDeltas
 from podium.client.object_keys import Key
 from podium.client.resources import PODS
+from podium.golang.errors import InputError
 
 
 def first_list(version: int, *objects: dict[str, Any]) -> bytes:

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from support.live.scripted_server import make_list, make_object, refusal
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.storage import CSINode
 from podium.client import KubeClient, resources
 from podium.client.api_errors import Unauthorized
 from podium.client.snapshot import Listing, ListProgress, Snapshot, Unread, read_snapshot
 from podium.client.transport import Reply, Request, Stream
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.storage import CSINode
 
 NODES = Listing(resources.NODES, Node)
 PODS = Listing(resources.PODS, Pod)

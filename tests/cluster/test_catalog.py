@@ -5,9 +5,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from podium.cluster.catalog import Catalog
 from podium.kubernetes.kinds.meta import KubeStruct, ObjectMeta
 from podium.kubernetes.kinds.workloads import Namespace, PriorityClass, Service
-from podium.cluster.catalog import Catalog
 
 
 def service(name: str, namespace: str = "default", **selector: str) -> Service:

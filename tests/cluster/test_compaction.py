@@ -6,10 +6,10 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.kubernetes.kinds.typed_objects import decode_as
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.compaction import Values
 from podium.cluster.pod_info import PodInfos
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.typed_objects import decode_as
 from podium.testing import make_pod
 
 READY = {"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}

@@ -1,7 +1,7 @@
 """Sizes and holders of images."""
 
-from podium.kubernetes.kinds.node import ContainerImage
 from podium.cluster.images import ImageIndex
+from podium.kubernetes.kinds.node import ContainerImage
 
 
 def image(size_bytes: int, *names: str) -> ContainerImage:

@@ -1,7 +1,7 @@
 """Pods by what they say, as they come, change and go."""
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.known_pods import KnownPods
+from podium.kubernetes.kinds.pod import Pod
 from podium.testing import make_pod
 
 

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.kubernetes.rules.labels import Requirement, selector_of_map
-from podium.kubernetes.rules.node_affinity import FieldRequirement, NodeTerm, RequiredNodeAffinity
 from podium.cluster.growth import Rows, indices
 from podium.cluster.node_matching import required_mask, term_mask, terms_mask
 from podium.cluster.state import Cluster
+from podium.kubernetes.rules.labels import Requirement, selector_of_map
+from podium.kubernetes.rules.node_affinity import FieldRequirement, NodeTerm, RequiredNodeAffinity
 from podium.testing import make_cluster, make_node
 
 KEYS = ("zone", "disk", "rank")

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.kubernetes.kinds.node import Node
 from podium.cluster.growth import FIRST_CAPACITY
 from podium.cluster.nodes import CPU, EPHEMERAL_STORAGE, MEMORY, NodeTable
 from podium.cluster.state import Cluster
+from podium.kubernetes.kinds.node import Node
 from podium.testing import make_cluster, make_node
 
 GPU = "example.com/gpu"

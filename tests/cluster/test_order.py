@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.kubernetes.kinds.node import Node
 from podium.cluster.order import NodeOrder, zone_key
 from podium.cluster.state import Cluster
+from podium.kubernetes.kinds.node import Node
 from podium.testing import make_node
 
 ZONE = "topology.kubernetes.io/zone"

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.kubernetes.rules.labels import EVERYTHING, Selector, selector_of_map
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster import pod_classes
 from podium.cluster.growth import FIRST_CAPACITY
 from podium.cluster.pod_classes import CarriedTerm, PodQuery, TermKind
 from podium.cluster.state import Cluster
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.labels import EVERYTHING, Selector, selector_of_map
 from podium.testing import make_cluster, make_node, make_pod
 
 NODES = ("a", "b", "c")

@@ -4,8 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.cluster.pod_group_state import (
     PodGroupMissing,
     PodGroupState,
@@ -16,6 +14,8 @@ from podium.cluster.pod_group_state import (
 )
 from podium.cluster.pod_info import PodInfo, PodInfos
 from podium.cluster.state import Cluster
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.testing import make_node, make_pod
 
 INFOS = PodInfos()

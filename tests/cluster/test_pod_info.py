@@ -5,8 +5,8 @@ import math
 import msgspec
 from msgspec.structs import replace
 
-from podium.kubernetes.kinds.pod import PodSpec
 from podium.cluster.pod_info import PodInfos, uid_of
+from podium.kubernetes.kinds.pod import PodSpec
 from podium.testing import make_pod
 
 OWN = {"name": "other", "uid": "u2", "creationTimestamp": "2026-01-01T00:00:00Z"}

@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.kubernetes.rules.labels import NOTHING, Requirement, Selector
 from podium.cluster.pod_classes import PodQuery
 from podium.cluster.pod_weights import PodWeights
+from podium.kubernetes.rules.labels import NOTHING, Requirement, Selector
 from podium.testing import make_cluster, make_node, make_pod
 
 NODES = ("a", "b", "c")

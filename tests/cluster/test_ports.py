@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.kubernetes.rules.host_ports import HostPort, conflicts
 from podium.cluster.growth import Rows
 from podium.cluster.ports import PortColumns
+from podium.kubernetes.rules.host_ports import HostPort, conflicts
 
 WEB = HostPort("0.0.0.0", "TCP", 80)
 LOCAL = HostPort("127.0.0.1", "TCP", 80)

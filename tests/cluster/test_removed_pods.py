@@ -5,10 +5,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.kubernetes.rules.labels import selector_of_map
 from podium.cluster.pod_classes import PodQuery
 from podium.cluster.removed_pods import RemovedPods
 from podium.cluster.state import Cluster
+from podium.kubernetes.rules.labels import selector_of_map
 from podium.testing import make_cluster, make_node, make_pod
 
 APP = PodQuery(((None, selector_of_map({"app": "x"})),))

@@ -2,10 +2,10 @@
 
 import pytest
 
-from podium.kubernetes.rules.labels import EVERYTHING
 from podium.cluster.nodes import CPU
 from podium.cluster.pod_classes import PodQuery
 from podium.cluster.state import CacheError, Cluster
+from podium.kubernetes.rules.labels import EVERYTHING
 from podium.testing import make_cluster, make_node, make_pod
 
 

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from podium.kubernetes.rules.host_ports import HostPort
-from podium.kubernetes.rules.labels import EVERYTHING, selector_of_map
 from podium.cluster.pod_classes import PodQuery
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
+from podium.kubernetes.rules.host_ports import HostPort
+from podium.kubernetes.rules.labels import EVERYTHING, selector_of_map
 from podium.testing import make_cluster, make_node, make_pod
 
 NODES = ("a", "b", "c")

@@ -4,10 +4,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from podium.cluster.taint_matching import untolerated_counts, untolerated_mask
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Toleration
 from podium.kubernetes.rules.tolerations import HARD_EFFECTS, PREFER_NO_SCHEDULE, tolerates
-from podium.cluster.taint_matching import untolerated_counts, untolerated_mask
 from podium.testing import make_cluster, make_node
 
 EFFECTS = ("NoSchedule", "NoExecute", "PreferNoSchedule")

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podium.kubernetes.rules.labels import IN
-from podium.kubernetes.rules.node_affinity import NAME_FIELD, FieldRequirement, NodeTerm
 from podium.cluster.audit import Audit
 from podium.cluster.node_matching import term_mask
 from podium.cluster.state import Cluster
 from podium.cluster.temporary_nodes import TemporaryNodes
+from podium.kubernetes.rules.labels import IN
+from podium.kubernetes.rules.node_affinity import NAME_FIELD, FieldRequirement, NodeTerm
 from podium.testing import make_cluster, make_node, make_pod
 
 

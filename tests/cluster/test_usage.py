@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from podium.kubernetes.rules.host_ports import HostPort
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.growth import FIRST_CAPACITY
 from podium.cluster.nodes import CPU, MEMORY
 from podium.cluster.state import Cluster
 from podium.cluster.usage import Usage
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.host_ports import HostPort
 from podium.testing import make_cluster, make_node, make_pod
 
 GPU = "example.com/gpu"

@@ -8,9 +8,6 @@ import pytest
 from msgspec import inspect
 from support.cluster_traces.canaries import CANARY, canaries_in, canary_object
 
-from podium.kubernetes.kinds.typed_objects import decode_as
-from podium.kubernetes.kinds.meta import KubeStruct
-from podium.apiserver.resources.builtin import BUILTIN
 from podium.client import ResourceType, resources
 from podium.cluster_traces.object_recording import (
     RECORDED_STRUCTS,
@@ -20,8 +17,11 @@ from podium.cluster_traces.object_recording import (
 )
 from podium.cluster_traces.recorded_annotations import RECORDED_ANNOTATIONS
 from podium.cluster_traces.recorded_fields import RECORDED_FIELDS
+from podium.kubernetes.kinds.meta import KubeStruct
+from podium.kubernetes.kinds.typed_objects import decode_as
+from podium.kubernetes.resources.builtin import builtin_resources
 
-SERVED = {(each.group, each.kind) for each in BUILTIN}
+SERVED = {(each.group, each.kind) for each in builtin_resources()}
 NEVER = re.compile(
     r"\b(env|envFrom|command|args|workingDir|lifecycle|livenessProbe|readinessProbe|startupProbe"
     r"|annotations|message|secret|secretName|secretNamespace|secretRef|configMap|projected|hostPath"

@@ -20,16 +20,16 @@ from podium.cluster_traces.recorded_cluster import read_recorded_cluster
 from podium.cluster_traces.replay import ReplayRules, replay
 from podium.cluster_traces.replay_report import Outcome, ReplayReport
 from podium.cluster_traces.trace_lines import Delete, Gap, Patch, Put, TraceLine
-from podium.kubernetes.releases.feature_gates import DEFAULT_GATES
 from podium.config.load import load_configuration
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.plugins import in_tree_registry
 from podium.user_code.plugins import equip
 
 
 def rules(seed: int = 0) -> ReplayRules:
-    configuration = load_configuration(None, gates=DEFAULT_GATES)
+    configuration = load_configuration(None, gates=FeatureGates())
     equipped = equip(configuration, in_tree_registry(), ())
-    return ReplayRules(equipped, DEFAULT_GATES, seed, validate=not seed)
+    return ReplayRules(equipped, FeatureGates(), seed, validate=not seed)
 
 
 class Recording:

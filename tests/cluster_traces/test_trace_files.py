@@ -16,11 +16,11 @@ from support.cluster_traces.written_traces import (
     write_trace,
 )
 
-from podium.golang.errors import InputError
 from podium.cluster_traces.recorded_cluster import read_recorded_cluster
 from podium.cluster_traces.trace_lines import End, Put, diff_objects, make_header
 from podium.cluster_traces.trace_reading import open_trace
 from podium.cluster_traces.trace_writing import TraceFull, TraceUnwritable, TraceWriter
+from podium.golang.errors import InputError
 
 HEADER = make_header("2026-03-01T22:00:00Z", "test", ("pods",), {})
 

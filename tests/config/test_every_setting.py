@@ -15,11 +15,11 @@ import msgspec
 import pytest
 
 import podium
-from podium.golang.durations import Duration
-from podium.kubernetes.kinds.meta import KubeStruct
 from podium.config.plugin_args import ARGS_KINDS
 from podium.config.points import ExtensionPoint
 from podium.config.types import KubeSchedulerConfiguration, PluginConfig
+from podium.golang.durations import Duration
+from podium.kubernetes.kinds.meta import KubeStruct
 
 ROOT: Final = Path(podium.__file__).parents[2]
 CONFIGURATION: Final = ROOT / "docs" / "configuration.md"

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from podium.config import (
-    DEFAULT_GATES,
     Configuration,
     ExtensionPoint,
     FeatureGates,
@@ -57,7 +56,7 @@ def implements(name: str, point: ExtensionPoint) -> bool:
     return name in PLUGINS_AT[point]
 
 
-def loaded(*profiles: dict[str, Any], gates: FeatureGates = DEFAULT_GATES) -> Configuration:
+def loaded(*profiles: dict[str, Any], gates: FeatureGates | None = None) -> Configuration:
     return load_configuration(
         {
             "apiVersion": "kubescheduler.config.k8s.io/v1",
@@ -68,7 +67,7 @@ def loaded(*profiles: dict[str, Any], gates: FeatureGates = DEFAULT_GATES) -> Co
     )
 
 
-def expanded(plugins: dict[str, Any], gates: FeatureGates = DEFAULT_GATES) -> dict[str, str]:
+def expanded(plugins: dict[str, Any], gates: FeatureGates | None = None) -> dict[str, str]:
     """What runs at each point, as `name name` or, where weights count, `name 1, name 2`."""
     configuration = loaded({"plugins": plugins}, gates=gates)
     lists = expand_profiles(configuration, implements, EXISTING.__contains__)["default-scheduler"]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from support.config.known_plugins import in_tree
 
-from podium.config import DEFAULT_GATES
+from podium.config import FeatureGates
 from podium.config.examine import Examination, examine
 
 HEADER = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
@@ -216,7 +216,7 @@ def test_what_extenders_look_after_replaces_names_that_would_be_refused() -> Non
 
 
 def test_a_gate_that_is_off_leaves_an_empty_timeout() -> None:
-    gates = DEFAULT_GATES.with_overrides({"DRASchedulerFilterTimeout": False})
+    gates = FeatureGates().with_overrides({"DRASchedulerFilterTimeout": False})
     found = examine(HEADER.encode(), in_tree(), gates)
     assert plugin_config(found)["DynamicResources"]["filterTimeout"] is None
     again = examine(json.dumps(found.effective).encode(), in_tree(), gates)

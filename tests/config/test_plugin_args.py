@@ -2,10 +2,7 @@ from typing import Any
 
 import pytest
 
-from podium.golang.durations import Duration
-from podium.kubernetes.kinds.pod import NodeAffinity, NodeSelector, NodeSelectorTerm
 from podium.config import (
-    DEFAULT_GATES,
     ConfigurationError,
     FeatureGates,
     load_configuration,
@@ -27,9 +24,11 @@ from podium.config.plugin_args import (
     UtilizationShapePoint,
     VolumeBindingArgs,
 )
+from podium.golang.durations import Duration
+from podium.kubernetes.kinds.pod import NodeAffinity, NodeSelector, NodeSelectorTerm
 
 
-def loaded(plugin: str, args: Any, gates: FeatureGates = DEFAULT_GATES) -> PluginArgs | RawArgs:
+def loaded(plugin: str, args: Any, gates: FeatureGates | None = None) -> PluginArgs | RawArgs:
     configuration = load_configuration(
         {
             "apiVersion": "kubescheduler.config.k8s.io/v1",
@@ -41,7 +40,7 @@ def loaded(plugin: str, args: Any, gates: FeatureGates = DEFAULT_GATES) -> Plugi
     return configuration.profiles[0].plugin_args[plugin]
 
 
-def refusal(plugin: str, args: Any, gates: FeatureGates = DEFAULT_GATES) -> str:
+def refusal(plugin: str, args: Any, gates: FeatureGates | None = None) -> str:
     """What is said about the arguments, without the way to them."""
     with pytest.raises(ConfigurationError) as refused:
         loaded(plugin, args, gates)

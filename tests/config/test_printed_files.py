@@ -12,8 +12,7 @@ from support.config.known_plugins import every_plugin
 from support.e2e.printed_files import COPIES, SEEDS, printed
 from support.suite.requirements import ARTICLES
 
-from podium.golang.durations import Duration
-from podium.config import DEFAULT_GATES
+from podium.config import FeatureGates
 from podium.config.examine import KnownPlugins, examine
 from podium.config.points import ExtensionPoint
 from podium.config.policy_names import (
@@ -25,6 +24,7 @@ from podium.config.policy_names import (
     PRIORITY_ALIASES,
     RATIO_PRIORITY,
 )
+from podium.golang.durations import Duration
 
 OWN_POINTS = {*ExtensionPoint} - {ExtensionPoint.QUEUE_SORT}
 HEADER = "kind: KubeSchedulerConfiguration\napiVersion: kubescheduler.config.k8s.io/"
@@ -157,7 +157,7 @@ def test_a_shape_needs_its_feature_gate() -> None:
 
 
 def test_with_the_gate_that_is_printed_next_to_it_the_shape_is_taken() -> None:
-    gates = DEFAULT_GATES.with_overrides({"StorageCapacityScoring": True})
+    gates = FeatureGates().with_overrides({"StorageCapacityScoring": True})
     assert examine(CAPACITY.encode(), every_plugin(), gates).message is None
 
 
@@ -205,7 +205,7 @@ def test_every_printed_file_loads_with_the_plugin_and_the_gate_that_its_text_tel
             point in OWN_POINTS if name in own else of_podium.implements(name, point)
         ),
     )
-    gates = DEFAULT_GATES.with_overrides({"StorageCapacityScoring": True})
+    gates = FeatureGates().with_overrides({"StorageCapacityScoring": True})
     found = {name: examine(text.encode(), known, gates).message for name, text in printed().items()}
     assert found == dict.fromkeys(COPIES)
 

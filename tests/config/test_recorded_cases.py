@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 from support.config.known_plugins import in_tree
-from support.recorded_cases import PARTS, read_recorded, select_part
+from support.recorded_cases import PARITY, PARTS, read_recorded, select_part
 
 from podium.cli import main
-from podium.config import DEFAULT_GATES, FeatureGates
+from podium.config import FeatureGates, load_configuration
 from podium.config.examine import examine
+from podium.parity.cases import read_case_file
 
 # A file system or a cluster would have to be asked; tests/cli/test_run_recorded.py does.
 ABOUT_CLIENTS = frozenset({"kubeconfig-empty-string", "kubeconfig-missing", "no-client-connection"})
@@ -28,7 +29,18 @@ def gates(case: dict[str, Any]) -> FeatureGates:
     flag = "--feature-gates="
     settings = ",".join(f.removeprefix(flag) for f in case["flags"] if f.startswith(flag))
     pairs = (setting.split("=") for setting in settings.split(",") if setting)
-    return DEFAULT_GATES.with_overrides({name: value == "true" for name, value in pairs})
+    return FeatureGates().with_overrides({name: value == "true" for name, value in pairs})
+
+
+def test_every_configuration_of_the_parity_corpus_loads() -> None:
+    distinct = {
+        json.dumps(case.config, sort_keys=True): case
+        for path in sorted(PARITY.glob("*.jsonl.gz"))
+        for case in read_case_file(path)
+    }
+    assert len(distinct) > 1
+    for case in distinct.values():
+        assert load_configuration(case.config, source=case.name).profiles
 
 
 @pytest.mark.parametrize("part", PARTS)

@@ -12,15 +12,14 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-import kubernetes
-import kubernetes_asyncio
 import pytest
-from kubernetes.client.exceptions import ApiException
-from kubernetes.dynamic import DynamicClient
-from kubernetes_asyncio.client.exceptions import ApiException as AsyncApiException
 from support.apiserver.api_calls import pod
 from support.apiserver.apiserver_process import RunningServer, serving
+from support.suite.late_imports import LateImport
 from support.waiting import PATIENCE_S, wait_in_loop
+
+kubernetes = LateImport("kubernetes")
+kubernetes_asyncio = LateImport("kubernetes_asyncio")
 
 GROUP = "example.com"
 DEFINITION = {
@@ -107,15 +106,15 @@ def test_objects_come_back_as_models(core: Any, namespace: str) -> None:
     created.metadata.labels["tier"] = "x"
     replaced = core.replace_namespaced_pod("a", namespace, created)
     assert replaced.metadata.labels == {"app": "web", "tier": "x"}
-    with pytest.raises(ApiException) as stale:
+    with pytest.raises(kubernetes.client.ApiException) as stale:
         core.replace_namespaced_pod("a", namespace, created)
     assert stale.value.status == 409
-    with pytest.raises(ApiException) as twice:
+    with pytest.raises(kubernetes.client.ApiException) as twice:
         core.create_namespaced_pod(namespace, pod("a"))
     assert json.loads(twice.value.body)["reason"] == "AlreadyExists"
     deleted = core.delete_namespaced_pod("a", namespace, grace_period_seconds=0)
     assert deleted.metadata.name == "a"
-    with pytest.raises(ApiException) as gone:
+    with pytest.raises(kubernetes.client.ApiException) as gone:
         core.read_namespaced_pod("a", namespace)
     assert gone.value.status == 404
 
@@ -235,7 +234,7 @@ def test_pods_are_bound(core: Any, namespace: str, through_pod: bool) -> None:
     found = core.read_namespaced_pod("a", namespace)
     assert found.spec.node_name == "n1"
     assert [each.type for each in found.status.conditions] == ["PodScheduled"]
-    with pytest.raises(ApiException) as again:
+    with pytest.raises(kubernetes.client.ApiException) as again:
         bind()
     assert again.value.status == 409
 
@@ -272,7 +271,7 @@ def test_evictions_respect_budgets(client: Any, core: Any, namespace: str) -> No
         return core.create_namespaced_pod_eviction(name, namespace, {"metadata": {"name": name}})
 
     evict("free")
-    with pytest.raises(ApiException) as refused:
+    with pytest.raises(kubernetes.client.ApiException) as refused:
         evict("a")
     assert refused.value.status == 429
     assert "disruption budget" in refused.value.body
@@ -290,7 +289,7 @@ def test_custom_objects_are_written_and_read(client: Any, namespace: str) -> Non
     custom.patch_namespaced_custom_object_status(*place, "one", {"status": {"used": 2}})
     (found,) = custom.list_namespaced_custom_object(*place)["items"]
     assert (found["spec"], found["status"]) == ({"weight": 3}, {"used": 2})
-    with pytest.raises(ApiException) as refused:
+    with pytest.raises(kubernetes.client.ApiException) as refused:
         custom.patch_namespaced_custom_object(*place, "one", {"spec": {"weight": "many"}})
     assert refused.value.status == 422
     custom.delete_namespaced_custom_object(*place, "one")
@@ -301,7 +300,7 @@ def test_custom_objects_are_written_and_read(client: Any, namespace: str) -> Non
 def test_the_dynamic_client_discovers_and_applies(
     client: Any, namespace: str, tmp_path: Path
 ) -> None:
-    dynamic = DynamicClient(client, cache_file=str(tmp_path / "discovery"))
+    dynamic = kubernetes.dynamic.DynamicClient(client, cache_file=str(tmp_path / "discovery"))
     config_maps = dynamic.resources.get(api_version="v1", kind="ConfigMap")
     queues = dynamic.resources.get(api_version=f"{GROUP}/v1", kind="Queue")
     body = {
@@ -363,7 +362,7 @@ def test_the_async_library_lists_patches_binds_and_evicts(
             found = await core.read_namespaced_pod("p1", namespace)
             assert found.spec.node_name == "n1"
             await core.create_namespaced_pod_eviction("p2", namespace, {"metadata": {"name": "p2"}})
-            with pytest.raises(AsyncApiException) as gone:
+            with pytest.raises(kubernetes_asyncio.client.ApiException) as gone:
                 await core.read_namespaced_pod("p2", namespace)
             assert gone.value.status == 404
 

@@ -19,6 +19,7 @@ from support.apiserver.apiserver_process import ApiServer, serving
 from support.deploy.account_kubeconfig import account_kubeconfig
 from support.e2e.given_cluster import given_server
 from support.e2e.scheduler_process import SchedulerProcess, running_scheduler
+from support.user_code.plugin_files import UNORDERED
 from support.waiting import PATIENCE_S
 from support.waiting import wait_until as until
 
@@ -386,15 +387,6 @@ def test_a_plugin_that_loops_fails_its_pod_and_others_are_bound(
     server.ask("DELETE", f"{PODS}/endless")
 
 
-UNORDERED = """
-from podium.plugin import QueueSortPlugin
-
-class Unordered(QueueSortPlugin):
-    name = "Unordered"
-
-    def less(self, one, other):
-        raise LookupError("no order")
-"""
 UNORDERED_CONFIGURATION = """
 apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration

@@ -19,6 +19,8 @@ from support.e2e.up_process import Objects, UpProcess, up
 from support.simulated_cluster.simulated_clusters import pod_spec, workload
 from support.waiting import PATIENTLY
 
+from podium.cli import main
+
 FIRST_STEPS = str(EXAMPLES / "first-steps.yaml")
 DEFAULT_PODS = "/api/v1/namespaces/default/pods"
 numbers = count(1)
@@ -291,3 +293,24 @@ def test_a_kind_that_the_server_does_not_know_is_warned_of_and_the_rest_is_appli
 
 def _credentials(cluster: UpProcess) -> dict[str, str]:
     return {"Authorization": f"Bearer {cluster.server.token}"}
+
+
+def test_the_kubeconfig_of_a_cluster_that_has_ended_says_how_to_start_it_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with up(tmp_path, "1", "--no-page") as cluster:
+        process = cluster.process.pid
+        assert cluster.end()[0] == 0
+    kubeconfig = ("--kubeconfig", str(tmp_path / "kubeconfig"))
+    for command in (
+        ("explain", "web", *kubeconfig),
+        ("explain", "web", "--recorded", *kubeconfig),
+        ("nodes", "1", *kubeconfig),
+    ):
+        assert main(command) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line == (
+            f"podium: the cluster of this kubeconfig was `podium up`, process {process}, which has"
+            f" ended; start it again with `podium up --port 0 --kubeconfig-out"
+            f" {tmp_path}/kubeconfig 1 --no-page`"
+        )

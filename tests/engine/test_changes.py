@@ -6,9 +6,9 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from podium.engine.changes import node_changes, pod_changes
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
-from podium.engine.changes import node_changes, pod_changes
 from podium.testing import make_node, make_pod
 
 GATE = [{"name": "g"}]

@@ -14,11 +14,11 @@ from support.engine.scripted_extenders import (
     scoring,
 )
 
-from podium.kubernetes.kinds.node import Node
 from podium.engine.decision import Decision
 from podium.framework.asking import NobodyToAsk
 from podium.framework.extender_calls import FilterAnswer, FilterCall
 from podium.framework.status import Code
+from podium.kubernetes.kinds.node import Node
 from podium.testing import FakeCluster, make_node
 from podium.testing import make_pod as pending
 

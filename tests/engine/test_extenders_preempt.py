@@ -6,11 +6,11 @@ from typing import Any
 from support.engine.scripted_extenders import Script, clears, extender, fails, preempting
 from support.engine.tight_clusters import budget, labelled, running
 
-from podium.kubernetes.kinds.meta import KubeStruct
-from podium.kubernetes.kinds.node import Node
 from podium.engine.decision import Decision
 from podium.framework.extender_calls import MetaVictims, PreemptAnswer, PreemptCall
 from podium.framework.status import Code
+from podium.kubernetes.kinds.meta import KubeStruct
+from podium.kubernetes.kinds.node import Node
 from podium.testing import FakeCluster, make_node
 from podium.testing import make_pod as pending
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from support.engine.scripted_extenders import Script, filtering, scores, scoring
 
+from podium.engine.decision import Decision
+from podium.framework.extender_calls import FilterAnswer, FilterCall, PrioritizeCall
 from podium.kubernetes.kinds.meta import KubeStruct
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
-from podium.engine.decision import Decision
-from podium.framework.extender_calls import FilterAnswer, FilterCall, PrioritizeCall
 from podium.testing import FakeCluster, make_node, make_pod
 from podium.testing import make_pod as pending
 

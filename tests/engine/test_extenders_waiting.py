@@ -7,12 +7,12 @@ import pytest
 from support.engine.scripted_extenders import Script, filtering, leaves, scores, scoring
 from support.framework.fake_plugins import permit
 
-from podium.kubernetes.kinds.meta import KubeStruct
 from podium.engine.scheduler import Attempt
 from podium.framework.asking import Answers, Asking, Calls, WrongAnswers
 from podium.framework.extender_calls import FilterAnswer, FilterCall, PrioritizeAnswer
 from podium.framework.points import PermitResult
 from podium.framework.status import Code, Status, error
+from podium.kubernetes.kinds.meta import KubeStruct
 from podium.testing import FakeCluster, make_node
 from podium.testing import make_pod as pending
 

@@ -6,12 +6,12 @@ import pytest
 from msgspec.structs import replace
 from support.framework.fake_plugins import filter_by, permit, post_filter, reserve
 
-from podium.kubernetes.kinds.pod import PodCondition
 from podium.engine import Decision
 from podium.engine.observer import Observer
 from podium.engine.requests import NOTE_LIMIT, shortened
 from podium.framework.points import PermitResult, PostFilterResult
 from podium.framework.status import Code, Status, error, unschedulable
+from podium.kubernetes.kinds.pod import PodCondition
 from podium.testing import FakeCluster, make_node
 from podium.testing import make_pod as pending
 

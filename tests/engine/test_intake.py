@@ -8,14 +8,14 @@ import pytest
 from msgspec.structs import replace
 from support.framework.fake_plugins import permit
 
-from podium.kubernetes.kinds.storage import PersistentVolumeClaim
-from podium.kubernetes.kinds.workloads import Namespace
 from podium.cluster.growth import Rows, count_of
 from podium.framework.cycle import Cycle
 from podium.framework.events import Action, Registration, Resource
 from podium.framework.points import FilterPlugin, PermitResult
 from podium.framework.status import Code, Status, error, unschedulable
 from podium.framework.verdict import Verdict, per_row
+from podium.kubernetes.kinds.storage import PersistentVolumeClaim
+from podium.kubernetes.kinds.workloads import Namespace
 from podium.testing import FakeCluster, make_node, make_pod
 from podium.testing import make_pod as pending
 

@@ -8,7 +8,6 @@ from support.framework.fake_plugins import Arrival, Binder, configuration_of
 from podium.cluster.growth import Ints, Rows, indices
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
-from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.engine.interests import interests_of
 from podium.engine.queue.queueing_hints import Interests
 from podium.framework.cycle import Cycle
@@ -17,6 +16,7 @@ from podium.framework.points import Plugin, PreEnqueuePlugin, ReservePlugin, Sco
 from podium.framework.profile import build_profiles
 from podium.framework.registry import Registry
 from podium.framework.waiting import WaitingPods
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.testing import FakeCluster
 
 PROFILE = "default-scheduler"

@@ -3,7 +3,6 @@
 from msgspec.structs import astuple, replace
 from support.framework.fake_plugins import filter_by, permit, post_filter, reserve
 
-from podium.kubernetes.kinds.pod import Toleration
 from podium.engine.pod_log import Line
 from podium.engine.requests import PluginWrite
 from podium.framework.cycle import Cycle
@@ -15,6 +14,7 @@ from podium.framework.points import (
     ReservePlugin,
 )
 from podium.framework.status import Code, Status, error, unschedulable
+from podium.kubernetes.kinds.pod import Toleration
 from podium.testing import FakeCluster, make_node
 from podium.testing import make_pod as pending
 

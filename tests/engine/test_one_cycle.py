@@ -8,13 +8,13 @@ from support.live.live_clusters import in_live_cluster, is_bound
 from support.live.live_clusters import pod as live_pod
 from support.simulated_cluster.simulated_clusters import Cluster
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.client.resources import PODS
 from podium.cluster.pod_info import PodInfo
 from podium.config.load import load_configuration
 from podium.engine import Engine
 from podium.engine.observer import Observer
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.live.assembly import Assembly
 from podium.plugins import in_tree_registry
 from podium.simulator import Scenario, Simulation

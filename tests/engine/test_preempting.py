@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from support.framework.fake_plugins import permit, pre_bind
 
-from podium.kubernetes.kinds.pod import PodCondition
 from podium.engine.requests import Preempt
 from podium.framework.points import PermitResult, Plugin, PreFlight
 from podium.framework.status import Code, Status
+from podium.kubernetes.kinds.pod import PodCondition
 from podium.testing import FakeCluster, make_node, make_pod
 from podium.testing import make_pod as pending
 

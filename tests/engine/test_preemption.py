@@ -15,8 +15,8 @@ from support.engine.tight_clusters import (
 )
 from support.framework.fake_plugins import make_engine, pre_filter
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.framework.status import unschedulable
+from podium.kubernetes.kinds.pod import Pod
 from podium.plugins.default_preemption import DefaultPreemption
 from podium.testing import make_node, make_pod
 

@@ -12,12 +12,12 @@ import msgspec
 from hypothesis import strategies as st
 from support.suite.slow_cases import given_examples
 
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.workloads import PodDisruptionBudget, PodDisruptionBudgetStatus
 from podium.config.load import load_configuration
 from podium.engine.choice import FirstByName
 from podium.engine.scheduler import Engine
 from podium.framework.status import Code
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget, PodDisruptionBudgetStatus
 from podium.plugins import in_tree_registry
 from podium.testing import make_node, make_pod
 

@@ -12,11 +12,11 @@ from support.engine.tight_clusters import (
     small,
 )
 
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.config.load import load_configuration
 from podium.engine.choice import FirstByName
 from podium.engine.scheduler import Engine
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.plugins import in_tree_registry
 
 # budgets

@@ -9,8 +9,6 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.growth import indices
 from podium.config.load import load_configuration
 from podium.engine.scheduler import Engine
@@ -18,6 +16,8 @@ from podium.engine.search import whole_table
 from podium.framework.cycle import Cycle
 from podium.framework.filtering import run_filters, run_pre_filters
 from podium.framework.scoring import run_pre_scores, run_scores
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.plugins import in_tree_registry
 from podium.testing import make_node, make_pod
 

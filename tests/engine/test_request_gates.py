@@ -6,11 +6,12 @@ import pytest
 from msgspec.structs import replace
 
 from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.releases.feature_gates import FeatureGates, Release
+from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.kubernetes.releases.version import Version
 from podium.testing import FakeCluster, make_handle, make_node, make_pod
 
 NODE = {"cpu": "4", "memory": "8Gi", "pods": 10}
-NO_RESIZES = FeatureGates({"InPlacePodVerticalScaling": False}, emulated=Release(1, 34))
+NO_RESIZES = FeatureGates({"InPlacePodVerticalScaling": False}, emulated=Version(1, 34))
 NO_POD_LEVEL = FeatureGates(
     {"PodLevelResources": False, "InPlacePodLevelResourcesVerticalScaling": False}
 )

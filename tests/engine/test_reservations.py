@@ -8,12 +8,12 @@ from support.framework.fake_plugins import (
     reserve,
 )
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.engine.decision import Decision
 from podium.engine.scheduler import Attempt, Engine
 from podium.framework.points import PermitResult
 from podium.framework.status import Code, Status, error, unresolvable, unschedulable
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.testing import make_node, make_pod
 
 NAMES = ("a", "b", "c")

@@ -10,13 +10,13 @@ import msgspec
 from hypothesis import strategies as st
 from support.suite.slow_cases import given_examples
 
-from podium.kubernetes.rules.host_ports import conflicts
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.rules.requests import allocatable_vector
 from podium.cluster.pod_info import PodInfo
 from podium.config.load import load_configuration
 from podium.engine.scheduler import Engine
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.host_ports import conflicts
+from podium.kubernetes.rules.requests import allocatable_vector
 from podium.plugins import in_tree_registry
 from podium.testing import make_node, make_pod
 

@@ -3,10 +3,10 @@
 import pytest
 from support.framework.fake_plugins import Arrival, Binder, gate, make_engine, reserve, score_by
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.engine.requests import Bind
 from podium.engine.scheduler import Engine, UnknownProfileError
 from podium.framework.status import Code, Status, error, unresolvable, unschedulable
+from podium.kubernetes.kinds.pod import Pod
 from podium.testing import make_node, make_pod
 
 

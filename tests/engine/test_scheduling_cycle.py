@@ -12,13 +12,13 @@ from support.framework.fake_plugins import (
     score_by,
 )
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.config.load import load_configuration
 from podium.engine.decision import Decision, NodeScore
 from podium.engine.scheduler import Attempt, Engine
 from podium.framework.points import PostFilterResult
 from podium.framework.status import SKIP, Code, Status, error, unresolvable, unschedulable
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.plugins import in_tree_registry
 from podium.testing import make_node, make_pod
 

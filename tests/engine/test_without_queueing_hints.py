@@ -7,11 +7,12 @@ import pytest
 from msgspec.structs import replace
 
 from podium.kubernetes.kinds.storage import PersistentVolumeClaim, StorageClass
-from podium.kubernetes.releases.feature_gates import FeatureGateError, FeatureGates, Release
+from podium.kubernetes.releases.feature_gates import FeatureGateError, FeatureGates
+from podium.kubernetes.releases.version import Version
 from podium.testing import FakeCluster, make_node, make_pod
 
-OFF = FeatureGates({"SchedulerQueueingHints": False}, emulated=Release(1, 33))
-ON = FeatureGates(emulated=Release(1, 33))
+OFF = FeatureGates({"SchedulerQueueingHints": False}, emulated=Version(1, 33))
+ON = FeatureGates(emulated=Version(1, 33))
 SMALL = {"cpu": "1", "memory": "1Gi", "pods": 10}
 FULL = {"cpu": "4", "memory": "8Gi", "pods": 1}
 
@@ -40,7 +41,7 @@ def rejected(driver: FakeCluster, *pods: Any) -> FakeCluster:
 
 def test_the_gate_is_locked_since_1_34() -> None:
     with pytest.raises(FeatureGateError, match="feature is locked to true"):
-        FeatureGates({"SchedulerQueueingHints": False}, emulated=Release(1, 34))
+        FeatureGates({"SchedulerQueueingHints": False}, emulated=Version(1, 34))
 
 
 @pytest.mark.parametrize(

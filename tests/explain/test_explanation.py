@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from typing import Any
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.config.load import load_configuration
 from podium.explain.explanation import NOMINATED_ELSEWHERE, Explanation
 from podium.explain.shortcomings import room_for, unmet_selectors
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.plugins import in_tree_registry
 from podium.simulator import ExplainedPod, Scenario, Simulation
 from podium.testing import make_node, make_pod

@@ -2,15 +2,15 @@
 
 import msgspec
 
+from podium.config.load import load_configuration
+from podium.engine import Engine
+from podium.explain.hypothesis import Hypothesis
+from podium.explain.trial import Trial
 from podium.kubernetes.kinds.devices import ResourceClaim
 from podium.kubernetes.kinds.meta import ObjectMeta
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod, as_pending
 from podium.kubernetes.kinds.storage import PersistentVolumeClaim
-from podium.config.load import load_configuration
-from podium.engine import Engine
-from podium.explain.hypothesis import Hypothesis
-from podium.explain.trial import Trial
 from podium.plugins import in_tree_registry
 from podium.testing import make_node, make_pod
 

@@ -21,7 +21,6 @@ from support.extenders.extender_servers import (
     serving,
 )
 
-from podium.kubernetes.kinds.node import Node
 from podium.config.types import Extender
 from podium.extenders.returned_nodes import ReturnedNode
 from podium.framework.extender_calls import (
@@ -33,6 +32,7 @@ from podium.framework.extender_calls import (
     FilterCall,
     PrioritizeAnswer,
 )
+from podium.kubernetes.kinds.node import Node
 from podium.testing import make_node, make_pod
 
 GOOD = b'{"NodeNames": ["n1"]}'

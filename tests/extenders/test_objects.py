@@ -6,11 +6,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from podium.kubernetes.kinds.typed_objects import decode_as
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.extenders.object_json import object_json
 from podium.extenders.objects import TypedObjects
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.typed_objects import decode_as
 from podium.testing import make_node, make_pod
 
 

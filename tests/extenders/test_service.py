@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from support.waiting import PATIENCE_S
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.extenders import Extender, ExtenderError, Nodes, Unresolvable, Victims
 from podium.extenders.service import ExtenderService
+from podium.kubernetes.kinds.pod import Pod
 
 POD = {"metadata": {"name": "web-0"}, "spec": {"containers": []}}
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.golang.quoting import quoted
 from podium.extenders.urls import AddressProblem, checked, shown, verb_url, wire_form
+from podium.golang.quoting import quoted
 
 
 @given(st.text(alphabet="abc/", max_size=8), st.text(max_size=10))

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from podium.golang.errors import InputError
 from podium.files.bounded_files import read_file, read_input, read_lines
+from podium.golang.errors import InputError
 
 LIMIT = 3 * 1024 * 1024
 

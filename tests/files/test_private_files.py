@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from podium.golang.errors import InputError
 from podium.files.private_files import (
     create_private_directory,
     create_private_file,
@@ -15,6 +14,7 @@ from podium.files.private_files import (
     refuse_shared_directory,
     write_private_file,
 )
+from podium.golang.errors import InputError
 
 
 def mode(path: Path) -> int:

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.config.load import load_configuration
 from podium.engine import Engine
 from podium.framework.all_reasons import merged
 from podium.framework.cycle import Cycle
 from podium.framework.node_form import NodeFilterPlugin, NodeView
 from podium.framework.status import Code, Status, unresolvable, unschedulable
+from podium.kubernetes.kinds.pod import Pod
 from podium.plugins import in_tree_registry
 from podium.testing import make_node, make_pod
 

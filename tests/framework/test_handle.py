@@ -1,10 +1,10 @@
 """What plugins find through their handle: objects of every kind, as they were seen last."""
 
-from podium.kubernetes.kinds.workloads import Namespace, Service
 from podium.config.flags.client_settings import ClientSettings
 from podium.config.kubeconfig import ClusterEntry, UserEntry
 from podium.config.load import load_configuration
 from podium.engine import Engine
+from podium.kubernetes.kinds.workloads import Namespace, Service
 from podium.plugin import Node, NodeScorePlugin, NodeView, ObjectMeta, Pod
 from podium.plugins import in_tree_registry
 from podium.testing import FakeCluster, make_node, make_pod

@@ -6,7 +6,6 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.growth import Ints, Rows, indices
 from podium.cluster.state import Cluster
 from podium.framework.cycle import Cycle
@@ -16,6 +15,7 @@ from podium.framework.points import FilterPlugin, ScorePlugin
 from podium.framework.scoring import run_scores
 from podium.framework.status import Code, Status, unresolvable, unschedulable
 from podium.framework.verdict import Verdict, choosing
+from podium.kubernetes.kinds.pod import Pod
 from podium.testing import make_cluster, make_handle, make_node, make_pod
 
 GPU = "example.com/gpu"

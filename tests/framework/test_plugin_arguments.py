@@ -9,7 +9,6 @@ from support.framework.fake_plugins import Arrival, Binder
 from podium.cluster.growth import Rows
 from podium.cluster.state import Cluster
 from podium.config.errors import ConfigurationError
-from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.load import load_configuration
 from podium.config.plugin_args import NodeResourcesFitArgs, RawArgs
 from podium.config.types import API_VERSION, KIND
@@ -20,6 +19,7 @@ from podium.framework.points import FilterPlugin, Plugin
 from podium.framework.profile import Profile, build_profiles
 from podium.framework.registry import Registry
 from podium.framework.waiting import WaitingPods
+from podium.kubernetes.releases.feature_gates import FeatureGates
 
 
 class Rule(msgspec.Struct):

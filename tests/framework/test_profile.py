@@ -13,13 +13,13 @@ from support.framework.fake_plugins import (
 )
 
 from podium.cluster.state import Cluster
-from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.merge import PluginListError
 from podium.framework.points import Plugin
 from podium.framework.profile import Profile, build_profiles
 from podium.framework.registry import Registry
 from podium.framework.status import unschedulable
 from podium.framework.waiting import WaitingPods
+from podium.kubernetes.releases.feature_gates import FeatureGates
 
 
 def profiles_of(*plugins: type[Plugin], known: tuple[type[Plugin], ...] = ()) -> dict[str, Profile]:

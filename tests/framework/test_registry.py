@@ -3,7 +3,6 @@
 import pytest
 from support.framework.fake_plugins import Arrival, Binder, filter_by
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.framework.cycle import Cycle
 from podium.framework.node_form import NodeFilterPlugin, NodeView
 from podium.framework.points import (
@@ -16,6 +15,7 @@ from podium.framework.points import (
 )
 from podium.framework.registry import Registry, RegistryError
 from podium.framework.status import Status
+from podium.kubernetes.kinds.pod import Pod
 
 
 def test_plugins_are_found_by_name() -> None:

@@ -10,9 +10,6 @@ import numpy as np
 from hypothesis import strategies as st
 from support.suite.slow_cases import given_examples
 
-from podium.kubernetes.kinds.meta import ObjectMeta
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.workloads import Service
 from podium.cluster.change_log import MAX_LOGGED, ChangeLog
 from podium.cluster.growth import count_of, indices
 from podium.config.load import load_configuration
@@ -22,6 +19,9 @@ from podium.framework.diagnosis import FilterResult
 from podium.framework.profile import Profile
 from podium.framework.template_cache import TemplateCache
 from podium.framework.vector_cache import VectorCache
+from podium.kubernetes.kinds.meta import ObjectMeta
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import Service
 from podium.plugins import in_tree_registry
 from podium.testing import make_node, make_pod
 

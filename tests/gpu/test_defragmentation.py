@@ -7,15 +7,15 @@ import msgspec
 import pytest
 from support.gpu.hami_cluster import HAMI, NOW, OWNER, node, on, pod
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.gpu.allocations import Allocation, CardShare, card_uses
 from podium.gpu.card_table import CardTable
 from podium.gpu.defragmentation import Defragmenter
 from podium.gpu.movable_pods import MOVING_ANNOTATION
 from podium.gpu.move_table import MoveTable
 from podium.gpu.moves import Defragmentation
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 
 
 def plan(

@@ -3,13 +3,13 @@
 import pytest
 from support.gpu.dialect_objects import NOW, bound, node, pod, registered, written
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.allocations import Allocation, card_uses
 from podium.gpu.card_table import CardTable
 from podium.gpu.cards import Card, NodeCards
 from podium.gpu.choosing import allocate
 from podium.gpu.dialects import find_dialect
 from podium.gpu.node_scores import node_values
+from podium.kubernetes.kinds.pod import Pod
 
 CORE, MEMORY = "tencent.com/vcuda-core", "tencent.com/vcuda-memory"
 GPU_MANAGER = find_dialect("gpu-manager")

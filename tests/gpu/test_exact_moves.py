@@ -8,12 +8,12 @@ from support.gpu.asked_scheduler import checked_plan
 from support.gpu.exact_moves import Fleet, Share, min_moves_to_idle, min_moves_to_place
 from support.gpu.hami_cluster import HAMI, NOW, node, on, pod
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.gpu import defragmentation
 from podium.gpu.defragmentation import Defragmenter
 from podium.gpu.move_table import MoveTable, Undo, take_back
 from podium.gpu.moves import Defragmentation
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 
 SEEDS = range(32)
 MAX_MOVES = 10

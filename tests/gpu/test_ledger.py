@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from support.gpu.dialect_objects import NOW, bound, node, pod, registered, written
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.allocations import Allocation
 from podium.gpu.cards import Card
 from podium.gpu.dialects import DIALECTS, find_dialect
 from podium.gpu.dialects.writes import merge_writes
 from podium.gpu.ledger import Ledger, Reservation
 from podium.gpu.reasons import Reason
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 
 MANAGER = find_dialect("gpu-manager")
 CORE, MEMORY = "tencent.com/vcuda-core", "tencent.com/vcuda-memory"

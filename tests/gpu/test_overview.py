@@ -5,9 +5,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from podium.kubernetes.kinds.devices import ResourceClaim, ResourceSlice
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.allocations import Allocation, CardShare
 from podium.gpu.cards import Card
 from podium.gpu.device_overview import view_devices
@@ -18,6 +15,9 @@ from podium.gpu.overview import DialectView, latest_moment, view_dialect
 from podium.gpu.quota import InvalidQuota
 from podium.gpu.quota_overview import view_model_quotas, view_quotas
 from podium.gpu.reasons import Reason
+from podium.kubernetes.kinds.devices import ResourceClaim, ResourceSlice
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.quotas import ResourceQuota
 
 NOW = 1_800_000_000.0

@@ -19,11 +19,11 @@ from support.live.event_server import (
 from support.live.scripted_server import refusal
 from support.live.virtual_loop import run_virtually, sleep_virtually
 
-from podium.kubernetes.kinds.meta import ObjectMeta
-from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.client import Unreachable
 from podium.client.transport import Reply
 from podium.engine.requests import Event
+from podium.kubernetes.kinds.meta import ObjectMeta
+from podium.kubernetes.kinds.pod_groups import PodGroup
 
 PATH = "/apis/events.k8s.io/v1/namespaces/default/events"
 

@@ -9,12 +9,12 @@ import msgspec
 from support.live.event_server import BEGIN_S, failed, running, scheduled
 from support.simulated_cluster.simulated_clusters import Cluster, in_cluster, pod_spec
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.client import KubeClient, LoopClock
 from podium.client.resources import EVENTS, EVENTS_K8S_IO, PODS
 from podium.client.transport import Reply, Request
 from podium.cluster.pod_info import PodInfo, PodInfos
 from podium.engine.requests import Event
+from podium.kubernetes.kinds.pod import Pod
 from podium.live.event_recorder import EventRecorder
 
 

@@ -12,11 +12,11 @@ from support.scheduler_plugins.gpu_cluster import NOT_ON_NODES
 from support.simulated_cluster.gpu_placement import SHARES
 from support.simulated_cluster.simulated_clusters import Cluster
 
-from podium.kubernetes.kinds.coscheduling import MIN_AVAILABLE_LABEL, NAME_LABEL
 from podium.client.resources import EVENTS, NODES, PODS
 from podium.config.load import load_configuration
 from podium.config.types import API_VERSION, KIND
 from podium.gpu.dialects import find_dialect
+from podium.kubernetes.kinds.coscheduling import MIN_AVAILABLE_LABEL, NAME_LABEL
 from podium.processes.embedded_cluster import embedded_cluster
 from podium.scheduler_plugins.coscheduling.plugin import Coscheduling
 from podium.scheduler_plugins.gpu_share.plugin import GPUShare

@@ -19,9 +19,9 @@ from support.live.lease_server import SETTINGS, Elector, LeaseServer, SkewedCloc
 from support.live.scripted_server import refusal
 from support.live.virtual_loop import run_virtually, sleep_virtually
 
-from podium.golang.durations import Duration
 from podium.client.transport import Request
 from podium.config.types import LeaderElectionConfiguration
+from podium.golang.durations import Duration
 from podium.live.leader_election import LeadershipLost
 
 LONG = bool(os.environ.get("PODIUM_LONG"))

@@ -10,10 +10,10 @@ import pytest
 from support.live.lease_server import SETTINGS, LeaseServer, Line, NotedLog
 from support.waiting import PATIENCE_S
 
-from podium.golang.durations import Duration
 from podium.client import KubeClient
 from podium.client.transport import Reply, Request
 from podium.config.types import LeaderElectionConfiguration
+from podium.golang.durations import Duration
 from podium.live.leader_election import LeaderElection, LeadershipLost
 from podium.live.leader_election_thread import LeaderElectionThread, MonotonicClock
 

@@ -14,9 +14,9 @@ from support.live.lease_server import BEGIN_S, SETTINGS, NotedLog, stopped
 from support.live.virtual_loop import sleep_virtually
 from support.simulated_cluster.simulated_clusters import Cluster, in_cluster
 
-from podium.golang.errors import InputError
 from podium.client import LoopClock
 from podium.client.resources import EVENTS, LEASES
+from podium.golang.errors import InputError
 from podium.live.leader_election import LeaderElection
 from podium.live.lease import LeaderElectionRecord, new_lease, read_lease
 

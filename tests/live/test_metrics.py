@@ -8,9 +8,10 @@ from support.engine.group_driver import GANGS, make_group, member, node
 from support.framework.fake_plugins import filter_by, permit, pre_filter
 from support.live.watched_metrics import Watched
 
-from podium.kubernetes.releases.feature_gates import FeatureGates, Release
 from podium.framework.points import PermitResult, Plugin
 from podium.framework.status import Code, Status, error, unresolvable
+from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.kubernetes.releases.version import Version
 from podium.live import metric_definitions as known
 from podium.testing import make_node, make_pod
 from podium.testing import make_pod as pending
@@ -194,7 +195,7 @@ def test_events_during_attempts_are_counted() -> None:
 
 
 def test_without_queueing_hints_nobody_counts_what_happens_in_flight() -> None:
-    off = FeatureGates({"SchedulerQueueingHints": False}, emulated=Release(1, 33))
+    off = FeatureGates({"SchedulerQueueingHints": False}, emulated=Version(1, 33))
     assert "scheduler_inflight_events" not in Watched(gates=off).text()
     assert "scheduler_inflight_events" in Watched().text()
 

@@ -2,18 +2,19 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from random import Random
 from typing import Any
 
 import msgspec
 import pytest
 from msgspec.structs import replace
 
-from podium.kubernetes.kinds.typed_objects import KubeObject
+from podium.client import KubeClient, LoopClock
+from podium.client.resources import NODES, PODS, ResourceType
 from podium.kubernetes.kinds.meta import KubeStruct
 from podium.kubernetes.kinds.storage import PersistentVolumeClaim
+from podium.kubernetes.kinds.typed_objects import KubeObject
 from podium.kubernetes.kinds.workloads import Namespace
-from podium.client import KubeClient
-from podium.client.resources import NODES, PODS, ResourceType
 from podium.live.object_access import ObjectAccess
 from podium.plugin import (
     ApiCallFailed,
@@ -83,7 +84,8 @@ def on_a_server(work: Work) -> None:
     async def main() -> None:
         options = SimulatedClusterOptions()
         async with embedded_cluster(options, seed=1) as cluster:
-            await work(ObjectAccess(cluster.client), cluster.client)
+            access = ObjectAccess(cluster.client, clock=LoopClock(), randomness=Random(1))
+            await work(access, cluster.client)
 
     asyncio.run(main())
 

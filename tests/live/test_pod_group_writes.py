@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 from support.live.virtual_loop import run_virtually, sleep_virtually
 
-from podium.kubernetes.kinds.meta import ObjectMeta
-from podium.kubernetes.kinds.pod_groups import PodGroup, PodGroupCondition
 from podium.client import KubeClient, Unreachable
 from podium.client.transport import Reply, Request, Stream
 from podium.engine.requests import PatchPodGroupStatus
+from podium.kubernetes.kinds.meta import ObjectMeta
+from podium.kubernetes.kinds.pod_groups import PodGroup, PodGroupCondition
 from podium.live.pod_group_writes import PodGroupWrites
 
 GROUP = PodGroup(metadata=ObjectMeta(name="train", namespace="default", uid="g"))

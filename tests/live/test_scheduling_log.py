@@ -352,6 +352,12 @@ def test_verbosity_follows_while_it_runs(capsys: pytest.CaptureFixture[str]) -> 
 
 def test_a_quiet_log_does_not_observe_what_goes_well(capsys: pytest.CaptureFixture[str]) -> None:
     heard = Logged(capsys, 0).engine.observers.heard
-    assert heard == {"pod_failed", "binding_ended", "wait_ended", "pod_gated", "preemption_ended"}
+    assert heard == {
+        "pod_failed",
+        "binding_ended",
+        "wait_ended",
+        "pod_gated",
+        "preemption_ended",
+    }
     assert "search_ended" in Logged(capsys, 2).engine.observers.heard
     assert "entered_queue" not in Logged(capsys, 2).engine.observers.heard

@@ -272,7 +272,7 @@ def test_pods_wait_for_what_a_source_says_and_plugins_write_to_the_server() -> N
                 column = assembly.engine.sources.column("heat")
                 assert loop.time() >= 1
                 assert column.value == {"n": 90.0}
-                access = ObjectAccess(client)
+                access = ObjectAccess(client, clock=LoopClock(), randomness=Random(1))
                 while True:
                     pod = await access.get(Pod, "web", "default")
                     if pod.metadata.annotations:

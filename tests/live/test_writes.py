@@ -7,16 +7,15 @@ import msgspec
 import pytest
 from support.live.virtual_loop import run_virtually, sleep_virtually
 
-from podium.kubernetes.kinds.pod import PodCondition, PodExtendedResourceClaimStatus
 from podium.client import LoopClock, Unreachable
 from podium.client.api_errors import AlreadyExists, ApiError, ApiStatus, Conflict, NotFound
 from podium.extenders.objects import TypedObjects
+from podium.kubernetes.kinds.pod import PodCondition
 from podium.live.keyed_lock import KeyedLock
 from podium.live.raw_objects import RawObjects
 from podium.live.retrying import with_retries
 from podium.live.status_patches import (
     disruption_patch,
-    extended_claim_patch,
     failure_patch,
     nomination_patch,
 )
@@ -142,10 +141,6 @@ def test_a_victim_is_marked_and_a_claim_named() -> None:
     (condition,) = disruption_patch(make_pod("a"), "make way", NOW)["status"]["conditions"]
     assert (condition["type"], condition["status"]) == ("DisruptionTarget", "True")
     assert (condition["reason"], condition["message"]) == ("PreemptionByScheduler", "make way")
-    told = PodExtendedResourceClaimStatus(resource_claim_name="c")
-    assert extended_claim_patch(make_pod("a"), told)["status"] == {
-        "extendedResourceClaimStatus": {"resourceClaimName": "c"}
-    }
 
 
 def test_extenders_get_objects_as_they_came_without_what_is_not_theirs() -> None:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from podium.kubernetes.kinds.storage import PersistentVolumeClaim
 from podium.kubernetes.kinds.workloads import Namespace
-from podium.offline.in_memory_objects import EngineApi
+from podium.offline.in_memory_api import InMemoryApi
 from podium.plugin import (
     ApiCallFailed,
     Node,
@@ -29,7 +29,7 @@ def claim(name: str = "c", **annotations: str) -> PersistentVolumeClaim:
 class Scene:
     def __init__(self, *objects: Any) -> None:
         self.cluster = FakeCluster(*objects)
-        self.api = EngineApi(self.cluster.engine)
+        self.api = InMemoryApi(self.cluster.engine)
 
 
 def test_writes_are_seen_by_the_engine_at_once() -> None:
@@ -64,6 +64,36 @@ def test_an_object_that_has_moved_on_is_not_overwritten(api: Any) -> None:
             await api.update(first)
         without = replace(first, metadata=replace(first.metadata, resource_version=""))
         await api.update(without)
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("api", [FakeApi(claim()), Scene(claim()).api], ids=["fake", "engine"])
+def test_a_change_of_something_that_is_no_longer_so_is_refused(api: Any) -> None:
+    async def main() -> None:
+        base = await api.get(PersistentVolumeClaim, "c", "default")
+        assert not base.metadata.resource_version
+        with pytest.raises(ObjectConflict, match="the object has been modified"):
+            await api.update(claim(colour="red"), base=claim(colour="blue"))
+        first = await api.update(claim(colour="red"), base=base)
+        with pytest.raises(ObjectConflict, match="the object has been modified"):
+            await api.update(claim(colour="green"), base=base)
+        second = replace(first, metadata=replace(first.metadata, annotations={"colour": "green"}))
+        stored = await api.update(second, base=first)
+        assert stored.metadata.annotation("colour") == "green"
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("api", [FakeApi(make_pod("p")), Scene(make_pod("p")).api])
+def test_an_object_is_deleted_once_and_no_other_of_its_name(api: Any) -> None:
+    async def main() -> None:
+        pod = await api.get(Pod, "p", "default")
+        with pytest.raises(ObjectConflict, match="UID in precondition: another"):
+            await api.delete(replace(pod, metadata=replace(pod.metadata, uid="another")))
+        await api.delete(pod)
+        with pytest.raises(ObjectNotFound):
+            await api.delete(pod)
 
     asyncio.run(main())
 

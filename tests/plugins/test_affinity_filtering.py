@@ -17,13 +17,13 @@ from support.plugins.affinity_clusters import (
 from support.plugins.affinity_reference import ReferenceFilter
 from support.suite.slow_cases import given_examples
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.growth import indices
 from podium.cluster.state import Cluster
 from podium.config.plugin_args import InterPodAffinityArgs
 from podium.framework.cycle import Cycle
 from podium.framework.status import SKIP, Code, Status
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.plugins import affinity_filtering
 from podium.plugins.affinity_terms import MAX_COUNTED_TERMS
 from podium.plugins.inter_pod_affinity import InterPodAffinity

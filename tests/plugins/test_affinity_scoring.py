@@ -16,11 +16,11 @@ from support.plugins.affinity_clusters import (
 from support.plugins.affinity_reference import reference_scores
 from support.suite.slow_cases import given_examples
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.state import Cluster
 from podium.config.plugin_args import InterPodAffinityArgs
 from podium.framework.status import SKIP
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.plugins import affinity_scoring
 from podium.plugins.affinity_scoring import normalize
 from podium.plugins.affinity_terms import MAX_COUNTED_TERMS

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from support.plugins.affinity_clusters import cluster_of, put_namespace, required, term
 
-from podium.kubernetes.rules.pod_affinity import AffinityTerm, parse_pod_affinity
 from podium.cluster import pod_classes
 from podium.cluster.pod_classes import PodQuery
 from podium.cluster.state import Cluster
+from podium.kubernetes.rules.pod_affinity import AffinityTerm, parse_pod_affinity
 from podium.plugins.affinity_terms import CarriedTerms, TermQueries
 from podium.testing import make_node, make_pod
 

@@ -15,6 +15,8 @@ from support.plugins.storage_builders import (
     put,
 )
 
+from podium.cluster.state import Cluster
+from podium.framework.status import Status, unschedulable
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.storage import (
     CSINode,
@@ -23,8 +25,6 @@ from podium.kubernetes.kinds.storage import (
     StorageClass,
     VolumeAttachment,
 )
-from podium.cluster.state import Cluster
-from podium.framework.status import Status, unschedulable
 from podium.plugins.node_volume_limits import NodeVolumeLimits
 from podium.testing import filter_answers, make_cluster, make_handle, make_node, make_pod
 

@@ -5,9 +5,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.kubernetes.rules.labels import selector_of_map
 from podium.cluster.pod_classes import PodQuery
 from podium.cluster.state import Cluster
+from podium.kubernetes.rules.labels import selector_of_map
 from podium.plugins.domain_sums import DomainSums
 from podium.plugins.topology_domains import Topologies
 from podium.testing import make_node, make_pod

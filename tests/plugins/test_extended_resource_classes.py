@@ -1,8 +1,8 @@
 """Which device class serves an extended resource."""
 
+from podium.cluster.catalog import Catalog
 from podium.kubernetes.kinds.devices import DeviceClass, DeviceClassSpec
 from podium.kubernetes.kinds.meta import ObjectMeta
-from podium.cluster.catalog import Catalog
 from podium.plugins.extended_resource_classes import ExtendedResourceClasses
 
 GPU = "example.com/gpu"

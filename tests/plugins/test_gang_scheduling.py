@@ -2,14 +2,14 @@
 
 from support.engine.group_driver import make_group, member
 
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle
 from podium.framework.events import Action, ClusterEvent, Resource
 from podium.framework.points import PermitResult
 from podium.framework.status import error, unresolvable
 from podium.framework.waiting import WaitingPod
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.plugins.gang_scheduling import TOO_FEW_PLACED, GangScheduling
 from podium.testing import make_cluster, make_handle, make_node, make_pod
 

@@ -5,8 +5,6 @@ from typing import Any
 
 import msgspec
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.workloads import Service
 from podium.cluster.state import Cluster
 from podium.config.legacy_args import (
     NodeLabelArgs,
@@ -17,6 +15,8 @@ from podium.config.legacy_args import (
 )
 from podium.config.plugin_args import ResourceSpec, UtilizationShapePoint
 from podium.framework.points import ScorePlugin
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.workloads import Service
 from podium.plugins.node_label import WRONG_LABELS, NodeLabel
 from podium.plugins.node_prefer_avoid_pods import ANNOTATION, NodePreferAvoidPods
 from podium.plugins.node_resource_limits import NodeResourceLimits

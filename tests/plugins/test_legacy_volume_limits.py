@@ -12,10 +12,10 @@ from support.plugins.storage_builders import (
     put,
 )
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.state import Cluster
 from podium.framework.events import Action, Resource
 from podium.framework.status import SKIP, Status, error, unschedulable
+from podium.kubernetes.kinds.pod import Pod
 from podium.plugins.legacy_volume_limits import (
     AzureDiskLimits,
     CinderLimits,

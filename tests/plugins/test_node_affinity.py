@@ -7,14 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.rules.node_affinity import NodeSelectorError, parse_node_selector, preferred_of
-from podium.kubernetes.rules.node_affinity import required_of as required_by
-from podium.kubernetes.kinds.pod import NodeAffinity as WrittenAffinity
-from podium.kubernetes.kinds.pod import NodeSelector, Pod, PreferredSchedulingTerm
 from podium.config.plugin_args import NodeAffinityArgs
 from podium.framework.events import Action, Resource
 from podium.framework.status import SKIP, Status, unresolvable
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import NodeAffinity as WrittenAffinity
+from podium.kubernetes.kinds.pod import NodeSelector, Pod, PreferredSchedulingTerm
+from podium.kubernetes.rules.node_affinity import (
+    NodeSelectorError,
+    parse_node_selector,
+    preferred_of,
+)
+from podium.kubernetes.rules.node_affinity import required_of as required_by
 from podium.plugins.node_affinity import NodeAffinity
 from podium.testing import (
     cycle_for,

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.framework.cycle import StateMissing
 from podium.framework.events import Action, Resource
 from podium.framework.status import SKIP, unschedulable
+from podium.kubernetes.kinds.pod import Pod
 from podium.plugins.node_ports import NodePorts
 from podium.testing import (
     cycle_for,

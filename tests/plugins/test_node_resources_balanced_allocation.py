@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.plugins.resource_clusters import GPU, NodeBook, ResourceCase, resource_cases
 
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.rules.requests import is_scalar
 from podium.cluster.state import Cluster
 from podium.config.plugin_args import NodeResourcesBalancedAllocationArgs, ResourceSpec
 from podium.framework.status import SKIP
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.requests import is_scalar
 from podium.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
 from podium.testing import (
     cycle_for,

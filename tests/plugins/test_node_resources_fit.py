@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from support.plugins.resource_clusters import GPU, HUGE, NodeBook, ResourceCase, resource_cases
 
-from podium.kubernetes.kinds.devices import DeviceClass, DeviceClassSpec
-from podium.kubernetes.kinds.meta import ObjectMeta
-from podium.kubernetes.rules.requests import is_extended
 from podium.cluster.state import Cluster
 from podium.config.plugin_args import NodeResourcesFitArgs
 from podium.framework.cycle import StateMissing
 from podium.framework.status import Status, unresolvable, unschedulable
+from podium.kubernetes.kinds.devices import DeviceClass, DeviceClassSpec
+from podium.kubernetes.kinds.meta import ObjectMeta
+from podium.kubernetes.rules.requests import is_extended
 from podium.plugins.node_resources_fit import NodeResourcesFit
 from podium.testing import (
     cycle_for,

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from podium.kubernetes.kinds.devices import DeviceClass, DeviceClassSpec
-from podium.kubernetes.kinds.meta import ObjectMeta
-from podium.kubernetes.kinds.node import Node
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
 from podium.config.plugin_args import NodeResourcesFitArgs
 from podium.framework.events import Action, ClusterEvent, Hint, Resource
+from podium.kubernetes.kinds.devices import DeviceClass, DeviceClassSpec
+from podium.kubernetes.kinds.meta import ObjectMeta
+from podium.kubernetes.kinds.node import Node
 from podium.plugins.node_resources_fit import NodeResourcesFit
 from podium.testing import make_cluster, make_handle, make_node, make_pod
 

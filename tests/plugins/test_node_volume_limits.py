@@ -15,15 +15,15 @@ from support.plugins.storage_builders import (
     put,
 )
 
+from podium.cluster.state import Cluster
+from podium.framework.events import Action, Resource
+from podium.framework.status import SKIP, Status, error, unresolvable, unschedulable
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.storage import (
     PersistentVolume,
     PersistentVolumeClaim,
     VolumeAttachment,
 )
-from podium.cluster.state import Cluster
-from podium.framework.events import Action, Resource
-from podium.framework.status import SKIP, Status, error, unresolvable, unschedulable
 from podium.plugins.node_volume_limits import NodeVolumeLimits
 from podium.testing import cycle_for, filter_answers, make_cluster, make_handle, make_node, make_pod
 

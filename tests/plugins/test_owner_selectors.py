@@ -5,9 +5,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from podium.kubernetes.rules.labels import EVERYTHING, Selector, selector_of_map
-from podium.kubernetes.kinds.workloads import ReplicaSet, ReplicationController, Service, StatefulSet
 from podium.cluster.state import Cluster
+from podium.kubernetes.kinds.workloads import (
+    ReplicaSet,
+    ReplicationController,
+    Service,
+    StatefulSet,
+)
+from podium.kubernetes.rules.labels import EVERYTHING, Selector, selector_of_map
 from podium.plugins.owner_selectors import OwnerSelectors
 from podium.testing import make_cluster, make_pod
 

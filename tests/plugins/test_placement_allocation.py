@@ -6,11 +6,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.state import Cluster
-from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.plugin_args import NodeResourcesFitArgs, ResourceSpec, default_args
 from podium.framework.pod_group_cycle import Assignments, Placement, PodGroupCycle
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.plugins.node_resources_fit import NodeResourcesFit
 from podium.plugins.placement_allocation import placement_score
 from podium.testing import make_cluster, make_handle, make_node, make_pod

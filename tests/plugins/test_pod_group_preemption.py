@@ -7,13 +7,13 @@ import msgspec
 import pytest
 from support.engine.group_driver import make_group, member, node, running
 
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.pod_groups import PodGroup
-from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
 from podium.framework.points import GroupTrial
 from podium.framework.status import Status, unresolvable, unschedulable
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.pod_groups import PodGroup
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.plugins.pod_group_preemption import (
     Unit,
     select_victims,

@@ -6,13 +6,13 @@ import msgspec
 import pytest
 from support.plugins.spread_clusters import HOSTNAME, ZONE, example_cluster, spread
 
-from podium.kubernetes.kinds.pod import TopologySpreadConstraint
-from podium.kubernetes.kinds.workloads import Service
 from podium.cluster.state import Cluster
 from podium.config.plugin_args import PodTopologySpreadArgs
 from podium.framework.cycle import StateMissing
 from podium.framework.events import Action, Hint, Resource
 from podium.framework.status import SKIP, error
+from podium.kubernetes.kinds.pod import TopologySpreadConstraint
+from podium.kubernetes.kinds.workloads import Service
 from podium.plugins.pod_topology_spread import PodTopologySpread
 from podium.testing import (
     cycle_for,

@@ -10,8 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.plugins.resource_clusters import GPU, NodeBook, ResourceCase, resource_cases
 
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.rules.requests import is_scalar
 from podium.cluster.state import Cluster
 from podium.config.plugin_args import (
     NodeResourcesFitArgs,
@@ -20,6 +18,8 @@ from podium.config.plugin_args import (
     ScoringStrategy,
     UtilizationShapePoint,
 )
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.requests import is_scalar
 from podium.plugins.node_resources_fit import NodeResourcesFit
 from podium.plugins.resource_allocation import LeastAllocated, MostAllocated, curve, scorer_for
 from podium.plugins.resource_columns import Column

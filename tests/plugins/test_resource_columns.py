@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from podium.kubernetes.kinds.devices import DeviceClass, DeviceClassSpec
-from podium.kubernetes.kinds.meta import ObjectMeta
 from podium.cluster.growth import Ints, Rows
 from podium.cluster.state import Cluster
 from podium.config.plugin_args import ResourceSpec
 from podium.framework.cycle import Cycle
+from podium.kubernetes.kinds.devices import DeviceClass, DeviceClassSpec
+from podium.kubernetes.kinds.meta import ObjectMeta
 from podium.plugins import resource_columns
 from podium.plugins.extended_resource_classes import ExtendedResourceClasses
 from podium.plugins.resource_columns import Buffers, Column, ResourceColumns

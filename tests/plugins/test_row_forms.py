@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podium.cluster.state import Cluster
-from podium.kubernetes.releases.feature_gates import DEFAULT_GATES
 from podium.config.plugin_args import (
     NodeResourcesBalancedAllocationArgs,
     NodeResourcesFitArgs,
     default_args,
 )
 from podium.framework.cycle import Cycle
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
 from podium.plugins.node_resources_fit import NodeResourcesFit
 from podium.testing import make_handle, make_node, make_pod
@@ -106,7 +106,7 @@ def test_balance_says_the_same_of_one_row(
 
 def test_default_arguments_give_row_forms_too() -> None:
     cluster = cluster_of([{"cpu": "4", "memory": "8Gi", "pods": 10}], [{"cpu": "1"}])
-    args = default_args("NodeResourcesFit", DEFAULT_GATES)
+    args = default_args("NodeResourcesFit", FeatureGates())
     assert isinstance(args, NodeResourcesFitArgs)
     plugin = NodeResourcesFit(args, make_handle(cluster))
     cycle = Cycle(cluster.infos.of(make_pod("new", requests={"cpu": "1"})), cluster)

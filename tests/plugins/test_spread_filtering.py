@@ -15,13 +15,13 @@ from support.plugins.spread_clusters import (
 from support.plugins.spread_reference import ReferenceFilter
 from support.suite.slow_cases import given_examples
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.growth import indices
 from podium.cluster.state import Cluster
 from podium.config.plugin_args import PodTopologySpreadArgs
 from podium.framework.cycle import Cycle
 from podium.framework.status import Code, Status
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.plugins.pod_topology_spread import PodTopologySpread
 from podium.testing import (
     cycle_for,

@@ -18,13 +18,13 @@ from support.plugins.spread_clusters import (
 from support.plugins.spread_reference import constraints_of, reference_scores, selector_for
 from support.suite.slow_cases import given_examples
 
-from podium.kubernetes.rules.labels import selector_of_map
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.workloads import Service
 from podium.cluster.growth import Rows
 from podium.cluster.state import Cluster
 from podium.config.plugin_args import SYSTEM_SPREAD_CONSTRAINTS, PodTopologySpreadArgs
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import Service
+from podium.kubernetes.rules.labels import selector_of_map
 from podium.plugins.pod_topology_spread import PodTopologySpread
 from podium.testing import cycle_for, make_cluster, make_handle, make_node, make_pod, score_answers
 

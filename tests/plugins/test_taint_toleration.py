@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.rules.tolerations import tolerates
 from podium.framework.cycle import StateMissing
 from podium.framework.events import Action, Resource
 from podium.framework.status import unresolvable
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.tolerations import tolerates
 from podium.plugins.taint_toleration import TaintToleration
 from podium.testing import (
     cycle_for,

@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.engine.group_driver import make_group, member
 
-from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.cluster.pod_group_state import PodGroupMissing
 from podium.cluster.state import Cluster
 from podium.framework.placements import run_placement_generate
 from podium.framework.pod_group_cycle import Placement, PodGroupCycle
 from podium.framework.status import Status, error
+from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.plugins.topology_placement_generator import TopologyPlacementGenerator
 from podium.testing import make_handle, make_node
 

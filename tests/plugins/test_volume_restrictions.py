@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.plugins.storage_builders import claim_volume, make_claim, put
 
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.volumes import Volume
 from podium.cluster.shadow import Shadow
 from podium.cluster.state import Cluster
 from podium.framework.cycle import Cycle
 from podium.framework.events import Action, Resource
 from podium.framework.status import SKIP, Status, unresolvable, unschedulable
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.volumes import Volume
 from podium.plugins.volume_restrictions import VolumeRestrictions
 from podium.testing import cycle_for, filter_answers, make_cluster, make_handle, make_node, make_pod
 

@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.plugins.storage_builders import claim_volume, make_claim, make_class, make_volume, put
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.storage import PersistentVolume
 from podium.cluster.state import Cluster
 from podium.framework.events import Action, Resource
 from podium.framework.status import SKIP, Status, unresolvable
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.storage import PersistentVolume
 from podium.plugins.volume_zone import VolumeZone
 from podium.testing import cycle_for, filter_answers, make_cluster, make_handle, make_node, make_pod
 

@@ -8,10 +8,10 @@ from support.cli.command_line import EXAMPLES
 from support.live.virtual_loop import run_virtually
 from support.simulated_cluster.simulated_clusters import Cluster
 
-from podium.golang.documents import Document, expand_lists, read_documents
-from podium.golang.errors import InputError
 from podium.client import ResourceType
 from podium.client.resources import DEPLOYMENTS, JOBS, NODES, PODS, STATEFUL_SETS
+from podium.golang.documents import Document, expand_lists, read_documents
+from podium.golang.errors import InputError
 from podium.processes.applying import apply_documents
 from podium.processes.embedded_cluster import embedded_cluster
 from podium.simulated_cluster import SimulatedClusterOptions

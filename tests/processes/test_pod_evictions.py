@@ -8,9 +8,9 @@ import pytest
 from support.live.virtual_loop import sleep_virtually
 from support.simulated_cluster.simulated_clusters import Cluster, in_cluster, workload
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.client import LoopClock
 from podium.client.resources import POD_DISRUPTION_BUDGETS, PODS, REPLICA_SETS
+from podium.kubernetes.kinds.pod import Pod
 from podium.processes.pod_evictions import EvictionStopped, evict_in_turn
 
 

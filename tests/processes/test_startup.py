@@ -10,6 +10,7 @@ from podium.config.flags.options import options_of
 from podium.config.flags.parser import parse_flags
 from podium.config.flags.version_gates import settled_gates
 from podium.engine import Engine
+from podium.kubernetes.releases.release import release
 from podium.processes.kube_log import KubeLog
 from podium.processes.startup import prepare_scheduler
 from podium.testing import make_node, make_pod
@@ -38,7 +39,7 @@ def test_a_start_with_plugins_that_cannot_work_elsewhere_is_warned_of(
     (tmp_path / "scheduler.conf").write_text(KUBECONFIG)
     (tmp_path / "scheduler.yaml").write_text(CONFIG)
     options = options_of(parse_flags(["--config=scheduler.yaml", "--secure-port=0"]))
-    prepare_scheduler(options, settled_gates(options.versions), KubeLog(options.logs))
+    prepare_scheduler(options, settled_gates(options.versions, release()), KubeLog(options.logs))
     found = re.findall(r"^W.*\] (.*)$", capsys.readouterr().err, re.MULTILINE)
     assert len(found) == 1
     assert found[0].startswith(
@@ -57,7 +58,9 @@ def test_every_filter_has_its_say_where_a_flag_asks_for_it(
     (tmp_path / "scheduler.conf").write_text(KUBECONFIG)
     command_line = ["--kubeconfig=scheduler.conf", "--secure-port=0", *flags]
     options = options_of(parse_flags(command_line))
-    prepared = prepare_scheduler(options, settled_gates(options.versions), KubeLog(options.logs))
+    prepared = prepare_scheduler(
+        options, settled_gates(options.versions, release()), KubeLog(options.logs)
+    )
     engine = Engine(prepared.configuration, prepared.registry)
     engine.cluster.put_node(make_node("small", allocatable={"cpu": "1", "pods": 10}))
     engine.cluster.add_pod(make_pod("there", node="small", containers=[serving("10m")]))

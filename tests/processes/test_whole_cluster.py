@@ -14,14 +14,14 @@ from support.cli.command_line import pod
 from support.user_code.plugin_files import SAYS_NO, Source
 from support.waiting import PATIENCE_S
 
-from podium.golang.documents import read_documents
-from podium.golang.errors import InputError
 from podium.apiserver.serving.server import ApiServer, ServerOptions
 from podium.client.resources import NAMESPACES, NODES, PODS
-from podium.kubernetes.releases.feature_gates import DEFAULT_GATES, FeatureGates
 from podium.config.load import load_configuration
 from podium.engine import Engine
 from podium.engine.observer import Observer
+from podium.golang.documents import read_documents
+from podium.golang.errors import InputError
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.plugins import in_tree_registry
 from podium.processes.cluster_scheduler import PluginReload, SchedulerPlan
 from podium.processes.plugin_reloading import WatchedPluginFiles
@@ -36,16 +36,16 @@ pytestmark = pytest.mark.usefixtures("own_modules")
 
 def plan(count: int = 2, *, plugins: tuple[str, ...] = (), **more: Any) -> ClusterPlan:
     nodes = tuple(nodes_from([default_template()], count))
-    configuration = load_configuration(None, gates=more.get("gates", DEFAULT_GATES))
+    configuration = load_configuration(None, gates=more.get("gates", FeatureGates()))
     equipped = equip(configuration, in_tree_registry(), plugins)
     simulated = SimulatedClusterOptions(nodes=nodes, controllers=ALL)
     own = {name: more.pop(name) for name in ("observers", "reload") if name in more}
-    scheduler = SchedulerPlan(equipped, more.pop("gates", DEFAULT_GATES), **own)
+    scheduler = SchedulerPlan(equipped, more.pop("gates", FeatureGates()), **own)
     return ClusterPlan(simulated, scheduler, **{"speed": 20.0, **more})
 
 
-def server(data: Path | None = None, gates: FeatureGates = DEFAULT_GATES) -> ApiServer:
-    return ApiServer(ServerOptions(data=data, taint_new_nodes=True, gates=gates))
+def server(data: Path | None = None, gates: FeatureGates | None = None) -> ApiServer:
+    return ApiServer(ServerOptions(data=data, taint_new_nodes=True, gates=gates or FeatureGates()))
 
 
 def in_cluster(
@@ -218,7 +218,7 @@ def test_a_plugin_that_is_written_anew_takes_its_place_and_one_that_does_not_loa
 ) -> None:
     file = source(SAYS_NO)
     told: list[str] = []
-    given = load_configuration(None, gates=DEFAULT_GATES)
+    given = load_configuration(None, gates=FeatureGates())
     reload = PluginReload(
         WatchedPluginFiles([file]), lambda: equip(given, in_tree_registry(), [file]), told.append
     )

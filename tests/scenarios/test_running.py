@@ -8,6 +8,7 @@ import pytest
 from support.scenarios.files import CONFIGURATION, WEB, WORKERS, read, run
 
 from podium.golang.errors import InputError
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.plugins import in_tree_registry
 from podium.scenarios import ScenarioRun, find_scenario, list_ready_scenarios, run_scenario
 from podium.simulator import Scenario
@@ -171,7 +172,7 @@ def test_scale_until_and_another_cluster_are_heeded() -> None:
 
 @pytest.mark.parametrize("name", list_ready_scenarios())
 def test_a_ready_scenario_runs_and_says_what_it_is_about(name: str) -> None:
-    scenario = find_scenario(name)
+    scenario = find_scenario(name, gates=FeatureGates())
     assert scenario.name == name
     assert scenario.description.endswith(".")
     ran = run_scenario(scenario, CONFIGURATION, in_tree_registry(), until_s=3 * HOUR, scale=0.25)
@@ -180,4 +181,4 @@ def test_a_ready_scenario_runs_and_says_what_it_is_about(name: str) -> None:
 
 def test_an_unknown_scenario_is_refused_with_a_guess() -> None:
     with pytest.raises(InputError, match="did you mean zone-outage"):
-        find_scenario("zone-outages")
+        find_scenario("zone-outages", gates=FeatureGates())

@@ -7,6 +7,7 @@ import pytest
 from support.scenarios.files import WEB, WORKERS, read
 
 from podium.golang.errors import InputError
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.rules.node_zones import zone_of
 from podium.scenarios import load_scenario_file
 from podium.scenarios.durations import parse_duration
@@ -59,7 +60,7 @@ spec:
     - {pool: worker, max: 3}
 """
     with pytest.raises(InputError) as refused:
-        read_scenario_file(text.encode(), "week.yaml")
+        read_scenario_file(text.encode(), "week.yaml", gates=FeatureGates())
     told = str(refused.value)
     for line in (
         'week.yaml: line 5: spec.duration: "a week" is no length of time; write it as 30s,',
@@ -130,11 +131,11 @@ def test_what_is_wrong_is_named(spec: dict[str, Any], problem: str) -> None:
 
 def test_another_kind_and_broken_yaml_are_refused() -> None:
     with pytest.raises(InputError, match=r"Pod \(v1\) is no scenario; it begins with apiVersion"):
-        read_scenario_file(b"apiVersion: v1\nkind: Pod\n", "pod.yaml")
+        read_scenario_file(b"apiVersion: v1\nkind: Pod\n", "pod.yaml", gates=FeatureGates())
     with pytest.raises(InputError, match=r"cut\.yaml"):
-        read_scenario_file(b"a: [", "cut.yaml")
+        read_scenario_file(b"a: [", "cut.yaml", gates=FeatureGates())
     with pytest.raises(InputError, match="cannot be read"):
-        load_scenario_file("/nowhere/at/all.yaml")
+        load_scenario_file("/nowhere/at/all.yaml", gates=FeatureGates())
 
 
 def test_pools_make_numbered_nodes_in_their_zones() -> None:
@@ -174,3 +175,26 @@ def test_a_gang_has_a_group_for_each_arrival() -> None:
         assert isinstance(event, PodArrival)
         assert event.pod.spec.scheduling_group is not None
         assert event.pod.spec.scheduling_group.pod_group_name == "pod-0"
+
+
+def test_gates_of_the_command_hold_for_pods_of_a_scenario() -> None:
+    """A field of a closed gate is dropped, as an API server drops it."""
+    containers = [{"name": "c", "image": "i"}]
+    spec = {"containers": containers, "schedulingGroup": {"podGroupName": "g"}}
+    tenants = workload(pod={"spec": spec})
+    opened = FeatureGates({"GenericWorkload": True})
+
+    for gates, group in ((FeatureGates(), None), (opened, "g")):
+        (found,) = read(tenants=tenants, gates=gates).tenants
+        member = found.workloads[0].pods[0].spec.scheduling_group
+        assert (member.pod_group_name if member is not None else None) == group
+
+
+def test_requests_of_what_cannot_be_overcommitted_have_limits() -> None:
+    requests = {"hugepages-2Mi": "4Mi", "nvidia.com/gpu": "1", "cpu": "1"}
+
+    (found,) = read(tenants=workload(requests=requests)).tenants
+
+    (container,) = found.workloads[0].pods[0].spec.containers or ()
+    assert container.resources is not None
+    assert container.resources.limits == {"hugepages-2Mi": "4Mi", "nvidia.com/gpu": "1"}

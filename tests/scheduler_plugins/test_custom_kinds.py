@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from podium.golang.documents import read_documents
-from podium.kubernetes.kinds.typed_objects import KINDS, convert_object, is_cluster_scoped
 from podium.apiserver.crds import default_definition, validate_definition
 from podium.framework.watched_kind import WatchedKind, unique_kinds
+from podium.golang.documents import read_documents
+from podium.kubernetes.kinds.typed_objects import KINDS, convert_object
 from podium.scheduler_plugins import COLLECTION, find_plugin
 
 ROOT = Path(__file__).parents[2]
@@ -36,7 +36,7 @@ def test_a_definition_is_one_that_an_api_server_accepts(kind: WatchedKind) -> No
 
 @pytest.mark.parametrize("kind", WATCHED, ids=lambda kind: kind.kind)
 def test_a_kind_says_once_whether_it_has_namespaces(kind: WatchedKind) -> None:
-    assert is_cluster_scoped(kind.struct) is not kind.namespaced
+    assert kind.struct.cluster_scoped is not kind.namespaced
 
 
 def test_examples_are_read_strictly() -> None:

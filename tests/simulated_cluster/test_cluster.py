@@ -8,8 +8,8 @@ import pytest
 from support.live.scripted_server import ScriptedServer, bookmark, refusal, reply
 from support.live.virtual_loop import run_virtually
 
-from podium.golang.errors import InputError
 from podium.client import KubeClient, Unreachable
+from podium.golang.errors import InputError
 from podium.simulated_cluster import (
     ClusterClock,
     Progress,

@@ -12,6 +12,7 @@ from support.simulated_cluster.controller_objects import pod, timestamp
 from podium.client import KubeClient, Unreachable
 from podium.client.api_errors import Conflict, Forbidden
 from podium.client.resources import PODS
+from podium.kubernetes.rules.moment import Moment
 from podium.simulated_cluster.actions import (
     NOTHING,
     Action,
@@ -25,7 +26,6 @@ from podium.simulated_cluster.clock import ClusterClock
 from podium.simulated_cluster.control import Planned, make_control_loop
 from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.request_executor import RequestExecutor
-from podium.kubernetes.rules.moment import Moment
 
 
 def written(name: str, number: int, **metadata: Any) -> dict[str, Any]:

@@ -6,8 +6,8 @@ import pytest
 from support.live.scripted_server import ScriptedServer, refusal, reply
 from support.live.virtual_loop import run_virtually
 
-from podium.golang.errors import InputError
 from podium.client import KubeClient
+from podium.golang.errors import InputError
 from podium.simulated_cluster.controller_registry import ALL, chosen
 from podium.simulated_cluster.rivals import Rival, rival_of
 

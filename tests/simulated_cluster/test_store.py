@@ -5,8 +5,8 @@ from typing import Any
 from support.simulated_cluster.controller_objects import build, owned_by
 
 from podium.client.resources import PODS
-from podium.simulated_cluster.store import PodStore
 from podium.kubernetes.controllers.pods import Pod
+from podium.simulated_cluster.store import PodStore
 
 
 def version(name: str, number: int, uid: str = "", **fields: Any) -> Pod:

@@ -6,13 +6,12 @@ from typing import Any
 import pytest
 import yaml
 
+from podium.config.load import load_configuration
+from podium.framework.api_handle import ApiHandle, ExtenderApi
 from podium.kubernetes.kinds.devices import ResourceClaim
 from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
-from podium.config.load import load_configuration
-from podium.framework.api_handle import ApiHandle
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.plugins import in_tree_registry
-from podium.plugins.dynamic_resources.claim_writing import ClaimApi
-from podium.plugins.volume_binding.volume_writing import VolumeApi
 from podium.simulator import PodOutcome, Simulation, SimulationReport, load_scenario
 
 Raw = dict[str, Any]
@@ -68,7 +67,7 @@ def simulate(tmp_path: Path) -> Any:
     def run(*objects: Raw) -> tuple[SimulationReport, Simulation]:
         path = tmp_path / "input.yaml"
         path.write_text(yaml.safe_dump_all(objects))
-        scenario = load_scenario([str(path)])
+        scenario = load_scenario([str(path)], gates=FeatureGates())
         simulation = Simulation(scenario, load_configuration(None), in_tree_registry())
         return simulation.run(), simulation
 
@@ -78,8 +77,7 @@ def simulate(tmp_path: Path) -> Any:
 def test_the_simulated_api_does_all_that_plugins_ask_for(simulate: Any) -> None:
     _, simulation = simulate(node("n1"))
     api: ApiHandle = simulation._api
-    assert isinstance(api, VolumeApi)
-    assert isinstance(api, ClaimApi)
+    assert isinstance(api, ExtenderApi)
 
 
 def test_a_volume_is_made_where_its_first_consumer_goes(simulate: Any) -> None:
@@ -236,7 +234,7 @@ def test_an_evicted_pod_gives_its_devices_back(simulate: Any) -> None:
         devices("n1", 1),
         DEVICE_CLASS,
         TEMPLATE,
-        with_device("weak", priority=1),
+        with_device("weak"),
     )
     assert report.all_fit, report.pods[0].message
     placed = simulation.engine.state.pods["default/weak"]

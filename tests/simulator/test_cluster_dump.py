@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from podium.kubernetes.kinds.typed_objects import CLUSTER_SCOPED, KINDS
+from podium.kubernetes.kinds.typed_objects import KINDS
 from podium.simulator.cluster_dump import dump_command
 from podium.simulator.read_kinds import READ
 
@@ -10,8 +10,8 @@ from podium.simulator.read_kinds import READ
 def test_every_kind_that_is_read_is_dumped() -> None:
     assert {(each.api_version, each.kind) for each in READ} == set(KINDS)
     assert len(READ) == len(KINDS)
-    scoped = {KINDS[each.api_version, each.kind] for each in READ if not each.namespaced}
-    assert scoped == CLUSTER_SCOPED
+    for each in READ:
+        assert KINDS[each.api_version, each.kind].cluster_scoped is not each.namespaced
 
 
 def test_the_documentation_has_the_same_command() -> None:

@@ -6,11 +6,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from podium.kubernetes.controllers.workloads import Deployment
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.simulator.disruptions import count_budget, scales_of
 from podium.testing import make_pod
-from podium.kubernetes.controllers.workloads import Deployment
 
 OWNER = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-5d9c", "controller": True}
 OWNED = {"ownerReferences": [OWNER]}

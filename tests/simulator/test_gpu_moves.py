@@ -6,8 +6,8 @@ import msgspec
 from support.gpu.asked_scheduler import asked_scheduler, checked_plan
 from support.gpu.hami_cluster import NOW, node, on, pod
 
-from podium.kubernetes.kinds.node import Node
 from podium.gpu.moves import Defragmentation, MoveAnswer
+from podium.kubernetes.kinds.node import Node
 
 
 def places(found: Defragmentation) -> list[tuple[str, str, tuple[int, ...]]]:

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from podium.golang.errors import InputError
+from podium.kubernetes.controllers.workloads import Deployment, Job
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.simulator.inputs import Inputs, Validation, documents_in, read_inputs
 from podium.simulator.problems import InputProblems, Problems
-from podium.kubernetes.controllers.workloads import Deployment, Job
 
 POD = """
 apiVersion: v1
@@ -24,7 +25,9 @@ spec: {containers: [{name: main, image: app}]}
 
 def read(*paths: Path | str, validation: Validation = Validation.STRICT) -> Inputs:
     problems = Problems()
-    inputs = read_inputs(map(str, paths), validation=validation, problems=problems)
+    inputs = read_inputs(
+        map(str, paths), gates=FeatureGates(), validation=validation, problems=problems
+    )
     problems.raise_if_any()
     return inputs
 
@@ -349,7 +352,9 @@ def test_a_json_list_is_told_the_same_as_a_yaml_list(
     for text in (json.dumps(listed), "# as YAML\n" + json.dumps(listed)):
         path = write(tmp_path / "input.json", text)
         problems = Problems()
-        inputs = read_inputs([str(path)], validation=validation, problems=problems)
+        inputs = read_inputs(
+            [str(path)], gates=FeatureGates(), validation=validation, problems=problems
+        )
         try:
             problems.raise_if_any()
             problem = ""

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import yaml
 
-from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.load import load_configuration
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.plugins import in_tree_registry
 from podium.simulator import PodOutcome, Simulation, load_scenario
 
@@ -71,7 +71,7 @@ def simulate(tmp_path: Path) -> Run:
         gates = FeatureGates({"DRANodeAllocatableResources": gate})
         configuration = load_configuration(None, gates=gates)
         return Simulation(
-            load_scenario([str(path)]),
+            load_scenario([str(path)], gates=gates),
             configuration,
             in_tree_registry(),
             gates=gates,
@@ -110,7 +110,16 @@ def test_without_the_gate_both_fit(simulate: Run) -> None:
 
 
 def test_a_stronger_pod_evicts_weaker_ones_for_the_room_of_its_devices(simulate: Run) -> None:
-    simulation = simulate(pod("weak", "20", nodeName="n1"), pod("strong", numa=True, priority=100))
+    simulation = simulate(
+        {
+            "apiVersion": "scheduling.k8s.io/v1",
+            "kind": "PriorityClass",
+            "metadata": {"name": "high"},
+            "value": 100,
+        },
+        pod("weak", "20", nodeName="n1"),
+        pod("strong", numa=True, priorityClassName="high"),
+    )
     (strong,) = (result for result in simulation.run().pods if result.key == "default/strong")
     assert strong.victims == ("default/weak",)
     assert "default/weak" not in simulation.engine.state.pods

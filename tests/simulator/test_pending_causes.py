@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
+from podium.config.load import load_configuration
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
-from podium.config.load import load_configuration
 from podium.plugins import in_tree_registry
 from podium.simulator import Scenario, Simulation, SimulationReport
 from podium.simulator.report import group_by_cause

@@ -9,10 +9,12 @@ from support.plugins.device_builders import (
     make_slice,
 )
 
+from podium.config.load import load_configuration
 from podium.kubernetes.kinds.devices import ResourceClaim
 from podium.kubernetes.kinds.meta import KubeStruct
 from podium.kubernetes.kinds.pod import Pod
-from podium.config.load import load_configuration
+from podium.kubernetes.kinds.workloads import Namespace
+from podium.offline.in_memory_api import run_to_end
 from podium.plugins import in_tree_registry
 from podium.plugins.dynamic_resources.claim_writing import (
     Deallocate,
@@ -20,7 +22,7 @@ from podium.plugins.dynamic_resources.claim_writing import (
     ReleaseReservation,
 )
 from podium.simulator import PodOutcome, Scenario, Simulation
-from podium.testing import make_node
+from podium.testing import make_node, make_pod
 
 SLICE = make_slice("p", ["d"], node="n1")
 
@@ -29,6 +31,12 @@ def simulation(*pending: Pod, objects: tuple[KubeStruct, ...] = ()) -> Simulatio
     nodes = (make_node("n1", labels={"kubernetes.io/hostname": "n1"}),)
     scenario = Scenario(nodes, (), pending, (make_class(), SLICE, *objects))
     return Simulation(scenario, load_configuration(None), in_tree_registry(), validate=True)
+
+
+def write(made: Simulation, what: object) -> None:
+    info = made.engine.cluster.infos.of(make_pod("asks"))
+    made.engine.state.ask_writes(info, [what])
+    made.settle()
 
 
 def claim_in(made: Simulation, name: str = "c") -> ResourceClaim | None:
@@ -54,7 +62,7 @@ def test_a_claim_that_has_moved_on_is_not_given_back() -> None:
     held = make_claim("c", exactly("r"), status=allocated("r=p/d", node="n1"))
     made = simulation(objects=(held,))
     outdated = make_claim("c", exactly("r"), status=allocated("r=q/x", node="gone"))
-    made._api.write(Deallocate(outdated))
+    write(made, Deallocate(outdated))
     assert claim_in(made) is held
 
 
@@ -63,7 +71,7 @@ def test_one_user_of_a_claim_is_taken_out() -> None:
         "c", exactly("r"), status=allocated("r=p/d", node="n1", users=["one", "two"])
     )
     made = simulation(objects=(shared,))
-    made._api.write(ReleaseReservation(shared, "one"))
+    write(made, ReleaseReservation(shared, "one"))
     left = claim_in(made)
     assert left is not None
     assert [user.uid for user in left.status.reserved_for or ()] == ["two"]
@@ -73,16 +81,26 @@ def test_one_user_of_a_claim_is_taken_out() -> None:
 def test_a_claim_is_deleted_once() -> None:
     claim = make_claim("c", exactly("r"))
     made = simulation(objects=(claim,))
-    made._api.write(DeleteClaim(claim))
+    write(made, DeleteClaim(claim))
     assert claim_in(made) is None
-    made._api.write(DeleteClaim(claim))
+    write(made, DeleteClaim(claim))
 
 
 def test_a_new_claim_of_the_same_name_is_another_one() -> None:
     made = simulation(objects=(make_claim("c", exactly("r")),))
-    made._api.write(DeleteClaim(make_claim("c", exactly("r"), uid="another")))
+    write(made, DeleteClaim(make_claim("c", exactly("r"), uid="another")))
     assert claim_in(made) is not None
 
 
 def test_a_write_that_nobody_here_knows_is_passed_over() -> None:
-    simulation()._api.write("send a postcard")
+    write(simulation(), "send a postcard")
+
+
+def test_names_that_start_alike_are_made_up_anew_and_the_same_in_every_run() -> None:
+    async def create_two(made: Simulation) -> list[str]:
+        found = [await made._api.create(Namespace(), generate_name="shop-") for _ in range(2)]
+        return [each.name for each in found]
+
+    first, second = (run_to_end(create_two(simulation())) for _ in range(2))
+    assert first == second
+    assert len(set(first)) == 2

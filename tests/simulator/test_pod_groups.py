@@ -5,12 +5,12 @@ from typing import Any
 
 from support.engine.group_driver import GANGS, PREEMPTING, make_group
 
+from podium.config.load import load_configuration
 from podium.kubernetes.kinds.meta import KubeStruct
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.config.load import load_configuration
 from podium.plugins import in_tree_registry
 from podium.simulator import (
     ExplainedPod,

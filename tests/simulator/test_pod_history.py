@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.config.load import load_configuration
 from podium.explain.decision_digest import rejections
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.plugins import in_tree_registry
 from podium.simulator import Scenario, Simulation
 from podium.simulator.pod_history import PodHistory

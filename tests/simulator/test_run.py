@@ -6,9 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from podium.kubernetes.kinds.meta import KubeStruct
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.growth import Ints, Rows
 from podium.config.load import load_configuration
 from podium.engine.scheduling_cycle import SchedulingCycle
@@ -23,6 +20,9 @@ from podium.framework.points import (
 )
 from podium.framework.status import Status
 from podium.framework.verdict import Verdict
+from podium.kubernetes.kinds.meta import KubeStruct
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.plugins import in_tree_registry
 from podium.simulator import (
     PodOutcome,

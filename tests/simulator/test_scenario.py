@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from podium.kubernetes.kinds.devices import ResourceClaim
 from podium.golang.errors import InputError
+from podium.kubernetes.kinds.devices import ResourceClaim
 from podium.kubernetes.kinds.storage import PersistentVolumeClaim
 from podium.kubernetes.kinds.workloads import Namespace
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.simulator import Scenario, load_scenario
 
 NODE = """
@@ -22,7 +23,7 @@ CONTAINERS = "containers: [{name: main, image: app}]"
 def load(tmp_path: Path, *documents: str) -> Scenario:
     path = tmp_path / "input.yaml"
     path.write_text("\n---\n".join([NODE, *documents]))
-    return load_scenario([str(path)])
+    return load_scenario([str(path)], gates=FeatureGates())
 
 
 def refusal(tmp_path: Path, *documents: str) -> str:
@@ -58,7 +59,10 @@ def test_pods_of_a_workload_arrive_where_it_stands_in_the_input(tmp_path: Path) 
 apiVersion: apps/v1
 kind: Deployment
 metadata: {{name: web}}
-spec: {{replicas: 2, selector: {{}}, template: {{spec: {{{CONTAINERS}}}}}}}
+spec:
+  replicas: 2
+  selector: {{matchLabels: {{app: web}}}}
+  template: {{metadata: {{labels: {{app: web}}}}, spec: {{{CONTAINERS}}}}}
 """
     scenario = load(tmp_path, pod("first"), deployment, pod("last"))
     assert [p.metadata.name for p in scenario.pending] == ["first", "web-0", "web-1", "last"]
@@ -95,7 +99,8 @@ def test_a_uid_that_was_copied_along_is_not_shared(tmp_path: Path) -> None:
 
 
 def test_a_claim_is_made_for_an_ephemeral_volume(tmp_path: Path) -> None:
-    template = "ephemeral: {volumeClaimTemplate: {spec: {accessModes: [ReadWriteOnce]}}}"
+    template = "ephemeral: {volumeClaimTemplate: {spec: "
+    template += "{accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}}"
     scenario = load(tmp_path, pod("a", f", volumes: [{{name: scratch, {template}}}]"))
     (claim,) = [obj for obj in scenario.objects if isinstance(obj, PersistentVolumeClaim)]
     assert claim.metadata.name == "a-scratch"
@@ -121,47 +126,59 @@ def test_input_without_objects_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "empty.yaml"
     path.write_text("# nothing\n")
     with pytest.raises(InputError, match="no objects in the input"):
-        load_scenario([str(path)])
+        load_scenario([str(path)], gates=FeatureGates())
 
 
 def test_input_without_nodes_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "pods.yaml"
     path.write_text(pod("a"))
     with pytest.raises(InputError, match="no nodes in the input; podium dump-command prints"):
-        load_scenario([str(path)])
+        load_scenario([str(path)], gates=FeatureGates())
 
 
 def test_no_input_at_all_is_refused() -> None:
     with pytest.raises(InputError, match="no input; give files"):
-        load_scenario([])
+        load_scenario([], gates=FeatureGates())
 
 
 @pytest.mark.parametrize(
     ("spec", "told"),
     [
-        (", nodeSelector: {disk: 'fast one'}", 'spec.nodeSelector["disk"]: value "fast one"'),
-        (", tolerations: [{key: a, operator: Exist}]", '"Exist" is none of Equal, Exists, Lt, Gt'),
-        (", tolerations: [{operator: Equal}]", "spec.tolerations[0].key: is missing"),
-        (", tolerations: [{key: a, operator: Exists, value: b}]", "must be left out"),
-        (", preemptionPolicy: Sometimes", '"Sometimes" is none of PreemptLowerPriority, Never'),
-        (", nodeName: n1, schedulingGates: [{name: g}]", "cannot be set while"),
+        (", nodeSelector: {disk: 'fast one'}", 'spec.nodeSelector: Invalid value: "fast one"'),
+        (
+            ", tolerations: [{key: a, operator: Exist}]",
+            'Unsupported value: "Exist": supported values: "Equal", "Exists"',
+        ),
+        (", tolerations: [{operator: Equal}]", "operator must be Exists when `key` is empty"),
+        (
+            ", tolerations: [{key: a, operator: Exists, value: b}]",
+            "value must be empty when `operator` is 'Exists'",
+        ),
+        (
+            ", preemptionPolicy: Sometimes",
+            "the string value of PreemptionPolicy (Sometimes) must not be provided",
+        ),
+        (
+            ", nodeName: n1, schedulingGates: [{name: g}]",
+            "cannot be set until all schedulingGates have been cleared",
+        ),
         (
             ", topologySpreadConstraints: [{maxSkew: 0, topologyKey: z}]",
-            "spec.topologySpreadConstraints[0].maxSkew: must be at least 1",
+            "topologySpreadConstraints[0].maxSkew: Invalid value: 0: must be greater than zero",
         ),
         (
             ", topologySpreadConstraints: [{maxSkew: 1, topologyKey: z, whenUnsatisfiable: Never}]",
-            '"Never" is none of DoNotSchedule, ScheduleAnyway',
+            'Unsupported value: "Never": supported values: "DoNotSchedule", "ScheduleAnyway"',
         ),
         (
             ", affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
             "{nodeSelectorTerms: [{matchExpressions: [{key: a, operator: In}]}]}}}",
-            "nodeSelectorTerms[0].matchExpressions[0].values: Invalid value: null",
+            "matchExpressions[0].values: Required value: must be specified when `operator` is",
         ),
         (
             ", affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: "
             "[{weight: 101, preference: {}}]}}",
-            "[0].weight: 101 is not in the range 1 to 100",
+            "[0].weight: Invalid value: 101: must be in the range 1-100",
         ),
         (
             ", affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
@@ -177,22 +194,58 @@ def test_what_a_server_would_refuse_is_refused(tmp_path: Path, spec: str, told: 
 def test_a_request_above_its_limit_is_refused(tmp_path: Path) -> None:
     resources = "resources: {requests: {cpu: 2}, limits: {cpu: 1}}"
     text = pod("a").replace("image: app", f"image: app, {resources}")
-    assert "requests: cpu 2 is more than the limit of 1" in refusal(tmp_path, text)
+    assert 'requests: Invalid value: "2": must be less than or equal to cpu limit of 1' in refusal(
+        tmp_path, text
+    )
 
 
 def test_a_pod_without_containers_is_refused(tmp_path: Path) -> None:
     told = refusal(tmp_path, pod("a").replace(CONTAINERS, ""))
-    assert "spec.containers: is missing; a pod needs a container" in told
+    assert "spec.containers: Required value" in told
+
+
+def deployment(pod_spec: str, metadata: str = "") -> str:
+    return f"""
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: web{metadata}}}
+spec:
+  replicas: 3
+  selector: {{matchLabels: {{app: web}}}}
+  template: {{metadata: {{labels: {{app: web}}}}, spec: {{{CONTAINERS}{pod_spec}}}}}
+"""
 
 
 def test_a_problem_in_a_template_has_the_path_of_the_template(tmp_path: Path) -> None:
-    deployment = f"""
-apiVersion: apps/v1
-kind: Deployment
-metadata: {{name: web}}
-spec: {{selector: {{}}, template: {{spec: {{priorityClassName: nope, {CONTAINERS}}}}}}}
+    told = refusal(tmp_path, deployment(", hostname: 'A b'"))
+    assert "spec.template.spec.hostname: Invalid value" in told
+
+
+def test_pods_that_a_server_would_refuse_their_controller_are_told(tmp_path: Path) -> None:
+    """As in a cluster, where the Deployment is there and its pods are not."""
+    scenario = load(tmp_path, deployment(", priorityClassName: nope"))
+
+    assert scenario.pending == ()
+    (told,) = scenario.notes
+    assert told.startswith("Deployment default/web has 0 pods, and the API server refuses the next")
+    assert "no PriorityClass with name nope was found" in told
+
+
+def test_a_quota_bounds_the_pods_of_its_namespace(tmp_path: Path) -> None:
+    quota = """
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: small}
+spec: {hard: {pods: "2"}}
 """
-    assert "spec.template.spec.priorityClassName: no PriorityClass" in refusal(tmp_path, deployment)
+    scenario = load(tmp_path, deployment(""), quota)
+
+    assert [p.metadata.name for p in scenario.pending] == ["web-0", "web-1"]
+    assert (
+        "exceeded quota: small, requested: pods=1, used: pods=2, limited: pods=2"
+        in (scenario.notes[-1])
+    )
+    assert "exceeded quota: small" in refusal(tmp_path, *map(pod, "abc"), quota)
 
 
 def test_what_a_server_has_stored_is_not_checked_again(tmp_path: Path) -> None:
@@ -202,7 +255,7 @@ def test_what_a_server_has_stored_is_not_checked_again(tmp_path: Path) -> None:
 
 def test_a_wrong_taint_is_refused(tmp_path: Path) -> None:
     node = NODE.replace("n1", "n2") + "spec: {taints: [{key: a, effect: Never}]}\n"
-    assert "spec.taints[0].effect" in refusal(tmp_path, node)
+    assert 'taints[0].effect: Unsupported value: "Never"' in refusal(tmp_path, node)
 
 
 def test_a_priority_class_may_not_be_worth_too_much(tmp_path: Path) -> None:
@@ -212,4 +265,7 @@ kind: PriorityClass
 metadata: {name: huge}
 value: 1000000001
 """
-    assert "1000000001 is more than 1000000000" in refusal(tmp_path, entry)
+    assert (
+        "value: Forbidden: maximum allowed value of a user defined priority is 1000000000"
+        in refusal(tmp_path, entry)
+    )

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from podium.golang.errors import InputError
 from podium.cli import main
+from podium.golang.errors import InputError
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.simulator.inputs import Inputs, read_inputs
 from podium.simulator.problems import Problems
 
@@ -57,7 +58,7 @@ def export(tmp_path: Path) -> Any:
 
 def read(path: str) -> Inputs:
     problems = Problems()
-    inputs = read_inputs([path], problems=problems)
+    inputs = read_inputs([path], gates=FeatureGates(), problems=problems)
     problems.raise_if_any()
     return inputs
 

@@ -6,8 +6,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from podium.golang.errors import InputError
 from podium.cli import main
+from podium.golang.errors import InputError
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.simulator.simkube_events import read_simkube_events
 from podium.simulator.timed_events import (
     NodePut,
@@ -89,7 +90,7 @@ def test_pods_of_a_trace_come_at_their_times_and_run_as_long_as_they_ran() -> No
         ("v1.Pod", "shop/b"): {7: [{"Running": 1070}]},
     }
     data = trace(event(1000), event(1001, pod("a")), event(1060, pod("b")), lifecycles=lifecycles)
-    events = read_simkube_events(data, "x.sktrace")
+    events = read_simkube_events(data, "x.sktrace", gates=FeatureGates())
     assert told(events) == [(1.0, "+", "a", 30.0), (60.0, "+", "b", None)]
 
 
@@ -103,7 +104,7 @@ def test_a_workload_gets_and_loses_the_difference() -> None:
         event(40, deleted=(deployment(1, "new"),)),
         lifecycles=lifecycles,
     )
-    events = read_simkube_events(data, "x.sktrace")
+    events = read_simkube_events(data, "x.sktrace", gates=FeatureGates())
     assert told(events) == [
         *((0.0, "+", "web-0", 10.0), (0.0, "+", "web-1", None), (10.0, "+", "web-2", 10.0)),
         *((20.0, "-", "shop/web-1"), (20.0, "-", "shop/web-2")),
@@ -124,7 +125,7 @@ def test_a_cron_job_has_its_pods_when_the_trace_has_them() -> None:
     }
     runs = [{"Finished": [160, 190]}, {"Finished": [220, 250]}]
     data = trace(event(100, cron), lifecycles={("batch/v1.CronJob", "shop/tick"): {3: runs}})
-    assert told(read_simkube_events(data, "x")) == [
+    assert told(read_simkube_events(data, "x", gates=FeatureGates())) == [
         (60.0, "+", "tick-0", 30.0),
         (120.0, "+", "tick-1", 30.0),
     ]
@@ -135,7 +136,7 @@ def test_nodes_and_other_objects_of_a_trace_come_and_go_too() -> None:
     service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s", "namespace": "d"}}
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "d"}}
     data = trace(event(0, node, service, secret), event(5, deleted=(service, secret)))
-    events = read_simkube_events(data, "x")
+    events = read_simkube_events(data, "x", gates=FeatureGates())
     assert [type(each) for each in events] == [NodePut, ObjectPut, ObjectRemoval]
 
 
@@ -151,14 +152,14 @@ def test_nodes_and_other_objects_of_a_trace_come_and_go_too() -> None:
 )
 def test_a_trace_that_is_wrong_is_told_with_its_name_and_place(data: bytes, problem: str) -> None:
     with pytest.raises(InputError, match=rf"t\.sktrace.*{problem}"):
-        read_simkube_events(data, "t.sktrace")
+        read_simkube_events(data, "t.sktrace", gates=FeatureGates())
 
 
 def test_openb_pods_come_when_they_were_created_and_run_from_their_node_on(tmp_path: Path) -> None:
     (tmp_path / "nodes.csv").write_text(NODE_LIST)
     (tmp_path / "pods.csv").write_text(POD_LIST)
     paths = [str(tmp_path / "nodes.csv"), str(tmp_path / "pods.csv")]
-    scenario, events = load_timed_imports(paths)
+    scenario, events = load_timed_imports(paths, gates=FeatureGates())
     assert [node.metadata.name for node in scenario.nodes] == ["n-0"]
     assert told(events) == [
         (0.0, "+", "p-0", 50),
@@ -172,10 +173,10 @@ def test_openb_files_that_are_wrong_are_told_with_their_line(tmp_path: Path) -> 
     path.write_text(POD_LIST.replace("6000", "many"))
     (tmp_path / "nodes.csv").write_text(NODE_LIST)
     with pytest.raises(InputError, match=r"pods\.csv.*line 2.*not a whole number: 'many'"):
-        load_timed_imports([str(tmp_path / "nodes.csv"), str(path)])
+        load_timed_imports([str(tmp_path / "nodes.csv"), str(path)], gates=FeatureGates())
     path.write_text("name,cpu_milli,num_gpu,gpu_milli\np,1,0,0\n")
     with pytest.raises(InputError, match="pods have no creation_time"):
-        load_timed_imports([str(tmp_path / "nodes.csv"), str(path)])
+        load_timed_imports([str(tmp_path / "nodes.csv"), str(path)], gates=FeatureGates())
 
 
 def test_commands_without_times_take_all_of_a_trace_at_once(
@@ -191,3 +192,13 @@ def test_commands_without_times_take_all_of_a_trace_at_once(
     assert "4 pending pods on 1 node: 4 placed" in out
     assert "there at once, and nothing goes" in out
     assert main(["explain", "shop/web-1", *files]) == 0
+
+
+def test_a_workload_of_a_trace_may_name_classes_that_only_its_cluster_had() -> None:
+    web = deployment(2)
+    web["spec"]["template"]["spec"] |= {"runtimeClassName": "kata", "priority": 7}
+
+    events = read_simkube_events(trace(event(0, web)), "x.sktrace", gates=FeatureGates())
+
+    pods = [each.pod for each in events if isinstance(each, PodArrival)]
+    assert [(pod.spec.runtime_class_name, pod.spec.priority) for pod in pods] == [("kata", 7)] * 2

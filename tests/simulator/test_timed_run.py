@@ -8,13 +8,13 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from podium.cluster.catalog import object_key
+from podium.config.load import load_configuration
+from podium.engine import Engine
 from podium.kubernetes.kinds.meta import KubeStruct, ObjectMeta, OwnerReference
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import Namespace, PodDisruptionBudget
-from podium.cluster.catalog import object_key
-from podium.config.load import load_configuration
-from podium.engine import Engine
 from podium.plugins import in_tree_registry
 from podium.simulator import Scenario
 from podium.simulator.timed_events import (

@@ -6,12 +6,12 @@ import pytest
 from msgspec.structs import astuple
 from support.framework.fake_plugins import filter_by
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.config.load import load_configuration
 from podium.config.types import API_VERSION, KIND
 from podium.engine.pod_log import Line, PodLog
 from podium.framework.points import Plugin
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.plugins import in_tree_registry
 from podium.simulator import (
     PodOutcome,

@@ -6,16 +6,21 @@ from typing import Any
 import msgspec
 import pytest
 
+from podium.kubernetes.controllers.workloads import WORKLOAD_KINDS, Workload
 from podium.kubernetes.kinds import workloads as read_by_engine
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.storage import PersistentVolumeClaim
-from podium.simulator.admission import assign_uid
+from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.simulator.admission import Admission, assign_uid
 from podium.simulator.workloads import Controllers, Made
 from podium.testing import make_node, make_pod
-from podium.kubernetes.controllers.workloads import WORKLOAD_KINDS, Workload
 
 POD_SPEC: dict[str, Any] = {"containers": [{"name": "main", "image": "app"}]}
+CLAIM_SPEC: dict[str, Any] = {
+    "accessModes": ["ReadWriteOnce"],
+    "resources": {"requests": {"storage": "1Gi"}},
+}
 TEMPLATE: dict[str, Any] = {"metadata": {"labels": {"app": "web"}}, "spec": POD_SPEC}
 
 
@@ -37,7 +42,7 @@ def make(
     pods: Iterable[Pod] = (),
     nodes: Iterable[Node] = (),
 ) -> Made:
-    return Controllers(pods, [target, *others], nodes).make(target)
+    return Controllers(pods, [target, *others], nodes, Admission(FeatureGates())).make(target)
 
 
 def names(made: Made) -> list[str]:
@@ -127,7 +132,8 @@ def test_a_name_that_is_taken_gets_the_template_hash() -> None:
 
 
 def test_a_stateful_set_makes_pods_with_ordinals_labels_and_claims() -> None:
-    template = {"metadata": {"name": "data"}, "spec": {"storageClassName": "fast"}}
+    spec = {**CLAIM_SPEC, "storageClassName": "fast"}
+    template = {"metadata": {"name": "data"}, "spec": spec}
     made = make(
         workload(
             "StatefulSet", "db", replicas=2, ordinals={"start": 5}, volumeClaimTemplates=[template]
@@ -224,7 +230,7 @@ def test_a_controller_of_any_kind_whose_pods_are_in_the_input_makes_none(kind: s
 
 
 def test_claims_of_a_stateful_set_carry_the_labels_that_it_selects() -> None:
-    template = {"metadata": {"name": "data", "labels": {"tier": "1"}}, "spec": {}}
+    template = {"metadata": {"name": "data", "labels": {"tier": "1"}}, "spec": CLAIM_SPEC}
     made = make(workload("StatefulSet", "db", volumeClaimTemplates=[template]))
     (claim,) = (obj for obj in made.objects if isinstance(obj, PersistentVolumeClaim))
     assert claim.metadata.labels == {"tier": "1", "app": "web"}

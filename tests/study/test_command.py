@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from distributed import LocalCluster
-from pyarrow import parquet
+from support.suite.late_imports import LateImport
 
-from podium.golang.errors import InputError
 from podium.cli.app import main
+from podium.golang.errors import InputError
 from podium.study.user_policies import REVISIONS, policy_digest, require_policy
 
+distributed = LateImport("distributed")
+parquet = LateImport("pyarrow.parquet")
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "study"
 FILES = ("--nodes", str(EXAMPLES / "nodes.csv"), "--pods", str(EXAMPLES / "mixed.csv"))
 QUICK = (*FILES, "--device", "numpy", "--jobs", "1")
@@ -140,7 +141,7 @@ def test_several_processes_and_dask_find_the_same(
     words = (*FILES, "--device", "numpy", "--policy", "DotProd", "--policy", policy)
     settings: dict[str, Any] = {"processes": False, "dashboard_address": "127.0.0.1:0"}
     found, written = [], []
-    with LocalCluster(n_workers=1, threads_per_worker=2, **settings) as cluster:
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=2, **settings) as cluster:
         address = cluster.scheduler_address
         for number, place in enumerate((("--jobs", "1"), ("--jobs", "2"), ("--dask", address))):
             out = tmp_path / str(number)

@@ -1,11 +1,13 @@
 """Compiled runs place every pod where runs with numpy place it."""
 
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
 from support.study.packing_traces import needs_published_traces, published_trace, small_trace
+from support.suite.late_imports import LateImport
 
 from podium.cli.app import main
 from podium.gpu.packing.policies import POLICIES
@@ -13,7 +15,8 @@ from podium.study.metrics import measure
 from podium.study.numpy_engine import Placements, place
 from podium.study.workloads import SEEDS, make_workload
 
-numba_engine = pytest.importorskip("podium.study.numba_engine", exc_type=ImportError)
+pytestmark = pytest.mark.skipif(find_spec("numba") is None, reason="numba is not installed")
+numba_engine = LateImport("podium.study.numba_engine")
 
 
 def assert_same(found: Placements, expected: Placements) -> None:

@@ -108,11 +108,11 @@ def reach() -> Reach:
 @pytest.mark.parametrize(
     ("changed", "reached", "spared"),
     [
-        ("src/podium/explain/explanation.py", "tests/cli/test_explain.py", "tests/cel"),
-        ("src/podium/cli/capacity.py", "tests/cli/test_capacity.py", "tests/cel"),
+        ("src/podium/explain/explanation.py", "tests/cli/test_explain.py", "tests/kubernetes/cel"),
+        ("src/podium/cli/capacity.py", "tests/cli/test_capacity.py", "tests/kubernetes/cel"),
         ("tests/support/suite/report.py", "tests/suite/test_runs.py", "tests/engine"),
         ("docs/walkthroughs/first-steps.md", "tests/e2e/test_walkthroughs.py", "tests/engine"),
-        ("src/podium/api/quantity.py", "tests/e2e/test_up.py", "tests/files"),
+        ("src/podium/kubernetes/rules/quantity.py", "tests/e2e/test_up.py", "tests/files"),
     ],
 )
 def test_a_change_reaches_the_tests_that_depend_on_it(
@@ -126,4 +126,4 @@ def test_a_change_reaches_the_tests_that_depend_on_it(
 
 def test_what_every_test_depends_on_reaches_them_all(reach: Reach) -> None:
     assert reach.tests_of(["pyproject.toml"]) == reach.tests_of(["tests/conftest.py"])
-    assert "tests/api/test_quantity.py" in reach.tests_of(["pyproject.toml"])
+    assert "tests/kubernetes/rules/test_quantity.py" in reach.tests_of(["pyproject.toml"])

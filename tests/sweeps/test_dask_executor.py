@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 import trustme
-from distributed import Client, LocalCluster
-from distributed.security import Security
+from support.suite.late_imports import LateImport
 from support.sweeps.toy_runs import Squared, Toy, plan_squares, read_log
 
 from podium.golang.errors import InputError
@@ -18,10 +17,12 @@ from podium.sweeps import dask_executor
 from podium.sweeps.dask_executor import DaskAddress, DaskExecutor, make_run_on_worker
 from podium.sweeps.execution import FailedRun, FinishedRun, execute_sweep
 
+distributed = LateImport("distributed")
+
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    with LocalCluster(
+    with distributed.LocalCluster(
         n_workers=1, threads_per_worker=2, processes=False, dashboard_address="127.0.0.1:0"
     ) as it:
         yield it
@@ -90,9 +91,9 @@ def test_nobody_else_can_have_a_local_cluster_run_code(tmp_path: Path) -> None:
         for address in addresses:
             assert address.startswith("tls://127.0.0.1:")
             plain = address.replace("tls://", "tcp://")
-            for target, security in ((plain, None), (address, Security.temporary())):
+            for target, security in ((plain, None), (address, distributed.Security.temporary())):
                 with pytest.raises((OSError, TypeError, ValueError)):
-                    Client(target, timeout=5, security=security, set_as_default=False)
+                    distributed.Client(target, timeout=5, security=security, set_as_default=False)
     gc.collect()  # sockets that Dask leaves behind a refused connection
 
 
@@ -106,7 +107,9 @@ def test_runs_of_a_worker_that_dies_are_made_again(tmp_path: Path) -> None:
 
 
 def test_a_scheduler_without_workers_is_told(tmp_path: Path) -> None:
-    with LocalCluster(n_workers=0, processes=False, dashboard_address="127.0.0.1:0") as empty:
+    with distributed.LocalCluster(
+        n_workers=0, processes=False, dashboard_address="127.0.0.1:0"
+    ) as empty:
         wanted = plan_squares(Toy(tmp_path / "log"), 2)
         with pytest.raises(InputError, match=r"has had no workers for 0\.1 s; with --resume"):
             list(execute_sweep(wanted, executor(empty, no_workers_s=0.1)))
@@ -155,7 +158,7 @@ def test_a_scheduler_is_spoken_to_encrypted_by_who_has_a_certificate_of_its_ca(
     monkeypatch.setattr(dask_executor, "CONNECT_S", 2.0)
     ours, theirs = (write_certificates(tmp_path / name) for name in ("ours", "theirs"))
     files = dict(zip(("tls_ca_file", "tls_scheduler_cert", "tls_scheduler_key"), ours, strict=True))
-    security = Security(
+    security = distributed.Security(
         **files,
         tls_worker_cert=ours[1],
         tls_worker_key=ours[2],
@@ -164,7 +167,9 @@ def test_a_scheduler_is_spoken_to_encrypted_by_who_has_a_certificate_of_its_ca(
         require_encryption=True,
     )
     settings: dict[str, Any] = {"processes": False, "dashboard_address": "127.0.0.1:0"}
-    with LocalCluster(n_workers=1, protocol="tls://", security=security, **settings) as cluster:
+    with distributed.LocalCluster(
+        n_workers=1, protocol="tls://", security=security, **settings
+    ) as cluster:
         address = cluster.scheduler_address
         assert address.startswith("tls://127.0.0.1:")
         wanted = plan_squares(Toy(tmp_path / "log"), 3)

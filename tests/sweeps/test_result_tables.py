@@ -3,12 +3,13 @@
 from pathlib import Path
 
 import pytest
-from pyarrow import parquet
+from support.suite.late_imports import LateImport
 
 from podium.golang.errors import InputError
 from podium.sweeps import result_tables
 from podium.sweeps.result_tables import Column, TableFormat, open_table
 
+parquet = LateImport("pyarrow.parquet")
 COLUMNS = (Column("name", "string"), Column("number", "int64"), Column("share", "double"))
 ROWS = [("a", 1, 0.5), ("b", 2, None), (None, 3, 1)]
 

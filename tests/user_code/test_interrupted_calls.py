@@ -5,6 +5,7 @@ import weakref
 from collections.abc import Iterator
 
 import pytest
+from support.user_code.loop_clock import LoopClock, limit_loops_only
 
 from podium.framework.faults import TookTooLong
 from podium.user_code.time_limits import DEFAULT_LIMIT_S, call_limited, limit_calls
@@ -14,20 +15,21 @@ class Held:
     """Something that a plugin has at hand."""
 
 
-@pytest.fixture(autouse=True)
-def usual_limit() -> Iterator[None]:
+@pytest.fixture
+def clock() -> Iterator[LoopClock]:
     limit_calls(0.02)
-    yield
+    with limit_loops_only() as clock:
+        yield clock
     limit_calls(DEFAULT_LIMIT_S)
 
 
-def test_the_frame_of_an_interrupted_call_is_not_kept() -> None:
+def test_the_frame_of_an_interrupted_call_is_not_kept(clock: LoopClock) -> None:
     seen: list[weakref.ref[Held]] = []
 
     def endless() -> None:
         held = Held()
         seen.append(weakref.ref(held))
-        while True:
+        while clock.loop():
             pass
 
     with pytest.raises(TookTooLong) as caught:

@@ -1,7 +1,7 @@
 """Plugins that installed packages offer by entry point."""
 
 import sys
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +9,9 @@ import pytest
 from support.cli.command_line import Write, writer
 from support.user_code.plugin_files import SAYS_NO, Source
 
-from podium.golang.errors import InputError
 from podium.config.load import load_configuration
 from podium.config.types import API_VERSION, KIND
+from podium.golang.errors import InputError
 from podium.plugins import in_tree_registry
 from podium.user_code import plugins as user_plugins
 from podium.user_code.plugins import equip
@@ -33,8 +33,8 @@ class Offers:
     def add(self, name: str, value: str) -> None:
         self._offers.append(EntryPoint(name, value, "podium.plugins"))
 
-    def __call__(self, *, group: str, name: str) -> list[EntryPoint]:
-        return [o for o in self._offers if (o.group, o.name) == (group, name)]
+    def __call__(self, *, group: str) -> EntryPoints:
+        return EntryPoints(offer for offer in self._offers if offer.group == group)
 
 
 @pytest.fixture
@@ -77,7 +77,11 @@ def test_a_package_is_not_loaded_unless_its_plugin_is_named(offers: Offers) -> N
     ("name", "value", "told"),
     [
         ("Gone", "does_not_exist:X", "plugin Gone (does_not_exist:X): cannot be loaded: "),
-        ("Odd", "podium.kubernetes.kinds.pod:Pod", "plugin Odd (podium.kubernetes.kinds.pod:Pod): is not a plugin class"),
+        (
+            "Odd",
+            "podium.kubernetes.kinds.pod:Pod",
+            "plugin Odd (podium.kubernetes.kinds.pod:Pod): is not a plugin class",
+        ),
         (
             "Other",
             "installed_rules:SaysNo",
@@ -93,3 +97,20 @@ def test_an_offer_that_cannot_be_taken_says_why(
     with pytest.raises(InputError) as caught:
         naming(name)
     assert told in str(caught.value)
+
+
+def test_packages_are_looked_through_once_however_many_plugins_are_unknown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looks: list[str] = []
+
+    def look(*, group: str) -> EntryPoints:
+        looks.append(group)
+        return EntryPoints()
+
+    monkeypatch.setattr(user_plugins, "entry_points", look)
+    names = [{"name": f"Unknown{number}"} for number in range(1_000)]
+    profile = {"plugins": {"filter": {"enabled": names}}}
+    raw = {"apiVersion": API_VERSION, "kind": KIND, "profiles": [profile]}
+    equip(load_configuration(raw), in_tree_registry(), [])
+    assert looks == ["podium.plugins"]

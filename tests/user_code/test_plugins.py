@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from support.user_code.plugin_files import SAYS_NO, Source
 
-from podium.golang.errors import InputError
 from podium.config.load import load_configuration
+from podium.golang.errors import InputError
 from podium.plugins import in_tree_registry
 from podium.user_code.plugins import equip, load_plugin
 
@@ -119,7 +119,10 @@ def test_bytes_that_are_no_text_are_no_python(tmp_path: Path) -> None:
         ("podium.nothing:X", "--plugin podium.nothing: no module named podium.nothing"),
         ("podium.plugins.node_name:Nodename", "has no class Nodename; did you mean NodeName?"),
         ("podium.plugins.node_name:Xyz", "has no class Xyz; there is NodeName"),
-        ("podium.kubernetes.kinds.pod:Pod", "Pod is not a plugin: it inherits none of the extension points"),
+        (
+            "podium.kubernetes.kinds.pod:Pod",
+            "Pod is not a plugin: it inherits none of the extension points",
+        ),
         ("podium.kubernetes.kinds.pod", "podium.kubernetes.kinds.pod: holds no plugin"),
     ],
 )

@@ -14,9 +14,9 @@ from support.e2e.up_process import UpProcess
 from support.waiting import PATIENCE_S
 from support.web.page_at_work import PageAtWork
 
-from podium.golang.documents import read_documents
 from podium.client import KubeClient
 from podium.config.load import load_configuration
+from podium.golang.documents import read_documents
 from podium.live.decision_notices import DecisionNotices
 from podium.testing import FakeCluster, make_node, make_pod
 from podium.web.access import Refused

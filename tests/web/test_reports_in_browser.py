@@ -44,7 +44,7 @@ class Reports(NamedTuple):
 
     def views(self) -> "Iterator[tuple[Path, str, str]]":
         """File, address, and something that is there once the view has its data."""
-        yield self.compare, "#/compare", "table.metrics th:has-text('cpu_share')"
+        yield self.compare, "#/compare", "table.metrics th:has-text('cpu requested')"
         yield self.compare, "#/pods", "h1:has-text('not alike')"
         yield self.compare, "#/nodes?node=node-1", "#opened-node .pair"
         yield self.what_if, "#/what-if", "#part-stranded td"
@@ -53,7 +53,11 @@ class Reports(NamedTuple):
         yield self.what_if, "#/cluster?when=before&node=node-1", "aside h2:has-text('node-1')"
         yield self.capacity, "#/capacity", "#add"
         yield self.scenario, "#/scenario", f"h1:text-is('{HOSTILE_NAME}')"
-        yield self.scenario_compare, "#/compare", "table.metrics th:has-text('wait_p99_s')"
+        yield (
+            self.scenario_compare,
+            "#/compare",
+            "table.metrics th:has-text('wait, 99th percentile')",
+        )
         yield self.sweep, "#/sweep", "#input"
         yield self.replay, "#/replay", "td span.bad:has-text('only recorded')"
         yield self.replay_check, "#/decisions", "#differences td:has-text('refused')"
@@ -74,6 +78,8 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Reports:
     other = write_list(folder / "other.json", pod("other"))
     trace = hostile_trace(folder / "trace.podium")
     spread = [node("node-1"), node(HOSTILE_NAME), *web_on("node-1", HOSTILE_NAME)]
+    for obj in spread:  # as a cluster has stored them; such names are refused otherwise
+        obj["metadata"]["resourceVersion"] = "1"
     loose = write_list(folder / "spread.json", *spread)
     return Reports(
         write_report(folder / "compare.html", "compare", *configs, "-f", cluster),
@@ -154,7 +160,7 @@ def test_everybody_can_use_every_view_of_a_report(
 def test_configurations_are_told_apart_by_figures(browser: "Browser", reports: Reports) -> None:
     with opened(browser, reports.compare.as_uri()) as page:
         page.locator("#metric-nodes_used").press("Enter")
-        page.wait_for_selector(".chart h2:has-text('nodes_used, differences to A')")
+        page.wait_for_selector(".chart h2:has-text('nodes used, differences to A')")
         assert "metric=nodes_used" in page.url
         assert page.evaluate("document.activeElement.id") == "metric-nodes_used"
         command = page.locator("footer code").inner_text()

@@ -7,11 +7,11 @@ import msgspec
 import pytest
 from support.what_if.clusters import HOST, ZONE, anti_affinity, node, owned, pod, simulation
 
+from podium.explain.utilisation import load_of
 from podium.golang.errors import InputError
 from podium.kubernetes.kinds.node import Node, Taint
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
-from podium.explain.utilisation import load_of
 from podium.simulator import Scenario
 from podium.simulator.disruptions import count_budget
 from podium.what_if.changed_cluster import ChangedCluster

@@ -1,30 +1,29 @@
 """A driver for measuring: the whole way of every pod, with an API server that answers at once.
 
-Pods wait in the engine's own queue; what the engine asks for is carried out as it is asked: pods
-are bound and confirmed, statuses patched and echoed, victims evicted. Time is virtual, so that the
-same things happen on a slow machine and on a fast one: an attempt takes two milliseconds, which is
-about what the reference scheduler takes, so that what happens every so often meanwhile happens
-about as often per pod as it does there.
+Pods wait in the engine's own queue; what the engine asks for is carried out as it is asked
+(`podium.offline.driver`). Time is virtual, so that the same things happen on a slow machine and on
+a fast one: an attempt takes two milliseconds, which is about what the reference scheduler takes, so
+that what happens every so often meanwhile happens about as often per pod as it does there.
 """
 
 from collections.abc import Iterable
+from itertools import chain
 from time import perf_counter
 
-from msgspec.structs import replace
-
-from podium.kubernetes.kinds.meta import KubeStruct
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod, PodCondition
 from podium.bench.scene import Arrival, Churn, Scene, Turn
+from podium.cluster.pod_info import PodInfo
 from podium.config.load import load_configuration
 from podium.config.types import Configuration
 from podium.engine import Engine
 from podium.engine.binding_cycle import Binding
 from podium.engine.choice import Seeded
-from podium.engine.in_memory_api import InMemoryApi, carry_out, run_to_end
-from podium.offline.in_memory_objects import with_next_version
-from podium.engine.requests import Bind, Nominate, PatchStatus, PluginWrite, Preempt
-from podium.framework.api_handle import DeferredWrite
+from podium.engine.requests import Preemptor
+from podium.framework.status import Status
+from podium.kubernetes.kinds.meta import KubeStruct
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.offline.driver import OfflineDriver
+from podium.offline.in_memory_api import InMemoryApi
 from podium.plugins import in_tree_registry
 from podium.user_code.plugins import equip
 
@@ -34,7 +33,7 @@ MAX_ATTEMPTS_PER_POD = 20
 """An error that time does not heal would be retried for ever."""
 
 
-class Driver:
+class Driver(OfflineDriver):
     def __init__(
         self,
         *,
@@ -47,14 +46,14 @@ class Driver:
         self._now = 0.0
         self._next_tick = TICK_EVERY_S
         equipped = equip(configuration or load_configuration(None), in_tree_registry(), ())
-        self.engine = Engine(
+        engine = Engine(
             equipped.configuration,
             equipped.registry,
             choice=Seeded(seed),
             clock=lambda: self._now,
             percentage=percentage,
         )
-        self._api = InMemoryApi(self.engine)
+        super().__init__(engine, InMemoryApi(engine))
         self._churn: list[_Churning] = []
         self._wanted: set[str] = set()
         self.bound = 0
@@ -65,15 +64,10 @@ class Driver:
     # what is there
 
     def load(self, scene: Scene) -> None:
-        for node in scene.nodes:
-            self.engine.intake.node_put(node)
-        for obj in scene.objects:
-            self.engine.intake.object_put(obj)
-        for pod in scene.init:
-            self.engine.intake.pod_put(pod)
+        self.engine.intake.put_all(chain(scene.nodes, scene.objects, scene.init))
         for name, value in scene.answers.items():
             self.engine.sources.put(name, value, self._now)
-        self._carry_out_requests()
+        self.carry_out_requests()
         self._churn = [_Churning(churn) for churn in scene.churn]
 
     def arrive(self, arrivals: Iterable[Arrival]) -> None:
@@ -104,7 +98,7 @@ class Driver:
         """One attempt and all that follows from it; false when nothing is left to do."""
         started = perf_counter()
         attempt = self.engine.schedule_next()
-        self._carry_out_requests()
+        self.carry_out_requests()
         if attempt is None:
             return self._jump_ahead()
         self.times_s.append(perf_counter() - started)
@@ -140,59 +134,16 @@ class Driver:
         self.engine.tick()
         return True
 
-    # what the engine asks for
+    # what has come of it
 
-    def _carry_out_requests(self) -> None:
-        engine = self.engine
-        while requests := engine.take_requests():
-            for request in requests:
-                match request:
-                    case Bind():
-                        self._bind(request.binding)
-                    case PatchStatus():
-                        self._patch(request)
-                    case Preempt():
-                        self._preempt(request)
-                    case Nominate():
-                        self._nominate(request.pod.key, request.node_name)
-                    case PluginWrite() if isinstance(request.write, DeferredWrite):
-                        carry_out(request.write, self._api)
-
-    def _bind(self, binding: Binding) -> None:
-        problem = run_to_end(binding.run(self._api))
+    def binding_ended(self, binding: Binding, problem: Status | None) -> None:
         uid = binding.cycle.pod.uid
-        self.engine.bindings.finished(binding, problem)
         if problem is None and uid in self._wanted:
             self._wanted.remove(uid)
             self.bound += 1
 
-    def _patch(self, request: PatchStatus) -> None:
-        current = self.engine.state.pods.get(request.pod.key)
-        if current is None or current.spec.node_name:
-            return
-        condition = PodCondition(
-            type="PodScheduled", status="False", reason=request.reason, message=request.message
-        )
-        status = replace(current.status, conditions=(condition,))
-        if request.nominated_node is not None:
-            status = replace(status, nominated_node_name=request.nominated_node)
-        self.engine.intake.pod_put(with_next_version(replace(current, status=status)))
-
-    def _nominate(self, key: str, node_name: str) -> None:
-        current = self.engine.state.pods.get(key)
-        if current is not None and not current.spec.node_name:
-            status = replace(current.status, nominated_node_name=node_name)
-            self.engine.intake.pod_put(with_next_version(replace(current, status=status)))
-
-    def _preempt(self, request: Preempt) -> None:
-        engine, preemptor = self.engine, request.preemptor
-        for weaker in request.clear:
-            self._nominate(weaker.key, "")
-        for eviction in request.evict:
-            engine.intake.pod_deleted(eviction.victim.pod)
-            engine.preemptions.evicted(preemptor, eviction.victim, request.node_name)
-        self.evicted += len(request.evict)
-        engine.preemptions.finished(preemptor, None)
+    def victim_evicted(self, preemptor: Preemptor, victim: PodInfo, node_name: str) -> None:  # noqa: ARG002
+        self.evicted += 1
 
 
 class _Churning:

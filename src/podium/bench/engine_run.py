@@ -16,9 +16,6 @@ from dataclasses import replace
 
 import msgspec
 
-from podium.golang.errors import InputError
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.bench.cases import CASES
 from podium.bench.driver import MAX_ATTEMPTS_PER_POD, Driver
 from podium.bench.figures import Figures, percentile_ms
@@ -26,6 +23,9 @@ from podium.bench.scene import Arrival, Plan, Scene
 from podium.config.load import load_configuration, load_file
 from podium.config.types import Configuration
 from podium.engine.garbage import seldom_collected
+from podium.golang.errors import InputError
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.node_status import default_allocatable
 
 PROGRESS_EVERY = 100

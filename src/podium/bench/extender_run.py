@@ -16,7 +16,6 @@ from time import perf_counter, process_time
 
 import msgspec
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.bench.figures import percentile_ms
 from podium.bench.templates import make_nodes, make_pod
 from podium.config.types import Extender as ConfiguredExtender
@@ -24,6 +23,7 @@ from podium.extenders import Extender, Nodes
 from podium.extenders.client import ExtenderClient
 from podium.extenders.objects import TypedObjects
 from podium.framework.extender_calls import CallFailed, FilterCall, PrioritizeCall
+from podium.kubernetes.kinds.pod import Pod
 
 _WARM_UP = 10
 

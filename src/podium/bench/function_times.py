@@ -62,8 +62,11 @@ def described(code: CodeType | str) -> tuple[str, str]:
 
 def short_path(path: str) -> str:
     """A file's path from its package on."""
-    for mark in ("/podium/", "/site-packages/"):
-        _, found, rest = path.rpartition(mark)
-        if found:
-            return rest
-    return path.rpartition("/")[2]
+    end = max(_end_of(mark, path) for mark in ("/podium/", "/site-packages/"))
+    return path[end:] if end else path.rpartition("/")[2]
+
+
+def _end_of(mark: str, path: str) -> int:
+    """Where the last of its marks ends; zero without one."""
+    before, found, _ = path.rpartition(mark)
+    return len(before) + len(found)

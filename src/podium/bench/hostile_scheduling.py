@@ -10,18 +10,27 @@ from typing import Any, Final
 
 import msgspec
 
-from podium.kubernetes.kinds.typed_objects import KubeObject, decode_json
-from podium.kubernetes.kinds.pod import Pod
 from podium.bench.driver import Driver
-from podium.bench.hostile_pods import (
-    HostilePod,
-    Object,
+from podium.bench.hostile_claims import VOLUMES_AND_DEVICES
+from podium.bench.hostile_nodes import (
+    FULL_NODES,
     make_scene_node,
     make_scene_nodes,
     make_scene_pods,
 )
+from podium.bench.hostile_pods import NODE_AFFINITY, NODES, POD_AFFINITY, HostilePod, Object
 from podium.bench.scene import Arrival
+from podium.config.types import Configuration
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.typed_objects import KubeObject, decode_json
 
+TABLES: Final = {
+    "node affinity": NODE_AFFINITY,
+    "pod affinity": POD_AFFINITY,
+    "nodes": NODES,
+    "volumes and devices": VOLUMES_AND_DEVICES,
+    "full nodes": FULL_NODES,
+}
 _OTHERS: Final = 10
 _encode = msgspec.json.encode
 
@@ -29,8 +38,9 @@ _encode = msgspec.json.encode
 class HostileScene:
     """A cluster with pods of several tenants."""
 
-    def __init__(self, nodes: int = 1_000) -> None:
-        self.driver = Driver()
+    def __init__(self, nodes: int = 1_000, configuration: Configuration | None = None) -> None:
+        """Raises InputError for a configuration that cannot be built."""
+        self.driver = Driver(configuration=configuration)
         self._put(make_scene_nodes(nodes))
         self._put(make_scene_pods())
         self._changes = 0
@@ -45,10 +55,10 @@ class HostileScene:
         self._changes += 1
         self.driver.put(_decode(make_scene_node(0, changed=str(self._changes))))
 
-    def schedule_others(self) -> int:
-        """Ten pods of another tenant; how many of them got a node."""
+    def schedule_others(self, number: int = _OTHERS) -> int:
+        """Pods of another tenant; how many of them got a node."""
         before = self.driver.bound
-        pods = [self._make_other() for _ in range(_OTHERS)]
+        pods = [self._make_other() for _ in range(number)]
         self.driver.arrive(Arrival(pod) for pod in pods)
         for _ in pods:
             self.driver.step()

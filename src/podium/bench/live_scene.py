@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 import msgspec
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.workloads import Namespace
 from podium.bench.http_load import request
 from podium.bench.scene import Scene
 from podium.bench.served_api import ServedApi
 from podium.bench.templates import make_pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import Namespace
 
 FIRST = "default/first"
 """The pod by which it is seen that a scheduler is at work."""

@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from podium.golang.errors import InputError
 from podium.bench.cases import full_name
 from podium.bench.figures import Result
+from podium.golang.errors import InputError
 
 
 class Recorded(msgspec.Struct, kw_only=True):

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from podium.golang.errors import InputError
 from podium.bench.cases import CASES
 from podium.bench.child import Order
 from podium.bench.figures import Figures, Result
 from podium.bench.scene import Plan
+from podium.golang.errors import InputError
 
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 NODES = 5000

@@ -18,8 +18,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from podium.golang.errors import InputError
 from podium.bench import process_cost
+from podium.golang.errors import InputError
 
 KUBECONFIG: Final = "{kubeconfig}"
 CONFIG: Final = "{config}"

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 import yaml
 
 from podium.bench import process_cost
+from podium.net.tls import client_context
 
 
 class NotServing(RuntimeError):
@@ -73,8 +74,7 @@ def _found(kubeconfig: Path, process: int) -> ServedApi:
     address = urlsplit(cluster["server"])
     tls = None
     if "certificate-authority-data" in cluster:
-        authority = base64.b64decode(cluster["certificate-authority-data"]).decode()
-        tls = ssl.create_default_context(cadata=authority)
+        tls = client_context(base64.b64decode(cluster["certificate-authority-data"]))
     assert address.hostname is not None
     assert address.port is not None
     token = user.get("token", "")

@@ -1,18 +1,21 @@
-"""`--runtime-config`: which group-versions an API server serves, as kube-apiserver's flag says it.
+"""Options of commands that serve the Kubernetes API: what is served, and what to do with a damaged
+store.
 
+`--runtime-config` says which group-versions there are, as kube-apiserver's flag does:
 `apps/v1=false,api/beta=true`, given once or several times; a later setting of a key wins, and a key
 without a value is switched on.
 """
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
 
-from podium.golang.errors import InputError
 from podium.cli.printing import print_lines
-from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.flags.go_numbers import FALSE, TRUE
+from podium.golang.errors import InputError
+from podium.kubernetes.releases.feature_gates import FeatureGates
 
 if TYPE_CHECKING:
     from podium.kubernetes.resources.runtime_config import RuntimeConfig
@@ -29,6 +32,17 @@ RuntimeConfigFlag = Annotated[
         show_default=False,
         help="Group-versions to serve or not: api/all, api/beta, api/alpha, apps/v1,"
         " batch/v1/cronjobs. May be repeated. [default: all that there are]",
+    ),
+]
+
+DataRecover = Annotated[
+    bool,
+    Parameter(
+        name=["--data-recover"],
+        negative="",
+        show_default=False,
+        help="If what is kept there is damaged, go on with what can be read of it. The damaged"
+        " files are kept beside it.",
     ),
 ]
 
@@ -58,3 +72,9 @@ def _read_bool(setting: str, value: str) -> bool:
         return False
     problem = f"invalid value of {setting}: {value!r} is not a bool"
     raise InputError(problem, source=_FLAG, remedy="write true or false")
+
+
+def require_data(data: Path | None, *, recovers: bool) -> None:
+    """Raises InputError where there is nothing that could be damaged."""
+    if recovers and data is None:
+        raise InputError("--data-recover is about --data", remedy="name the directory with --data")

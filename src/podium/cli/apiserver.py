@@ -6,15 +6,19 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from podium.golang.errors import InputError
-from podium.cli.data_options import DataRecover, require_data
+from podium.cli.api_server_options import (
+    DataRecover,
+    RuntimeConfigFlag,
+    read_runtime_config,
+    require_data,
+)
 from podium.cli.exit_codes import OK
 from podium.cli.feature_gate_flags import read_gates
 from podium.cli.line_logging import start_logging
 from podium.cli.options import Gates
 from podium.cli.printing import print_line
-from podium.cli.api_server_options import RuntimeConfigFlag, read_runtime_config
 from podium.files.bounded_files import read_input
+from podium.golang.errors import InputError
 
 _SHORTEST_TOKEN = 16
 

@@ -18,11 +18,11 @@ from cyclopts import App, CycloptsError, Group
 from cyclopts.exceptions import UnusedCliTokensError
 
 from podium import __version__
-from podium.golang.errors import InputError
 from podium.cli.exit_codes import BAD_INPUT, BROKEN, CANNOT_WRITE, INTERRUPTED, OK
 from podium.cli.line_logging import guard_last_resort
 from podium.cli.output_streams import LastingStreams
 from podium.cli.printing import print_line, print_lines, print_traceback
+from podium.golang.errors import InputError
 
 _HELP = """A Kubernetes scheduler that decides as kube-scheduler does, and says why.
 

@@ -8,7 +8,6 @@ from typing import Annotated, Literal
 import msgspec
 from cyclopts import App, Group, Parameter
 
-from podium.golang.errors import InputError
 from podium.bench.cases import ALIASES, CASES, SIZES, full_name
 from podium.bench.child import Order
 from podium.bench.comparison import compare
@@ -30,6 +29,7 @@ from podium.cli.exit_codes import OK
 from podium.cli.printing import write_output
 from podium.config.load import load_file
 from podium.files.bounded_files import MAX_CLUSTER_BYTES, read_input
+from podium.golang.errors import InputError
 
 bench = App(name="bench", group_commands=Group("Commands"))
 bench.command(scaling)

@@ -8,12 +8,12 @@ from cyclopts import Parameter
 from rich import box
 from rich.table import Table
 
-from podium.golang.errors import InputError
 from podium.bench.apiserver_run import MEASURES, ApiFigures, Plan
 from podium.cli.bench_view import short
 from podium.cli.documents import print_list
 from podium.cli.exit_codes import NO, OK
 from podium.cli.tables import Screen
+from podium.golang.errors import InputError
 
 MeasureName = Literal["create", "create-durable", "watch", "objects", "hostile"]
 

@@ -5,11 +5,11 @@ from typing import Annotated
 import msgspec
 from cyclopts import Parameter
 
-from podium.golang.errors import InputError
 from podium.bench.extender_run import ExtenderFigures, measure_extender
 from podium.cli.documents import print_list
 from podium.cli.exit_codes import OK
 from podium.cli.tables import Screen
+from podium.golang.errors import InputError
 
 
 def extender(

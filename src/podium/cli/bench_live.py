@@ -11,7 +11,6 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from podium.golang.errors import InputError
 from podium.bench.cases import full_name
 from podium.bench.figures import Figures
 from podium.bench.live_results import (
@@ -28,6 +27,7 @@ from podium.cli.bench_view import short
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
 from podium.cli.tables import Screen
+from podium.golang.errors import InputError
 
 WorkloadName = Literal["basic", "spread", "affinity", "anti-affinity", "mixed"]
 OURS = "podium"

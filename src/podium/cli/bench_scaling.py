@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from podium.golang.errors import InputError
 from podium.bench.child import Order
 from podium.bench.figures import Figures
 from podium.bench.isolation import MeasuringError, measure_apart
@@ -15,6 +14,7 @@ from podium.cli.bench_progress import runs_progress
 from podium.cli.exit_codes import OK
 from podium.cli.printing import print_lines, write_output
 from podium.files.bounded_files import read_input
+from podium.golang.errors import InputError
 
 AxisName = Literal["nodes", "init", "signatures", "selectors", "domains", "clusters"]
 

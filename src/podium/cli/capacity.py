@@ -5,8 +5,6 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from podium.golang.errors import InputError
-from podium.kubernetes.kinds.pod import Pod
 from podium.cli.capacity_document import capacity_document
 from podium.cli.capacity_report import capacity_report
 from podium.cli.capacity_view import show_capacity
@@ -20,6 +18,9 @@ from podium.cli.simulate import exit_code
 from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
 from podium.cli.tables import Screen
 from podium.files.private_files import write_private_file
+from podium.golang.errors import InputError
+from podium.kubernetes.controllers.daemon_pods import daemons_of
+from podium.kubernetes.kinds.pod import Pod
 from podium.simulator.pod_references import find_pod
 from podium.what_if.capacity import CapacityQuestion
 from podium.what_if.capacity_answer import CapacityAnswer, Purchase
@@ -31,7 +32,6 @@ from podium.what_if.pod_templates import (
     templates_of,
 )
 from podium.what_if.utilisation_limit import NO_LIMIT, parse_limit
-from podium.kubernetes.controllers.daemon_pods import daemons_of
 
 
 def capacity(
@@ -115,7 +115,11 @@ def capacity(
     if want is not None and len(templates) > 1:
         names = ", ".join(template.name for template in templates)
         raise InputError(f"--want is about one pod, here are {names}")
-    offered = read_shapes(read_scenario([shapes], options.validation).nodes) if shapes else []
+    offered = (
+        read_shapes(read_scenario([shapes], options.validation, gates=prepared.gates).nodes)
+        if shapes
+        else []
+    )
     scenario = dataclasses.replace(prepared.scenario, pending=tuple(pending))
     with prepared.running(scenario=scenario) as (report, engine, ask):
         crashed = exit_code(report)

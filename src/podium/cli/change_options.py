@@ -10,8 +10,9 @@ from typing import Annotated, Any, Final
 
 from cyclopts import Parameter, Token
 
-from podium.golang.errors import InputError
 from podium.cli.options import read_scenario
+from podium.golang.errors import InputError
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.what_if.changes import (
     AddNodes,
     Change,
@@ -60,12 +61,14 @@ Changes = Annotated[
 ]
 
 
-def read_changes(written: Sequence[WrittenChange], validation: str) -> list[Change]:
+def read_changes(
+    written: Sequence[WrittenChange], validation: str, *, gates: FeatureGates
+) -> list[Change]:
     """Raises InputError."""
-    return [_read(each, validation) for each in written]
+    return [_read(each, validation, gates) for each in written]
 
 
-def _read(written: WrittenChange, validation: str) -> Change:
+def _read(written: WrittenChange, validation: str, gates: FeatureGates) -> Change:
     value = written.value
     if not value:
         raise InputError(f"{written.option} needs a value")
@@ -83,7 +86,7 @@ def _read(written: WrittenChange, validation: str) -> Change:
         case "--zone-outage":
             return ZoneOutage(value)
         case "--add":
-            return AddNodes(read_scenario([value], validation).nodes, value)
+            return AddNodes(read_scenario([value], validation, gates=gates).nodes, value)
         case "--taint":
             return parse_taint(value)
         case _:

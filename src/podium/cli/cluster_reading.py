@@ -6,13 +6,13 @@ from contextlib import contextmanager
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress
 
-from podium.golang.errors import InputError
 from podium.cli.console import Console, DescriptionColumn
 from podium.client import ResourceType
 from podium.client.snapshot import Listing, ListProgress, OnProgress, Snapshot
-from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.flags.client_settings import ClientSettings
 from podium.framework.watched_kind import WatchedKind
+from podium.golang.errors import InputError
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.processes.event_loop import run
 from podium.simulator.live_cluster import LiveCluster, listings_for
 from podium.simulator.live_reading import fetch_snapshot, refusals_told
@@ -23,12 +23,15 @@ def read_cluster(
     gates: FeatureGates,
     watched: Sequence[WatchedKind] = (),
     more: Sequence[Listing] = (),
+    *,
+    with_files: bool = False,
 ) -> LiveCluster:
-    """Everything of a cluster that decisions depend on, `watched` by plugins included, and what
-    else a command wants to read. Raises InputError."""
+    """Everything of a cluster that decisions depend on, `watched` by plugins included, what
+    admission of pods from files depends on, and what else a command wants to read. Raises
+    InputError."""
     server = settings.cluster.server
-    with _progress() as on_progress, _without_collector(), refusals_told(server):
-        listings = [*listings_for(gates, watched), *more]
+    with _progress() as on_progress, _without_collector(), refusals_told(settings.cluster):
+        listings = [*listings_for(gates, watched, with_files=with_files), *more]
         read: list[Snapshot] = []
 
         async def reading() -> None:

@@ -14,11 +14,11 @@ from typing import Final
 from rich.console import Group, RenderableType
 from rich.live import Live
 
-from podium.kubernetes.rules.requests import CPU, MEMORY, PODS
 from podium.cli.console import RichText, Text
 from podium.cli.tables import Screen, count, percent
 from podium.engine import Engine
 from podium.explain.utilisation import Load, Use, Utilisation, load_of
+from podium.kubernetes.rules.requests import CPU, MEMORY, PODS
 
 LOOK_S: Final = 0.25
 REST_LOOKS: Final = 4

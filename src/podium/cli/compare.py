@@ -5,8 +5,6 @@ from typing import Annotated, Any, Final
 
 from cyclopts import Parameter
 
-from podium.golang.errors import InputError
-from podium.golang.durations import Duration
 from podium.cli.compare_document import comparison_document
 from podium.cli.compare_report import comparison_report
 from podium.cli.compare_view import show_comparison
@@ -22,6 +20,8 @@ from podium.cli.simulate import tell_crashes
 from podium.cli.simulation_options import InputOptions, as_simulation_options
 from podium.cli.tables import Screen, count
 from podium.files.private_files import write_private_file
+from podium.golang.durations import Duration
+from podium.golang.errors import InputError
 from podium.simulator import Scenario
 from podium.what_if.comparison import DEFAULT, plan_seeds, require_configs, run_comparison
 from podium.what_if.conditions import parse_condition

@@ -6,6 +6,7 @@ from typing import Any
 from podium.files.versioned_documents import add_version
 from podium.simulator import Scenario
 from podium.what_if.comparison_answer import ComparisonAnswer
+from podium.what_if.metric_words import describe_metrics
 
 
 def comparison_report(
@@ -28,7 +29,7 @@ def comparison_report(
     view = comparison_view(answer, scenario)
     # Pods are in the view, with reasons, and no more of them than a browser can take.
     documents = {
-        "overview": report_overview(command, facts),
+        "overview": report_overview(command, facts, metricWords=describe_metrics(answer.metrics)),
         "comparison": add_version("Comparison", {**fields, "differentPods": []}),
         "comparison-view": add_version("ComparisonView", view),
     }

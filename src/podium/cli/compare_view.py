@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from typing import Final
 
-from podium.kubernetes.rules.requests import CPU, MEMORY
 from podium.cli.console import Text
 from podium.cli.tables import Screen, amount, count
+from podium.kubernetes.rules.requests import CPU, MEMORY
 from podium.what_if.comparison_answer import ComparisonAnswer, Judgement
 from podium.what_if.measured_runs import PodPlace
+from podium.what_if.metric_words import describe_metric
 from podium.what_if.paired_differences import PairedDifference
 from podium.what_if.run_metrics import Yardstick
 
@@ -74,7 +75,7 @@ def show_metrics(answer: ComparisonAnswer, remark: str, screen: Screen) -> None:
         for each in summaries[1:]:
             if each.difference is not None:
                 row += _difference(metric, each.difference, screen)
-        table.add_row(metric, *row)
+        table.add_row(describe_metric(metric), *row)
     screen.print(table)
 
 

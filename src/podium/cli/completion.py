@@ -9,9 +9,10 @@ from typing import Annotated, Any, Final, Literal
 from cyclopts import Parameter
 
 from podium.cli.exit_codes import OK
-from podium.config.flags.definitions import CURRENT
+from podium.config.flags.definitions import scheduler_flags
 from podium.config.flags.flag import Flag, by_name
 from podium.config.flags.kinds import BOOL
+from podium.kubernetes.releases.release import release
 
 _HELP: Final = ("help", "version")
 """Every command has these."""
@@ -55,7 +56,7 @@ def run_with_flags() -> Callable[..., None]:
                     _type_of(flag), Parameter(name=_names(flag), help=flag.help, negative="")
                 ],
             )
-            for flag in by_name(CURRENT).values()
+            for flag in by_name(scheduler_flags(release())).values()
             if flag.name not in _HELP
         ]
     )

@@ -10,12 +10,10 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from podium.golang.errors import InputError
 from podium.cli.options import print_findings
 from podium.config.buildable import certificates_problem
 from podium.config.errors import ConfigurationError, FieldProblem
 from podium.config.examine import Equipment, Examination, KnownPlugins, Mistake, examine
-from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.flags.client_settings import client_settings
 from podium.config.flags.host_environment import StartRefused
 from podium.config.plugin_args import RawArgs
@@ -24,6 +22,8 @@ from podium.extenders.tls import tls_clients
 from podium.files.bounded_files import read_input
 from podium.framework.plugin_arguments import ArgumentsError, arguments_of
 from podium.framework.registry import Registry
+from podium.golang.errors import InputError
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.plugins import in_tree_registry
 from podium.processes.host_environment import LocalHost
 from podium.user_code.plugins import all_plugins, equip

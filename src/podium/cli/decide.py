@@ -5,9 +5,9 @@ from typing import BinaryIO
 
 import msgspec
 
-from podium.golang.printable_documents import escape_in_json
 from podium.cli.exit_codes import OK
 from podium.extenders.asking_offline import asker_of
+from podium.golang.printable_documents import escape_in_json
 from podium.parity.cases import Case, Step, read_cases
 from podium.parity.replay import decide as decide_case
 

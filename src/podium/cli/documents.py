@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 import yaml
 
-from podium.golang.printable_documents import dump_yaml, escape_in_json
 from podium.files.versioned_documents import Kind, ListedKind, add_version, make_list
+from podium.golang.printable_documents import dump_yaml, escape_in_json
 
 
 def print_document(kind: Kind, fields: Mapping[str, object], form: str) -> None:

@@ -5,7 +5,6 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from podium.golang.errors import InputError, closest, did_you_mean
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
 from podium.cli.explain_document import explanation_document
@@ -22,8 +21,9 @@ from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
 from podium.cli.tables import Screen
 from podium.config.policy_names import FILTER_GROUPS
 from podium.explain.critical_addons import describe_critical_toleration
+from podium.golang.errors import InputError, closest, did_you_mean
 from podium.simulator import ExplainedPod, Scenario
-from podium.simulator.pod_references import PodsRefusedError
+from podium.simulator.pod_references import PodsRefusedError, choose_result, names_workload
 
 
 def explain(
@@ -96,6 +96,11 @@ def explain(
     runs_on = found.spec.node_name
     if runs_on or alone:
         scenario = only(scenario, found)
+    elif names_workload(pod):
+        chosen = choose_result(prepared.run(), found, of_workload=True)
+        if chosen.key != key:
+            print_line(f"podium: {chosen.key} of the same gets no node", error=True)
+        key = chosen.key
     report = prepared.run(watch=[key], until=key, scenario=scenario)
     explained = ExplainedPod.of(report, key, runs_on=runs_on, alone=alone)
     groups = FILTER_GROUPS if prepared.equipped.configuration.from_policy else {}

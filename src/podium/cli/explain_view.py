@@ -7,13 +7,14 @@ more room than ten.
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
+from typing import NamedTuple
 
 from podium.cli.console import RichText, Text, stack_lines
 from podium.cli.extender_view import show_consulted
 from podium.cli.node_view import format_score, show_node
-from podium.cli.tables import Heading, Screen, count, some
+from podium.cli.tables import COLUMN_GAP, Heading, Screen, count, some
 from podium.engine.decision import Decision
 from podium.explain.explanation import Explanation, Ranked
 from podium.framework.status import Code
@@ -143,29 +144,71 @@ def _show_ranking(explanation: Explanation, screen: Screen, *, wide: bool, top: 
         screen.print(some(names, top) + alone)
         return
     columns = [
-        stack_lines((*_WORD_BREAK.split(plugin), f"x{weights[plugin]}")) for plugin in plugins
+        _ScoreColumn(
+            (*_WORD_BREAK.split(plugin), f"x{weights[plugin]}"),
+            [
+                format_score(entry.scores[plugin], screen)
+                if wide
+                else str(entry.scores[plugin].weighted)
+                for entry in ranked
+            ],
+        )
+        for plugin in plugins
     ]
-    right: list[Heading] = ["RANK", "TOTAL", *columns]
-    table = screen.table(
-        "RANK", "NODE", "TOTAL", *columns, right=right, whole=("RANK", "NODE", "TOTAL")
-    )
-    for entry in ranked:
-        chosen = entry.name == explanation.decision.chosen
-        cells = [
-            format_score(entry.scores[plugin], screen)
-            if wide
-            else str(entry.scores[plugin].weighted)
-            for plugin in plugins
-        ]
-        style = "bold green" if chosen else None
-        table.add_row(str(entry.rank), entry.name, str(entry.total), *cells, style=style)
-    screen.print(table)
+    names_width = max(len("NODE"), *(len(entry.name) for entry in ranked))
+    room = screen.width - len("RANK") - names_width - len("TOTAL") - 2 * COLUMN_GAP
+    for number, some_columns in enumerate(_split_columns(columns, room)):
+        if number:
+            screen.print()
+        _print_ranking(explanation, ranked, some_columns, screen)
     left = explanation.feasible_count - len(ranked)
     if left:
         screen.print(f"and {count(left, 'more node')}; --top lists more", style="dim")
     if even:
         told = ", ".join(f"{plugin} {score}" for plugin, score in even.items())
         screen.print(f"the same for every node: {told}", style="dim")
+
+
+class _ScoreColumn(NamedTuple):
+    """A plugin's heading in lines, and what it gave each node."""
+
+    heading: tuple[str, ...]
+    cells: list[str]
+
+    @property
+    def width(self) -> int:
+        return max(len(text) for text in (*self.heading, *self.cells))
+
+
+def _split_columns(columns: Sequence[_ScoreColumn], room: int) -> Iterator[list[_ScoreColumn]]:
+    """As many side by side as there is room for, so that neither words nor scores are broken; at
+    least one."""
+    chosen: list[_ScoreColumn] = []
+    for column in columns:
+        taken = sum(each.width + COLUMN_GAP for each in (*chosen, column))
+        if chosen and taken > room:
+            yield chosen
+            chosen = []
+        chosen.append(column)
+    yield chosen
+
+
+def _print_ranking(
+    explanation: Explanation,
+    ranked: Sequence[Ranked],
+    columns: Sequence[_ScoreColumn],
+    screen: Screen,
+) -> None:
+    headings = [stack_lines(column.heading) for column in columns]
+    right: list[Heading] = ["RANK", "TOTAL", *headings]
+    fixed = ("RANK", "NODE", "TOTAL")
+    table = screen.table(*fixed, *headings, right=right, whole=(*fixed, *headings))
+    for at, entry in enumerate(ranked):
+        chosen = entry.name == explanation.decision.chosen
+        style = "bold green" if chosen else None
+        cells = [column.cells[at] for column in columns]
+        table.add_row(str(entry.rank), entry.name, str(entry.total), *cells, style=style)
+    screen.print(table)
 
 
 def _even_plugins(explanation: Explanation) -> dict[str, int]:
@@ -192,7 +235,7 @@ def _show_lead(explanation: Explanation, screen: Screen) -> None:
         second.name,
         "LEAD",
         right=("WEIGHT", best.name, second.name, "LEAD"),
-        whole=("PLUGIN",),
+        whole=("PLUGIN", "WEIGHT", "LEAD"),
     )
     for plugin, weight in explanation.weights.items():
         ours, theirs = best.scores[plugin], second.scores[plugin]

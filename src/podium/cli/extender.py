@@ -6,7 +6,6 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from podium.golang.errors import InputError
 from podium.cli.exit_codes import OK
 from podium.cli.extender_certificates import certificates
 from podium.cli.extender_gpu import gpu
@@ -14,6 +13,7 @@ from podium.cli.line_logging import start_logging
 from podium.cli.printing import print_line
 from podium.extenders.extender import verbs_of
 from podium.extenders.serving import Listening, serve
+from podium.golang.errors import InputError
 from podium.user_code.extenders import build_extender, load_extender
 
 extender = App(name="extender")

@@ -6,10 +6,10 @@ from typing import Annotated, Final
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from podium.golang.errors import InputError
 from podium.cli.exit_codes import OK
 from podium.cli.printing import print_line
 from podium.extenders.certificates import CA, CLIENT, SERVER, write_certificates
+from podium.golang.errors import InputError
 
 DEFAULT_NAMES: Final = (
     "gpu-admission.kube-system.svc,gpu-admission.kube-system,gpu-admission,localhost,127.0.0.1"

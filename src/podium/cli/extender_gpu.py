@@ -8,8 +8,6 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 from msgspec.structs import replace
 
-from podium.golang.errors import InputError
-from podium.golang.durations import Duration, DurationError
 from podium.cli.exit_codes import OK
 from podium.cli.line_logging import start_logging
 from podium.cli.printing import print_line
@@ -26,6 +24,8 @@ from podium.extenders.gpu.preemption import (
 )
 from podium.extenders.serving import Listening
 from podium.files.bounded_files import read_input
+from podium.golang.durations import Duration, DurationError
+from podium.golang.errors import InputError
 from podium.gpu.dialects import find_dialect
 from podium.processes.event_loop import run
 from podium.processes.run_gpu_extender import run_gpu_extender

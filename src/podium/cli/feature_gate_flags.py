@@ -6,11 +6,16 @@ takes for a bool, and `kube:` may stand before a name, as in Kubernetes' own com
 
 from collections.abc import Iterable
 
-from podium.golang.errors import InputError, closest, did_you_mean
 from podium.cli.printing import print_lines
-from podium.kubernetes.releases.feature_gates import KNOWN_GATES, FeatureGateError, FeatureGates
 from podium.config.flags.go_numbers import FALSE, TRUE
-from podium.config.removed_gates import REMOVED_GATES, old_names_in_force, without_removed
+from podium.golang.errors import InputError, closest, did_you_mean
+from podium.kubernetes.releases.feature_gates import FeatureGateError, FeatureGates
+from podium.kubernetes.releases.release import Release, release
+from podium.kubernetes.releases.removed_gates import (
+    find_removed,
+    old_names_in_force,
+    without_removed,
+)
 
 FLAG = "--feature-gates"
 _COMPONENT = "kube:"
@@ -25,23 +30,23 @@ def read_gates(given: Iterable[str] | None, *, strict: bool = False) -> FeatureG
             name, on = _read(setting)
             overrides[name] = on
     old_names = frozenset[str]()
+    known = release()
     if not strict:
         old_names = old_names_in_force(overrides)
-        overrides, warnings = without_removed(overrides)
+        overrides, warnings = without_removed(overrides, known)
         print_lines((f"podium: warning: {FLAG}: {text}" for text in warnings), error=True)
     try:
-        return FeatureGates(old_names=old_names).with_overrides(overrides)
+        return FeatureGates(of=known, old_names=old_names).with_overrides(overrides)
     except FeatureGateError as problem:
         unknown = next((name for name in overrides if name in str(problem)), "")
-        known = [name for name in KNOWN_GATES if name != unknown]
-        remedy = "" if unknown in KNOWN_GATES else _advice(unknown, known)
+        remedy = "" if unknown in known.gates else _advice(unknown, known)
         raise InputError(str(problem), source=FLAG, remedy=remedy) from None
 
 
-def _advice(unknown: str, known: list[str]) -> str:
-    gone = REMOVED_GATES.get(unknown)
+def _advice(unknown: str, known: Release) -> str:
+    gone = find_removed(unknown, known)
     if gone is None:
-        return did_you_mean(closest(unknown, known))
+        return did_you_mean(closest(unknown, list(known.gates)))
     return f"it is gone since Kubernetes {gone.since}, and taken without --strict"
 
 

@@ -4,7 +4,6 @@ from typing import Annotated
 
 from cyclopts import App, Group, Parameter
 
-from podium.golang.errors import InputError, closest, did_you_mean
 from podium.cli.cluster_options import FILES_ONLY, ClusterOptions
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import OK
@@ -15,6 +14,7 @@ from podium.cli.gpu_report import GPUReport, make_report
 from podium.cli.gpu_view import show_gpus
 from podium.cli.options import Filename, Output, ValidationMode
 from podium.cli.tables import Screen
+from podium.golang.errors import InputError, closest, did_you_mean
 
 gpu = App(
     name="gpu",

@@ -6,9 +6,6 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from podium import __version__
-from podium.golang.errors import InputError
-from podium.golang.durations import Duration, DurationError
-from podium.kubernetes.kinds.pod import Pod
 from podium.cli.cluster_options import FILES_ONLY, ClusterOptions
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
@@ -18,9 +15,12 @@ from podium.cli.gpu_reading import read_gpu_cluster
 from podium.cli.options import Filename, Output, ValidationMode
 from podium.cli.printing import print_line
 from podium.cli.tables import Screen
+from podium.golang.durations import Duration, DurationError
+from podium.golang.errors import InputError
 from podium.gpu.defragmentation import Defragmenter
 from podium.gpu.dialects import DIALECTS
 from podium.gpu.move_table import MoveTable
+from podium.kubernetes.kinds.pod import Pod
 
 DialectName = Annotated[
     str | None,
@@ -169,7 +169,7 @@ def _apply(cluster: ClusterOptions, pods: list[Pod], pause_s: float) -> bool:
         finally:
             await transport.close()
 
-    with refusals_told(settings.cluster.server):
+    with refusals_told(settings.cluster):
         run(work())
     for problem in stopped:
         tell(problem)

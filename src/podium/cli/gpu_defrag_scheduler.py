@@ -4,13 +4,13 @@ to kube-scheduler's defaults."""
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from podium.golang.errors import InputError
 from podium.cli.gpu_reading import GPUCluster
 from podium.cli.options import read_configuration
 from podium.config.errors import ConfigurationError
 from podium.config.load import load_configuration
 from podium.config.types import API_VERSION, KIND, Configuration
 from podium.extenders.asking_offline import asker_of
+from podium.golang.errors import InputError
 from podium.gpu.dialects.dialect import Dialect
 from podium.plugins import in_tree_registry
 from podium.scheduler_plugins.gpu_share.plugin import GPUShare

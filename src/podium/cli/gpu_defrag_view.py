@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.cli.tables import Screen, count
 from podium.gpu.moves import Defragmentation, Move, Placement, Step
+from podium.kubernetes.kinds.pod import Pod
 
 
 def show_defragmentation(

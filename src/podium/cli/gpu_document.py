@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 
-from podium.kubernetes.rules.timestamps import time_text
 from podium.cli.gpu_report import GPUReport
 from podium.gpu.cards import UNLIMITED
 from podium.gpu.device_overview import DeviceHolder, DeviceView
@@ -10,6 +9,7 @@ from podium.gpu.fragmentation import Fragmentation
 from podium.gpu.overview import CardOwner, CardView, DialectView, NodeView, WaitingPod
 from podium.gpu.quota_overview import ModelQuotaView, QuotaView
 from podium.gpu.requests import ContainerRequest
+from podium.kubernetes.rules.timestamps import time_text
 
 Fields = dict[str, object]
 

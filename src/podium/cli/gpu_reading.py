@@ -9,30 +9,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeVar
 
-from podium.kubernetes.kinds.devices import ResourceClaim, ResourceSlice
-from podium.golang.errors import InputError
-from podium.kubernetes.kinds.meta import KubeStruct
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.cli.cluster_options import ClusterOptions
 from podium.cli.options import read_scenario
-from podium.kubernetes.releases.feature_gates import DEFAULT_GATES
 from podium.framework.watched_kind import WatchedKind
+from podium.golang.errors import InputError
 from podium.gpu.dialect_detection import find_spoken_dialects
 from podium.gpu.dialects import UnknownDialect, find_dialect
 from podium.gpu.dialects.dialect import Dialect
 from podium.gpu.overview import ConfigMaps, latest_moment
-from podium.simulator import Scenario
-from podium.kubernetes.controllers import workloads as kinds
+from podium.kubernetes.controllers import workloads
+from podium.kubernetes.kinds.devices import ResourceClaim, ResourceSlice
+from podium.kubernetes.kinds.meta import KubeStruct
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.rules.quotas import ResourceQuota
+from podium.simulator import Scenario
 
 T = TypeVar("T", bound=KubeStruct)
 
 _AGENTS_NAMESPACE: Final = "kube-system"
 
 
-class ConfigMap(kinds.ConfigMap, frozen=True):
+class ConfigMap(workloads.ConfigMap, frozen=True):
     """One of a file or of a list, with what it says that it is."""
 
     api_version: Literal["v1"] = "v1"
@@ -80,10 +80,11 @@ def read_gpu_cluster(
             Listing(CONFIG_MAPS, ConfigMap, of_agents),
         )
         found = cluster.find()
-        live = read_cluster(found.settings, DEFAULT_GATES, more=more)
+        live = read_cluster(found.settings, FeatureGates(), more=more)
     scenario = read_scenario(
         paths,
         validation,
+        gates=FeatureGates(),
         namespace=cluster.file_namespace(found),
         stored=live.objects if live is not None else (),
         unread=live.unread_kinds if live is not None else {},

@@ -2,13 +2,13 @@
 
 from typing import Final
 
-from podium.kubernetes.rules.requests import MEMORY
 from podium.cli.console import RichText, Text
 from podium.cli.gpu_report import GPUReport
 from podium.cli.tables import PLAIN, Screen, amount, count, percent, some
 from podium.gpu.device_overview import DevicesView
 from podium.gpu.overview import CardOwner, CardView, DialectView, NodeView
 from podium.gpu.requests import ContainerRequest
+from podium.kubernetes.rules.requests import MEMORY
 
 _LEVELS: Final = "▁▂▃▄▅▆▇"
 _PLAIN_LEVELS: Final = "123456789"

@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from podium.golang.errors import InputError
 from podium.cli.exit_codes import OK
 from podium.cli.line_logging import start_logging
 from podium.cli.printing import print_line
+from podium.golang.errors import InputError
 from podium.processes.image_listing import (
     CRI_ENDPOINT,
     DOCKER_SOCKET,

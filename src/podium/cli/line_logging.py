@@ -7,8 +7,8 @@ import logging
 import sys
 from typing import Final
 
-from podium.golang.quoting import escape_unprintable
 from podium.cli.printing import indent_lines
+from podium.golang.quoting import escape_unprintable
 
 _FORMAT: Final = "%(asctime)s %(levelname)s %(message)s"
 

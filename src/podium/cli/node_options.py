@@ -6,9 +6,9 @@ from typing import Annotated, Final
 
 from cyclopts import Parameter
 
+from podium.files.bounded_files import read_input
 from podium.golang.errors import InputError
 from podium.golang.json_values import JsonObject
-from podium.files.bounded_files import read_input
 from podium.gpu.dialects import DIALECTS
 from podium.simulated_cluster.gpus.shapes import DEFAULT_DIALECT, equip_nodes
 from podium.simulated_cluster.nodes.templates import default_template, nodes_from, read_templates

@@ -1,8 +1,8 @@
 """The best placement beside the scheduler's on a screen: figures, who differs, what is proven."""
 
-from podium.kubernetes.rules.requests import PODS
 from podium.cli.console import Text
 from podium.cli.tables import Screen, amount, count
+from podium.kubernetes.rules.requests import PODS
 from podium.what_if.optimum_answer import MeasuredGap, OptimumAnswer
 
 MAX_ROWS = 25

@@ -8,13 +8,9 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, TimeRemainingColumn
 
-from podium.golang.errors import InputError
-from podium.golang.durations import Duration, DurationError
-from podium.kubernetes.kinds.meta import KubeObject
 from podium.cli.console import Console, DescriptionColumn, Progress, RateColumn, Text
 from podium.cli.printing import print_lines
 from podium.config.expand import expand_profiles
-from podium.kubernetes.releases.feature_gates import DEFAULT_GATES, FeatureGates
 from podium.config.findings import Finding
 from podium.config.load import load_configuration, load_file
 from podium.config.merge import PluginListError
@@ -23,6 +19,10 @@ from podium.config.unworkable_points import find_unworkable
 from podium.engine.garbage import put_aside
 from podium.files.bounded_files import read_input
 from podium.framework.watched_kind import WatchedKind
+from podium.golang.durations import Duration, DurationError
+from podium.golang.errors import InputError
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.simulator import Scenario, Validation, load_scenario
 from podium.user_code.plugins import Equipped
 from podium.user_code.time_limits import limit_calls
@@ -136,6 +136,7 @@ def read_scenario(
     paths: Sequence[str],
     validation: str,
     *,
+    gates: FeatureGates,
     namespace: str = "default",
     stored: Sequence[KubeObject] = (),
     unread: Mapping[str, str] = MappingProxyType({}),
@@ -150,6 +151,7 @@ def read_scenario(
         with put_aside():
             return load_scenario(
                 paths,
+                gates=gates,
                 validation=Validation(validation),
                 on_file=on_file,
                 namespace=namespace,
@@ -178,7 +180,7 @@ def print_warnings(texts: Sequence[str]) -> None:
 
 
 def read_configuration(
-    path: str | None, gates: FeatureGates = DEFAULT_GATES, *, strict: bool = False
+    path: str | None, gates: FeatureGates | None = None, *, strict: bool = False
 ) -> Configuration:
     """A file's configuration, or the defaults; what should be written differently is told on
     standard error."""

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 import yaml
 from cyclopts import App, Group, Parameter
 
-from podium.golang.errors import InputError
 from podium.cli.config import TableOrJson
 from podium.cli.documents import print_document, print_list
 from podium.cli.exit_codes import NO, OK
@@ -31,6 +30,8 @@ from podium.cli.tables import Screen
 from podium.config.plugin_args import RawArgs
 from podium.framework.points import POINTS
 from podium.framework.registry import Registry
+from podium.golang.errors import InputError
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.plugins import in_tree_registry
 from podium.scheduler_plugins import COLLECTION
 from podium.user_code.plugins import all_plugins, load_plugin
@@ -127,7 +128,7 @@ def try_out(
     found = load_plugin(file)
     cluster = None
     if filename:
-        scenario = read_scenario(filename, "strict")
+        scenario = read_scenario(filename, "strict", gates=FeatureGates())
         cluster = TrialCluster(scenario.nodes, scenario.running, scenario.pending, scenario.objects)
     trial = try_plugin(found, _arguments(found.name, args, config), cluster)
     if output == "json":

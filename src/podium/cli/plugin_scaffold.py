@@ -10,8 +10,8 @@ from pathlib import Path
 from string import Template
 from typing import Final, Literal, NamedTuple
 
-from podium.golang.errors import InputError
 from podium.framework.registry import Registry
+from podium.golang.errors import InputError
 
 Form = Literal["filter", "score", "both", "vector"]
 

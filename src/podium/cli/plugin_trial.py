@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Final
 
-from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.growth import Rows, indices
 from podium.framework.faults import TookTooLong, located
 from podium.framework.points import POINTS, Plugin, serves
 from podium.framework.sources import Source
 from podium.framework.status import SKIP, Status
+from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.testing import BrokenPromise, FakeCluster, check_promises, make_node, make_pod
 from podium.testing.asked import Asked, ask
 from podium.testing.promises import answers_for

@@ -11,8 +11,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from podium.golang.errors import closest, did_you_mean
-from podium.kubernetes.kinds.pod import Pod, as_pending
 from podium.cli.feature_gate_flags import read_gates
 from podium.cli.options import (
     limit_plugins,
@@ -24,16 +22,18 @@ from podium.cli.options import (
 from podium.cli.printing import print_line
 from podium.cli.simulation_options import BY_DEFAULT, InputOptions, SimulationOptions
 from podium.config.errors import ConfigurationError
-from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.engine import Engine
 from podium.extenders.asking_offline import asker_of
 from podium.framework.asking import Asker
 from podium.framework.watched_kind import WatchedKind, unique_kinds
+from podium.golang.errors import closest, did_you_mean
+from podium.kubernetes.controllers.workloads import DaemonSet, Deployment
+from podium.kubernetes.kinds.pod import Pod, as_pending
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.plugins import in_tree_registry
 from podium.simulator import Scenario, Simulation, SimulationReport
 from podium.simulator.pod_references import find_pod
 from podium.user_code.plugins import GROUP, Equipped, equip
-from podium.kubernetes.controllers.workloads import DaemonSet, Deployment
 
 if TYPE_CHECKING:  # a client is loaded when a cluster is read
     from podium.client.connection import FoundContext
@@ -189,12 +189,13 @@ def prepare_inputs(
         from podium.cli.cluster_reading import read_cluster
 
         found = cluster.find()
-        live = read_cluster(found.settings, gates, (*watched, *also))
+        live = read_cluster(found.settings, gates, (*watched, *also), with_files=any(inputs))
     prepared = []
     for paths in inputs:
         scenario = read_scenario(
             paths,
             options.validation,
+            gates=gates,
             namespace=cluster.file_namespace(found),
             stored=live.objects if live is not None else (),
             unread=live.unread_kinds if live is not None else {},

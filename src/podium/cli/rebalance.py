@@ -4,7 +4,6 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from podium.golang.errors import InputError
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
 from podium.cli.html_report import Html, command_text
@@ -18,6 +17,7 @@ from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
 from podium.cli.solver_options import TimeLimit, read_time_limit
 from podium.cli.tables import Screen
 from podium.files.private_files import write_private_file
+from podium.golang.errors import InputError
 from podium.optimum.integer_program import require_solver
 from podium.what_if.rebalance import RebalanceQuestion, find_rebalance, fresh_simulations
 from podium.what_if.rebalance_goals import FitPending, FreeNodes, Goal, LimitSkew, parse_skew

@@ -6,8 +6,8 @@ Contract: bounded. Lists end where they are too long for a page, and how many th
 from collections.abc import Mapping
 from typing import Any, Final
 
-from podium.files.versioned_documents import add_version
 from podium.cli.html_report import MAX_ROWS, bound_lists
+from podium.files.versioned_documents import add_version
 from podium.what_if.rebalance_answer import RebalanceAnswer
 
 MAX_STEPS: Final = 1_000

@@ -8,9 +8,6 @@ from typing import Annotated, Final
 
 from cyclopts import Parameter
 
-from podium.golang.errors import InputError, closest, did_you_mean
-from podium.golang.durations import Duration, DurationError
-from podium.kubernetes.rules.quantity import QuantityError, value
 from podium.cli.cluster_options import ClusterOptions
 from podium.cli.console import Console, Text
 from podium.cli.exit_codes import BAD_INPUT, CANNOT_WRITE, OK
@@ -25,6 +22,9 @@ from podium.cluster_traces.recording_rights import (
     cluster_role,
 )
 from podium.cluster_traces.trace_writing import MIN_SIZE_BYTES, TraceUnwritable
+from podium.golang.durations import Duration, DurationError
+from podium.golang.errors import InputError, closest, did_you_mean
+from podium.kubernetes.rules.quantity import QuantityError, value
 from podium.processes.event_loop import run
 from podium.processes.run_recorder import RecordingEnd, RecordingPlan, RightsMissing, run_recorder
 from podium.simulator.live_reading import refusals_told
@@ -138,7 +138,7 @@ def record(
         with (
             _progress_line() as on_progress,
             _quiet_client(),
-            refusals_told(found.settings.cluster.server),
+            refusals_told(found.settings.cluster),
         ):
             run(recording())
     except RightsMissing as problem:

@@ -10,7 +10,6 @@ import msgspec
 from msgspec.structs import replace
 
 from podium import __version__
-from podium.golang.errors import InputError
 from podium.cli.cluster_options import ClusterOptions
 from podium.cli.recorded_options import SCHEDULER_EXTENSION, RecordedOptions
 from podium.cli.recorded_pod import RecordedPod, decode_record
@@ -19,6 +18,7 @@ from podium.client.api_errors import NotFound
 from podium.client.connection import FoundContext, NoKubeconfig, find_context, transport_for
 from podium.config.flags.client_settings import ClientSettings
 from podium.config.kubeconfig import ClusterEntry, UserEntry
+from podium.golang.errors import InputError
 from podium.processes.event_loop import run
 from podium.simulator.live_reading import refusals_told
 
@@ -36,7 +36,7 @@ def read_pod_record(
     settings = _scheduler_settings(found, options)
     path = f"/debug/podium/pods/{quote(namespace, safe='')}/{quote(name, safe='')}"
     server = settings.cluster.server
-    with refusals_told(server):
+    with refusals_told(settings.cluster):
         try:
             body = _get(settings, path)
         except NotFound as problem:
@@ -88,7 +88,7 @@ def _scheduler_settings(found: FoundContext, options: RecordedOptions) -> Client
     server = options.scheduler or _scheduler_of(known)
     if options.token is not None:
         user = UserEntry(token=options.token)
-    entry = replace(known, server=server, tls_server_name="", extensions=())
+    entry = replace(known, server=server, tls_server_name="")
     if options.insecure_skip_tls_verify:
         entry = replace(
             entry,

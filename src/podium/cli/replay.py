@@ -6,8 +6,6 @@ from typing import Annotated, Any, Final, NamedTuple
 
 from cyclopts import Parameter
 
-from podium.golang.errors import InputError
-from podium.golang.durations import Duration, DurationError
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
 from podium.cli.feature_gate_flags import read_gates
@@ -36,6 +34,8 @@ from podium.cluster_traces.replay import ReplayRules
 from podium.cluster_traces.replay import replay as run_replay
 from podium.config.errors import ConfigurationError
 from podium.files.private_files import write_private_file
+from podium.golang.durations import Duration, DurationError
+from podium.golang.errors import InputError
 
 DEFAULT: Final = "default"
 

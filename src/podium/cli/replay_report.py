@@ -6,10 +6,10 @@ Contract: bounded. Of pods and decisions those are kept that differ, and how man
 from collections.abc import Mapping
 from typing import Any
 
-from podium.files.versioned_documents import add_version
 from podium.cli.html_report import MAX_ROWS, bound_lists
 from podium.cluster_traces.decision_check import Verdict
 from podium.cluster_traces.replay_report import Outcome
+from podium.files.versioned_documents import add_version
 
 
 def replay_report(fields: Mapping[str, Any], command: str) -> bytes:

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import Final
 
-from podium.golang.durations import Duration
 from podium.cli.tables import MAX_NAMES, Screen, count, percent
 from podium.cluster_traces.decision_check import CheckedDecision, DecisionCheck, Verdict
 from podium.cluster_traces.replay_report import Outcome, ReplayReport, Waits
+from podium.golang.durations import Duration
 
 MAX_ROWS: Final = 25
 _NONE: Final = "none"

@@ -13,22 +13,22 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from podium.golang.quoting import quoted, quoted_list
 from podium.cli.exit_codes import BAD_INPUT, NO, OK
 from podium.cli.printing import print_line, print_lines
 from podium.config.errors import ConfigurationError, joined
-from podium.kubernetes.releases.feature_gates import CURRENT_RELEASE, FeatureGateError
-from podium.config.flags.definitions import CURRENT
+from podium.config.flags.definitions import scheduler_flags
 from podium.config.flags.flag import by_name
 from podium.config.flags.host_environment import StartRefused
 from podium.config.flags.logging_checks import logging_problems
 from podium.config.flags.notices import idle_notes, legacy_warnings
 from podium.config.flags.options import Options, options_of
-from podium.config.flags.parser import ALL_FLAGS, FlagError, ParsedFlags, parse_flags
-from podium.config.flags.release_text import KUBERNETES_VERSION
+from podium.config.flags.parser import FlagError, ParsedFlags, parse_flags
 from podium.config.flags.usage import help_text, usage_text
 from podium.config.flags.version_gates import SettledGates, settled_gates
 from podium.config.registration import EMPTY
+from podium.golang.quoting import quoted, quoted_list
+from podium.kubernetes.releases.feature_gates import FeatureGateError
+from podium.kubernetes.releases.release import Release, release
 from podium.processes.kube_log import KubeLog
 
 if TYPE_CHECKING:
@@ -53,8 +53,9 @@ def run(*arguments: Annotated[str, Parameter(allow_leading_hyphen=True)]) -> int
 
     **Exit code** 0 after a signal, or 1 if the scheduler cannot start or loses its lease.
     """
+    known = release()
     try:
-        parsed = parse_flags(arguments)
+        parsed = parse_flags(arguments, known)
     except FlagError as problem:
         print_lines(usage_text(_columns(sys.stderr.isatty())).split("\n"), error=True)
         print_line(f"Error: {problem}", error=True)
@@ -68,13 +69,13 @@ def run(*arguments: Annotated[str, Parameter(allow_leading_hyphen=True)]) -> int
         print_line(f'Error: "kube-scheduler" does not take any arguments, got {listed}', error=True)
         return NO
     try:
-        settled = settled_gates(options.versions, strict=options.strict)
+        settled = settled_gates(options.versions, known, strict=options.strict)
     except FeatureGateError as problem:
         KubeLog().error("command failed", err=str(problem))
         return NO
     if options.version in ("true", "raw"):
         raw = options.version == "raw"
-        print_line(_version_struct() if raw else f"Kubernetes {KUBERNETES_VERSION}")
+        print_line(_version_struct(known) if raw else f"Kubernetes {known.patch}")
         return OK
     problems = logging_problems(options.logs, settled.gates)
     if problems:
@@ -96,9 +97,8 @@ def _start(parsed: ParsedFlags, options: Options, settled: SettledGates, log: Ku
     # Here and not above, because it brings all plugins with it: help and usage are quick.
     from podium.processes.startup import check_election, prepare_scheduler, write_configuration
 
-    flags = {
-        name: ALL_FLAGS[name].kind.shown(parsed.values[name]) for name in sorted(by_name(CURRENT))
-    }
+    known = by_name(scheduler_flags(settled.gates.release))
+    flags = {name: known[name].kind.shown(parsed.values[name]) for name in sorted(known)}
     for name, shown in flags.items():
         log.note(f"FLAG: --{name}={quoted(shown)}", v=1)
     for text in legacy_warnings(parsed.given, options):
@@ -146,17 +146,17 @@ def _page_maker() -> "MakePage":
     return mounted_page
 
 
-def _version_struct() -> str:
+def _version_struct(known: Release) -> str:
     """The version as Go prints a struct; what Podium has no word for is empty."""
     machine = {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
     fields = {
-        "Major": str(CURRENT_RELEASE.major),
-        "Minor": str(CURRENT_RELEASE.minor),
+        "Major": str(known.version.major),
+        "Minor": str(known.version.minor),
         "EmulationMajor": "",
         "EmulationMinor": "",
         "MinCompatibilityMajor": "",
         "MinCompatibilityMinor": "",
-        "GitVersion": KUBERNETES_VERSION,
+        "GitVersion": known.patch,
         "GitCommit": "",
         "GitTreeState": "",
         "BuildDate": "",

@@ -8,9 +8,9 @@ from typing import Annotated, Final, NoReturn
 
 from cyclopts import Parameter
 
-from podium.golang.errors import InputError
 from podium.cli.options import progress_bar
 from podium.cli.printing import print_lines
+from podium.golang.errors import InputError
 from podium.sweeps.dask_executor import DaskAddress, DaskExecutor
 from podium.sweeps.execution import RunsFailed
 from podium.sweeps.executors import Executor, LocalProcesses

@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import App, Group, Parameter
 
-from podium.golang.errors import InputError, ObjectError
 from podium.cli.compare_view import show_judgements, show_metrics
 from podium.cli.comparison_options import Configs, FailIf
 from podium.cli.documents import print_document, print_list
@@ -40,6 +39,8 @@ from podium.cli.simulation_options import InputOptions
 from podium.cli.tables import Screen
 from podium.config.errors import ConfigurationError
 from podium.files.private_files import write_private_file
+from podium.golang.errors import InputError, ObjectError
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scenarios import ScenarioRun, find_scenario, list_ready_scenarios, run_scenario
 from podium.scenarios.durations import format_duration, parse_positive_duration
 from podium.scenarios.ready_scenarios import read_ready_scenario
@@ -149,7 +150,7 @@ def run(
         validate=validate,
     )
     equipped = equip_configuration(config, options, gates)
-    trace = find_trace(file, filename or ())
+    trace = find_trace(file, filename or (), gates=gates)
     make: Callable[..., ScenarioRun]
     if trace is not None:
         if scale != 1.0:
@@ -157,8 +158,10 @@ def run(
         length_s = trace.duration_s
         make = partial(run_trace, trace, seed=seed or 0)
     else:
-        found = find_scenario(file)
-        cluster = read_scenario(filename, "strict", strict=strict) if filename else None
+        found = find_scenario(file, gates=gates)
+        cluster = (
+            read_scenario(filename, "strict", gates=gates, strict=strict) if filename else None
+        )
         length_s = found.duration_s
         make = partial(run_scenario, found, seed=seed, scale=scale, cluster=cluster)
     hours = max(1, round(min(length_s, until_s or length_s) / 3600))
@@ -247,9 +250,9 @@ def compare(
     conditions = [parse_condition(text) for text in fail_if or ()]
     until_s = _read_until(until)
     _require_scale(scale)
-    found = find_scenario(file)
-    planned = plan_seeds(found.seed if seed is None else seed, seeds, 1)
     gates = read_gates(feature_gates, strict=strict)
+    found = find_scenario(file, gates=gates)
+    planned = plan_seeds(found.seed if seed is None else seed, seeds, 1)
     limit_plugins(plugin_timeout)
     options = InputOptions(
         plugin=plugin,
@@ -317,7 +320,7 @@ def list_scenarios(
 
     **Exit code** 0.
     """
-    found = [find_scenario(name) for name in list_ready_scenarios()]
+    found = [find_scenario(name, gates=FeatureGates()) for name in list_ready_scenarios()]
     if output in ("json", "yaml"):
         print_list("ScenarioSummary", map(summary_document, found), output)
         return OK

@@ -6,10 +6,11 @@ Contract: bounded. Lists end where they are too long for a page, and how many th
 from collections.abc import Mapping
 from typing import Any, Final
 
-from podium.files.versioned_documents import add_version
 from podium.cli.html_report import MAX_ROWS, bound_lists
+from podium.files.versioned_documents import add_version
 from podium.scenarios.durations import format_duration
 from podium.what_if.comparison_answer import ComparisonAnswer
+from podium.what_if.metric_words import describe_metrics
 
 MAX_RUNS: Final = 5_000
 """Of all configurations and inputs together."""
@@ -31,7 +32,9 @@ def scenario_report(fields: Mapping[str, Any], command: str) -> bytes:
         fields, {"pods": MAX_ROWS, "workloads": MAX_ROWS, "pendingReasons": MAX_ROWS}
     )
     documents = {
-        "overview": report_overview(command, facts, totals=totals),
+        "overview": report_overview(
+            command, facts, totals=totals, metricWords=describe_metrics(metrics)
+        ),
         "scenario": add_version("ScenarioRun", bounded),
     }
     return make_report_file(documents, SCENARIO)
@@ -50,7 +53,12 @@ def scenario_comparison_report(
         Fact.count(len(answer.seeds), "seed"),
     ]
     documents = {
-        "overview": report_overview(command, facts, totals={"runs": len(fields["runs"])}),
+        "overview": report_overview(
+            command,
+            facts,
+            totals={"runs": len(fields["runs"])},
+            metricWords=describe_metrics(answer.metrics),
+        ),
         "scenario-comparison": add_version("ScenarioComparison", bound_runs(fields)),
     }
     return make_report_file(documents, SCENARIO_COMPARISON)

@@ -6,10 +6,10 @@ milli-cores, memory and storage in bytes, everything else in units.
 
 from typing import Any
 
-from podium.kubernetes.rules.requests import CPU, EPHEMERAL_STORAGE, MEMORY
 from podium.engine.pod_log import Line
 from podium.explain.cause_document import cause_document
 from podium.explain.digest_document import digest_document
+from podium.kubernetes.rules.requests import CPU, EPHEMERAL_STORAGE, MEMORY
 from podium.simulator import PodOutcome, PodResult, SimulationReport
 from podium.simulator.report import group_by_cause
 

@@ -10,14 +10,14 @@ from collections.abc import Iterable
 
 from rich.table import Table
 
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.rules.requests import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
 from podium.cli.console import RichText, Text, stack_lines
 from podium.cli.tables import Screen, count, percent, some
 from podium.cli.timeline_view import show_timeline
 from podium.explain.cause import Cause
 from podium.explain.placement_words import why
 from podium.explain.utilisation import Use
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.requests import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
 from podium.simulator import PodOutcome, PodResult, SimulationReport
 from podium.simulator.report import group_by_cause
 

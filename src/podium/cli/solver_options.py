@@ -4,8 +4,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from podium.golang.errors import InputError
 from podium.golang.durations import Duration, DurationError
+from podium.golang.errors import InputError
 
 TimeLimit = Annotated[
     str,

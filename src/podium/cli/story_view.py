@@ -1,6 +1,7 @@
 """A pod's story on a screen: when, what, and why."""
 
 from collections.abc import Iterator, Sequence
+from typing import assert_never
 
 from podium.cli.console import Text, stack_lines
 from podium.cli.pod_log_words import format_seconds
@@ -65,7 +66,9 @@ def _ending(history: PodHistory) -> str:
             return f"no node fits, after {tries}"
         case PodOutcome.GATED:
             return "held back, never tried"
-    return result.message
+        case PodOutcome.PREEMPTED | PodOutcome.NOT_OURS | PodOutcome.TERMINATING | PodOutcome.ERROR:
+            return result.message
+    assert_never(result.outcome)
 
 
 def _what(entry: HistoryEntry) -> str:

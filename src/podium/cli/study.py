@@ -8,7 +8,6 @@ from typing import Annotated
 
 from cyclopts import App, Group, Parameter
 
-from podium.golang.errors import InputError
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
 from podium.cli.html_report import Html, option_text
@@ -20,6 +19,7 @@ from podium.cli.study_report import study_report
 from podium.cli.study_view import show_study, study_document
 from podium.cli.tables import Screen, count
 from podium.files.private_files import write_private_file
+from podium.golang.errors import InputError
 from podium.gpu.packing.policies import POLICIES
 from podium.optimum.integer_program import require_solver
 from podium.study.batch import (

@@ -6,10 +6,10 @@ from typing import Annotated
 import msgspec
 from cyclopts import Parameter
 
-from podium.golang.errors import InputError, closest, did_you_mean
-from podium.golang.json_values import JsonObject
 from podium.cli.printing import print_line
 from podium.cli.tables import count
+from podium.golang.errors import InputError, closest, did_you_mean
+from podium.golang.json_values import JsonObject
 from podium.gpu.packing.policies import POLICIES
 from podium.study.manifests import node_manifests, pod_manifests, scheduler_configuration
 from podium.study.trace_files import read_trace

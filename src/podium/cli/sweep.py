@@ -7,8 +7,6 @@ from typing import Annotated, Any, Final, NamedTuple
 
 from cyclopts import Parameter
 
-from podium.golang.errors import InputError
-from podium.golang.durations import Duration
 from podium.cli.compare import price_notes
 from podium.cli.comparison_options import Prices, SeedCount, TypicalPod
 from podium.cli.documents import print_document
@@ -22,9 +20,11 @@ from podium.cli.simulation_options import InputOptions, as_simulation_options
 from podium.cli.sweep_report import sweep_report
 from podium.cli.sweep_view import SweepAnswer, show_sweep, sweep_document
 from podium.cli.tables import Screen
-from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.files.bounded_files import STDIN
 from podium.files.private_files import write_private_file
+from podium.golang.durations import Duration
+from podium.golang.errors import InputError
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.simulator import Scenario
 from podium.user_code.plugins import Equipped
 from podium.what_if.comparison import DEFAULT, plan_seeds, require_configs
@@ -213,7 +213,7 @@ def _read_inputs(
     inputs: list[NamedInput | NamedScenario] = []
     if wanted.scenarios and not (wanted.files or wanted.clusters):
         gates, equipped = equip_configurations(simulated, named)
-        inputs += (name_scenario(each) for each in wanted.scenarios)
+        inputs += (name_scenario(each, gates=gates) for each in wanted.scenarios)
         return gates, equipped, inputs
     combined = list(product(wanted.clusters or [""], wanted.workloads or [""]))
     prepared = prepare_inputs(
@@ -225,7 +225,8 @@ def _read_inputs(
         own = [each for each in both if each]
         scenario = of[0].scenario
         inputs += [
-            name_scenario(each, " + ".join((*own, each)), scenario) for each in wanted.scenarios
+            name_scenario(each, " + ".join((*own, each)), scenario, gates=of[0].gates)
+            for each in wanted.scenarios
         ] or [
             NamedInput(" + ".join(own or wanted.files) or "cluster", scenario, measure_by(scenario))
         ]

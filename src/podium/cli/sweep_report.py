@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from podium.files.versioned_documents import add_version
 from podium.cli.scenario_report import bound_runs
+from podium.files.versioned_documents import add_version
+from podium.what_if.metric_words import describe_metrics
 from podium.what_if.run_matrix import RunMatrix
 
 
@@ -19,7 +20,14 @@ def sweep_report(fields: Mapping[str, Any], matrix: RunMatrix, command: str) -> 
         Fact.count(len(matrix.seeds), "seed"),
     ]
     documents = {
-        "overview": report_overview(command, facts, totals={"runs": len(fields["runs"])}),
+        "overview": report_overview(
+            command,
+            facts,
+            totals={"runs": len(fields["runs"])},
+            metricWords=describe_metrics(
+                metric["name"] for cell in fields["cells"] for metric in cell["metrics"]
+            ),
+        ),
         "sweep": add_version("Sweep", bound_runs(fields)),
     }
     return make_report_file(documents, SWEEP)

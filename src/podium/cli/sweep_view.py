@@ -9,6 +9,7 @@ from podium.cli.input_warnings import input_warnings_document, show_input_warnin
 from podium.cli.tables import Screen, count
 from podium.what_if.matrix_summary import PERCENTILES, MatrixCell, summarise_cells
 from podium.what_if.measured_runs import InputReview, MeasuredRun
+from podium.what_if.metric_words import describe_metric
 from podium.what_if.run_matrix import NamedInput, RunMatrix
 from podium.what_if.scenario_runs import NamedScenario
 
@@ -44,7 +45,7 @@ def _show_cells(cells: list[MatrixCell], matrix: RunMatrix, screen: Screen) -> N
             found = cell.spreads[at]
             values = (found.mean, *found.percentiles)
             table.add_row(
-                spread.metric if cell is cells[0] else "",
+                describe_metric(spread.metric) if cell is cells[0] else "",
                 matrix.configurations[cell.configuration].name,
                 *(format_metric(spread.metric, value) for value in values),
             )

@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from rich import box
+from rich.console import OverflowMethod
 from rich.table import Table
 
-from podium.kubernetes.rules.requests import CPU, EPHEMERAL_STORAGE, MEMORY
 from podium.cli.console import Console, RichText, Text
+from podium.kubernetes.rules.requests import CPU, EPHEMERAL_STORAGE, MEMORY
 
 WIDTH_IN_PIPES = 140
+COLUMN_GAP = 3
+"""Spaces between two columns of a table."""
 MAX_NAMES = 3
 LEVELS = "▁▂▃▄▅▆▇█"
 PLAIN_LEVELS = "12345678"
@@ -81,9 +84,11 @@ class Screen:
                 self.print(f"{self.signs.nothing} {note}", style="dim")
 
     def table(
-        self, *headings: Heading, right: Sequence[Heading] = (), whole: Sequence[str] = ()
+        self, *headings: Heading, right: Sequence[Heading] = (), whole: Sequence[Heading] = ()
     ) -> Table:
-        """An empty table; columns in `right` hold numbers, those in `whole` are never wrapped."""
+        """An empty table; columns in `right` hold numbers, those in `whole` are never wrapped, and
+        end with an ellipsis where they have to be cut."""
+        cut: OverflowMethod = "crop" if self.console.options.ascii_only else "ellipsis"
         table = Table(
             box=box.SIMPLE_HEAD,
             show_edge=False,
@@ -95,7 +100,7 @@ class Screen:
             table.add_column(
                 heading,
                 justify="right" if heading in right else "left",
-                overflow="fold",
+                overflow=cut if heading in whole else "fold",
                 no_wrap=heading in whole,
             )
         return table

@@ -3,15 +3,20 @@
 import asyncio
 import logging
 import shlex
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
 
-from podium.golang.errors import InputError
+from podium.cli.api_server_options import (
+    DataRecover,
+    RuntimeConfigFlag,
+    read_runtime_config,
+    require_data,
+)
 from podium.cli.cluster_screen import ClusterScreen
-from podium.cli.data_options import DataRecover, require_data
 from podium.cli.decision_lines import DecisionLines
 from podium.cli.exit_codes import OK
 from podium.cli.feature_gate_flags import read_gates
@@ -43,9 +48,9 @@ from podium.cli.options import (
 )
 from podium.cli.printing import print_line, print_lines
 from podium.cli.recorded_options import SCHEDULER_EXTENSION
-from podium.cli.api_server_options import RuntimeConfigFlag, read_runtime_config
 from podium.cli.tables import Screen
 from podium.cli.tables import count as counted
+from podium.golang.errors import InputError
 from podium.live.decision_notices import DecisionNotices
 from podium.plugins import in_tree_registry
 from podium.processes.event_loop import run
@@ -219,6 +224,7 @@ def up(
     """
     from podium.apiserver.serving.kubeconfig import write_kubeconfig
     from podium.apiserver.serving.server import ApiServer, ServerOptions
+    from podium.client.ended_cluster import UP_EXTENSION, describe_process
     from podium.engine.garbage import seldom_collected
     from podium.processes.cluster_scheduler import SchedulerPlan
     from podium.processes.kube_log import log_at
@@ -289,15 +295,16 @@ def up(
     if server.recovered:
         print_line(f"podium: warning: {server.recovered}", error=True)
     authority = server.certificates.authority if server.certificates else None
+    process = {UP_EXTENSION: describe_process(sys.argv[1:])}
     try:
-        write_kubeconfig(target, server.url, server.token, authority)
+        write_kubeconfig(target, server.url, server.token, authority, process)
         page_server = PageServer(page_port) if page else None
     except InputError:
         server.close()
         raise
 
     def announce(cluster: RunningCluster) -> None:
-        told = {SCHEDULER_EXTENSION: {"server": cluster.scheduler.url}}
+        told = {**process, SCHEDULER_EXTENSION: {"server": cluster.scheduler.url}}
         write_kubeconfig(target, server.url, server.token, authority, told)
         kept = f"objects in {data}" if data else "objects in memory"
         size = counted(len(cluster.nodes), "node")
@@ -332,8 +339,11 @@ async def _show(
 ) -> None:
     """On the terminal and in browsers, for as long as the cluster is up."""
     from podium.explain.proposals.shell import Kubectl
+    from podium.processes.other_loop import run_in
+    from podium.serving.loop_calls import LoopCalls
     from podium.web.live_page import LivePage
     from podium.web.play import Play
+    from podium.web.relayed_page import RelayedPage
 
     def engine() -> "Engine":
         return up.scheduler.engine
@@ -350,7 +360,9 @@ async def _show(
                 url=lambda: up.scheduler.url,
                 play=Play(engine, up.client, decisions) if decisions is not None else None,
             )
-            group.create_task(page_server.serve(page))
+            relayed = RelayedPage(page, LoopCalls(asyncio.get_running_loop()))
+            group.create_task(page.follow())
+            group.create_task(run_in(up.serving_loop, lambda: page_server.serve(relayed)))
         await asyncio.Event().wait()
 
 

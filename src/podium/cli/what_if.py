@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from podium.golang.errors import InputError
 from podium.cli.change_options import NAMES, Changes, read_changes
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
@@ -21,6 +20,7 @@ from podium.cli.what_if_report import what_if_report
 from podium.cli.what_if_view import show_what_if
 from podium.explain.utilisation import load_of
 from podium.files.private_files import write_private_file
+from podium.golang.errors import InputError
 from podium.simulator import Scenario, Simulation
 from podium.what_if.answer import WhatIfAnswer
 from podium.what_if.changed_cluster import ChangedCluster
@@ -84,11 +84,11 @@ def what_if(
     **Exit code** 0 if every pod has a place in the end and every one that was to go has gone, 1 if
     not, 2 if the input is wrong, 70 if Podium has a bug.
     """
-    wanted = read_changes(changes or (), options.validation)
-    if not wanted and not each_node and not each_zone:
+    if not changes and not each_node and not each_zone:
         raise InputError("nothing is to change", remedy=", ".join((*NAMES, "--each-node")))
     files = options.files(paths)
     prepared = prepare_simulation(files, options)
+    wanted = read_changes(changes or (), options.validation, gates=prepared.gates)
     snapshots: list[ClusterSnapshot] = []
     with prepared.simulating() as (report, simulation, _):
         crashed = exit_code(report)

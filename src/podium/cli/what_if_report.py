@@ -7,9 +7,9 @@ those that a cluster does not survive are kept first, and how many there are is 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from podium.files.versioned_documents import add_version
 from podium.cli.what_if_document import consequences_document
 from podium.cli.what_if_view import tell_losses
+from podium.files.versioned_documents import add_version
 from podium.what_if.answer import WhatIfAnswer
 from podium.what_if.consequences import Consequences
 from podium.what_if.failures import Failure

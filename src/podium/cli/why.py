@@ -4,7 +4,6 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
 from podium.cli.input_warnings import input_warnings_document, show_input_warnings
@@ -18,8 +17,7 @@ from podium.cli.why_view import show_answer
 from podium.explain.proposals.answer_document import answer_document
 from podium.explain.proposals.search import Answer, find_proposals
 from podium.explain.trial import Trial
-from podium.simulator import PodResult, SimulationReport
-from podium.simulator.pod_references import PodsRefusedError, read_reference
+from podium.simulator.pod_references import PodsRefusedError, choose_result, names_workload
 
 
 def why(
@@ -82,7 +80,7 @@ def why(
     if runs_on or alone:
         scenario = only(scenario, found)
     with prepared.running(scenario=scenario) as (report, engine, ask):
-        result = _choose(report, found, named=_names_workload(pod))
+        result = choose_result(report, found, of_workload=names_workload(pod))
         key = result.key
         crashed = exit_code(report)
         if result.placed:
@@ -106,21 +104,3 @@ def why(
     if crashed not in (OK, NO):
         return crashed
     return OK if answer.node or answer.proposals else NO
-
-
-def _names_workload(reference: str) -> bool:
-    return read_reference(reference)[0] != "Pod"
-
-
-def _choose(report: SimulationReport, pod: Pod, *, named: bool) -> PodResult:
-    """The result of a pod; of a workload that of the first of its pods that gets no node."""
-    own = next(result for result in report.pods if result.pod.metadata.key == pod.metadata.key)
-    if not named or not own.placed:
-        return own
-    controller, namespace = pod.metadata.controller, pod.metadata.namespace
-    for result in report.pods:
-        metadata = result.pod.metadata
-        is_own = (metadata.namespace, metadata.controller) == (namespace, controller)
-        if is_own and not result.placed:
-            return result
-    return own

@@ -19,7 +19,6 @@ from urllib.parse import quote
 
 from msgspec.structs import replace
 
-from podium.golang.errors import InputError, closest, did_you_mean
 from podium.client.credentials import Credentials, user_credentials
 from podium.client.exec_plugin import ExecCredentials
 from podium.client.http_transport import HttpTransport
@@ -28,6 +27,7 @@ from podium.config.errors import ConfigurationError
 from podium.config.flags.client_settings import ROOT_CA_FILE, TOKEN_FILE, ClientSettings
 from podium.config.kubeconfig import ClusterEntry, ContextEntry, UserEntry, load_kubeconfig
 from podium.files.bounded_files import read_file
+from podium.golang.errors import InputError, closest, did_you_mean
 
 _USUAL: Final = "~/.kube/config"
 _NAMESPACE_FILE: Final = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"

@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from podium.golang.errors import InputError
 from podium.client.tls import Certificate, certificate_of
 from podium.config.kubeconfig import UserEntry
 from podium.files.bounded_files import read_file
+from podium.golang.errors import InputError
 
 _TOKEN_FILE_AGE_S: Final = 60.0
 

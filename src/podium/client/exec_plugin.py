@@ -15,10 +15,10 @@ from typing import Any, Final
 
 import msgspec
 
-from podium.golang.errors import InputError
 from podium.client.credentials import Credential, bearer
 from podium.client.tls import Certificate
 from podium.config.kubeconfig import ClusterEntry, ExecPlugin
+from podium.golang.errors import InputError
 
 _TIME_S: Final = 60.0
 _MAX_BYTES: Final = 1 << 20

@@ -23,7 +23,6 @@ from aiohappyeyeballs import AddrInfoType
 from multidict import CIMultiDict
 from yarl import URL
 
-from podium.golang.errors import InputError
 from podium.client.credentials import Credential, Credentials
 from podium.client.direct_requests import DirectRequests
 from podium.client.http_exchange import HttpExchange, open_exchange
@@ -31,6 +30,7 @@ from podium.client.open_sockets import OpenSockets, plain_socket
 from podium.client.tls import Certificate, tls_context
 from podium.client.transport import JSON, MAX_BYTES, Reply, Request, Stream, Unreachable
 from podium.config.kubeconfig import ClusterEntry
+from podium.golang.errors import InputError
 
 _CONNECTIONS: Final = 64
 _IDLE_S: Final = 60.0

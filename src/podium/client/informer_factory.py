@@ -13,11 +13,11 @@ from random import Random
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from podium.golang.errors import InputError
 from podium.client.clock import Clock
 from podium.client.kube_client import EVERYTHING, KubeClient, Selection
 from podium.client.resources import ResourceType
 from podium.client.shared_informer import SharedInformer
+from podium.golang.errors import InputError
 
 T = TypeVar("T")
 

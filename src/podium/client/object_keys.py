@@ -1,7 +1,7 @@
 """What tells objects apart: key, uid and resource version, of typed and of plain objects alike.
 
 A plain object is what JSON decodes to, a dictionary; a typed one has `metadata` with attributes, as
-those of `podium.api` have. Everything above this module reads neither form itself.
+those of `podium.kubernetes.kinds` have. Everything above this module reads neither form itself.
 
 A resource version is compared as a number where both are numbers; where one is not, all that can be
 said is whether they differ.

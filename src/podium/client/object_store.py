@@ -3,7 +3,8 @@
 What matters is the difference between what is known and what comes, not what a watch calls it: an
 event for an object that is known is an update, for one that is not an addition. A list replaces
 everything: objects that it lacks were deleted while nobody watched, and objects that it has in the
-version that is known are no news.
+version that is known are no news. An object that took the place of another of its name is a
+deletion and an addition, here as in a `SharedInformer`.
 """
 
 from collections.abc import Iterable, Iterator
@@ -31,6 +32,7 @@ class Handler(Protocol[SeenT_contra]):
 
 
 class _Held(NamedTuple, Generic[T]):
+    uid: str
     resource_version: str
     obj: T
 
@@ -76,15 +78,18 @@ class ObjectStore(Generic[T]):
 
     def put(self, head: Head, item: msgspec.Raw) -> None:
         """Take in one version of an object."""
-        key, version = head.key, head.metadata.resource_version
+        key, uid, version = head.key, head.metadata.uid, head.metadata.resource_version
         held = self._held.get(key)
         if held is not None and held.resource_version == version:
             return
         obj = self._reader.read(key, item)
         if obj is None:
             return
-        self._held[key] = _Held(version, obj)
+        self._held[key] = _Held(uid, version, obj)
         if held is None:
+            self._handler.added(obj)
+        elif held.uid != uid:
+            self._handler.deleted(held.obj, seen=False)
             self._handler.added(obj)
         else:
             self._handler.updated(held.obj, obj)

@@ -18,7 +18,6 @@ from typing import Final, Generic, Protocol, TypeVar
 
 import msgspec
 
-from podium.golang.errors import InputError
 from podium.client.api_errors import (
     Gone,
     ResourceVersionTooLarge,
@@ -44,6 +43,7 @@ from podium.client.watching import (
     events,
     head_of,
 )
+from podium.golang.errors import InputError
 
 _LOG: Final = logging.getLogger("podium.client")
 _SHORT_S: Final = 1.0

@@ -62,6 +62,7 @@ PERSISTENT_VOLUME_CLAIMS: Final = _core("persistentvolumeclaims", "PersistentVol
 PERSISTENT_VOLUMES: Final = _core("persistentvolumes", "PersistentVolume", namespaced=False)
 PODS: Final = _core("pods", "Pod")
 REPLICATION_CONTROLLERS: Final = _core("replicationcontrollers", "ReplicationController")
+LIMIT_RANGES: Final = _core("limitranges", "LimitRange")
 RESOURCE_QUOTAS: Final = _core("resourcequotas", "ResourceQuota")
 SERVICE_ACCOUNTS: Final = _core("serviceaccounts", "ServiceAccount")
 SERVICES: Final = _core("services", "Service")
@@ -73,6 +74,9 @@ DAEMON_SETS: Final = ResourceType("apps", "v1", "daemonsets", "DaemonSet")
 DEPLOYMENTS: Final = ResourceType("apps", "v1", "deployments", "Deployment")
 REPLICA_SETS: Final = ResourceType("apps", "v1", "replicasets", "ReplicaSet")
 STATEFUL_SETS: Final = ResourceType("apps", "v1", "statefulsets", "StatefulSet")
+RUNTIME_CLASSES: Final = ResourceType(
+    "node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", namespaced=False
+)
 CRON_JOBS: Final = ResourceType("batch", "v1", "cronjobs", "CronJob")
 ENDPOINT_SLICES: Final = ResourceType("discovery.k8s.io", "v1", "endpointslices", "EndpointSlice")
 JOBS: Final = ResourceType("batch", "v1", "jobs", "Job")

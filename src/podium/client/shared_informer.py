@@ -17,7 +17,6 @@ from collections.abc import Iterable, Mapping
 from random import Random, SystemRandom
 from typing import Any, Final, Generic, TypeVar
 
-from podium.golang.errors import InputError
 from podium.client.clock import Clock, LoopClock
 from podium.client.delta_fifo import Delta, DeltaFIFO, DeltaType, PoppedDeltas
 from podium.client.event_handlers import HandlerRegistration, ResourceEventHandler
@@ -36,6 +35,7 @@ from podium.client.object_keys import (
 from podium.client.reflector import Reflector
 from podium.client.resources import ResourceType
 from podium.client.shared_processor import SharedProcessor
+from podium.golang.errors import InputError
 
 T = TypeVar("T")
 

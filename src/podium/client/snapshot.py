@@ -18,8 +18,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from podium.kubernetes.kinds.typed_objects import KubeObject
-from podium.kubernetes.kinds.lists import DecodedItems, decode_list_items, decode_list_meta
 from podium.client.api_errors import (
     BadRequest,
     Forbidden,
@@ -27,8 +25,11 @@ from podium.client.api_errors import (
     NotFound,
     ResourceVersionTooLarge,
 )
+from podium.client.asyncio_versions import unwrap_errors
 from podium.client.kube_client import EVERYTHING, KubeClient, Query, Selection
 from podium.client.resources import ResourceType
+from podium.kubernetes.kinds.lists import DecodedItems, decode_list_items, decode_list_meta
+from podium.kubernetes.kinds.typed_objects import KubeObject
 
 PAGE: Final = 500
 MAX_LISTS_AT_ONCE: Final = 4
@@ -102,13 +103,11 @@ async def read_snapshot(
             async with turns:
                 await reading.read(listing)
 
-        try:
+        with unwrap_errors(BaseException):
             async with asyncio.TaskGroup() as group:
                 for listing in listings:
                     if listing.resource not in reading.snapshot.unread:
                         group.create_task(take_turn(listing))
-        except BaseExceptionGroup as several:
-            raise several.exceptions[0] from None
         return reading.snapshot
 
 

@@ -8,10 +8,10 @@ be named. What cannot be used is an `InputError` that names the field and, if it
 import ssl
 from dataclasses import dataclass
 
-from podium.golang.errors import InputError
-from podium.client.client_certificates import present
 from podium.config.kubeconfig import ClusterEntry, UserEntry
 from podium.files.bounded_files import read_file
+from podium.golang.errors import InputError
+from podium.net.tls import TLSConfigError, client_context, present
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,36 +54,22 @@ def authority_of(cluster: ClusterEntry) -> bytes:
 
 def tls_context(cluster: ClusterEntry, certificate: Certificate | None) -> ssl.SSLContext:
     """Raises InputError."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    # upstream: any certificate that is trusted ends the chain.
-    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     authority = authority_of(cluster)
-    if cluster.insecure_skip_tls_verify:
-        if authority:
-            raise InputError(
-                "contradicts certificate-authority",
-                path="cluster.insecure-skip-tls-verify",
-                remedy="keep one of the two",
-            )
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    elif authority:
-        _trust(context, authority)
-    else:
-        context.load_default_certs()
-    if certificate is not None:
-        _present(context, certificate)
-    return context
-
-
-def _trust(context: ssl.SSLContext, authority: bytes) -> None:
+    if cluster.insecure_skip_tls_verify and authority:
+        raise InputError(
+            "contradicts certificate-authority",
+            path="cluster.insecure-skip-tls-verify",
+            remedy="keep one of the two",
+        )
     try:
-        context.load_verify_locations(cadata=authority.decode("ascii"))
-    except (ssl.SSLError, ValueError):
+        context = client_context(authority or None, verifies=not cluster.insecure_skip_tls_verify)
+    except TLSConfigError:
         raise InputError(
             "holds no certificate in PEM form", path="cluster.certificate-authority"
         ) from None
+    if certificate is not None:
+        _present(context, certificate)
+    return context
 
 
 def _present(context: ssl.SSLContext, certificate: Certificate) -> None:

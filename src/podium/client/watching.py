@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from podium.golang.errors import PodiumError
 from podium.client.object_keys import Key
+from podium.golang.errors import PodiumError
 
 ADDED: Final = "ADDED"
 MODIFIED: Final = "MODIFIED"

@@ -11,15 +11,15 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from podium.kubernetes.rules.host_ports import HostPort
-from podium.kubernetes.rules.pod_affinity import PodAffinityTerms
-from podium.kubernetes.rules.requests import allocatable_vector
 from podium.cluster.claim_users import ClaimUsers
 from podium.cluster.growth import Ints
 from podium.cluster.label_columns import ABSENT
 from podium.cluster.pod_classes import CarriedTerm, ClassKey, PodCounter
 from podium.cluster.pod_info import PodInfo, PodShape
 from podium.cluster.state import Cluster
+from podium.kubernetes.rules.host_ports import HostPort
+from podium.kubernetes.rules.pod_affinity import PodAffinityTerms
+from podium.kubernetes.rules.requests import allocatable_vector
 
 
 class Audit:

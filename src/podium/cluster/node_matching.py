@@ -9,12 +9,17 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from podium.golang.arithmetic import parse_int
-from podium.kubernetes.rules.labels import GREATER, IN, Requirement
-from podium.kubernetes.rules.node_affinity import NAME_FIELD, FieldRequirement, NodeTerm, RequiredNodeAffinity
 from podium.cluster.growth import Codes, Mask, Rows, count_of
 from podium.cluster.label_columns import ABSENT, LabelColumn
 from podium.cluster.nodes import NodeTable
+from podium.golang.arithmetic import parse_int
+from podium.kubernetes.rules.labels import GREATER, IN, Requirement
+from podium.kubernetes.rules.node_affinity import (
+    NAME_FIELD,
+    FieldRequirement,
+    NodeTerm,
+    RequiredNodeAffinity,
+)
 
 _NUMBER, _IS_NUMBER = "number", "is a number"
 

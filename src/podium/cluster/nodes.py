@@ -11,13 +11,13 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.rules.requests import allocatable_vector
 from podium.cluster.change_log import ChangeLog
 from podium.cluster.growth import Codes, Ints, Mask, RowSlice, next_capacity, wider
 from podium.cluster.images import ImageIndex
 from podium.cluster.interning import Interner
 from podium.cluster.label_columns import LabelColumns
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.rules.requests import allocatable_vector
 
 CPU, MEMORY, EPHEMERAL_STORAGE = 0, 1, 2
 

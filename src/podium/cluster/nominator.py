@@ -6,9 +6,9 @@ else chose the node for it). Order per node is order of arrival.
 
 from collections.abc import Iterator, Sequence
 
+from podium.cluster.pod_info import PodInfo, PodShape
 from podium.kubernetes.kinds.meta import ObjectMeta
 from podium.kubernetes.kinds.pod import Pod
-from podium.cluster.pod_info import PodInfo, PodShape
 
 _MAX_REMEMBERED = 4096
 

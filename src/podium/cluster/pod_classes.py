@@ -13,11 +13,11 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from podium.kubernetes.rules.labels import Selector
-from podium.kubernetes.rules.pod_affinity import AffinityTerm, PodAffinityTerms
 from podium.cluster.growth import Ints, wider
 from podium.cluster.nodes import NodeTable
 from podium.cluster.pod_info import PodInfo
+from podium.kubernetes.rules.labels import Selector
+from podium.kubernetes.rules.pod_affinity import AffinityTerm, PodAffinityTerms
 
 _MAX_COUNTER_BYTES = 256 * 1024 * 1024
 _FEWEST_COUNTERS = 16

@@ -10,10 +10,10 @@ Off unless `enabled`, because every pod that comes to a node or leaves one passe
 
 from collections.abc import Sequence
 
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.cluster.catalog import Catalog
 from podium.cluster.pod_info import PodInfo
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.pod_groups import PodGroup
 
 GroupKey = tuple[str, str]
 

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import astuple, replace
 
+from podium.cluster.compaction import Compaction
+from podium.kubernetes.kinds.pod import Container, Pod
 from podium.kubernetes.rules.host_ports import HostPort, host_ports
 from podium.kubernetes.rules.node_affinity import (
     PreferredNodeTerm,
@@ -21,7 +23,6 @@ from podium.kubernetes.rules.node_affinity import (
     preferred_of,
     required_of,
 )
-from podium.kubernetes.kinds.pod import Container, Pod
 from podium.kubernetes.rules.pod_affinity import PodAffinityTerms, parse_pod_affinity
 from podium.kubernetes.rules.requests import (
     ALL_REQUESTS,
@@ -35,7 +36,6 @@ from podium.kubernetes.rules.requests import (
     to_vector,
 )
 from podium.kubernetes.rules.timestamps import seconds_of
-from podium.cluster.compaction import Compaction
 
 if TYPE_CHECKING:
     from podium.cluster.pod_classes import PodClass

@@ -12,9 +12,9 @@ from typing import Final
 
 import numpy as np
 
-from podium.kubernetes.rules.labels import EXISTS, IN, NOT_IN, Requirement, Selector
 from podium.cluster.growth import Ints
 from podium.cluster.pod_classes import PodClass, PodQuery
+from podium.kubernetes.rules.labels import EXISTS, IN, NOT_IN, Requirement, Selector
 
 Classes = set[PodClass]
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from podium.kubernetes.rules.host_ports import ANY_IP, HostPort
 from podium.cluster.growth import Mask, Rows, count_of, wider
+from podium.kubernetes.rules.host_ports import ANY_IP, HostPort
 
 
 class PortColumns:

@@ -6,9 +6,9 @@ filters and scores read (usage and pod classes) and put back afterwards, each in
 the node's list. Where a pod is and what its group knows of it does not change.
 """
 
-from podium.kubernetes.rules.host_ports import HostPort
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
+from podium.kubernetes.rules.host_ports import HostPort
 
 
 class RemovedPods:

@@ -12,9 +12,6 @@ from contextlib import contextmanager
 import numpy as np
 import numpy.typing as npt
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.rules.requests import ALL_REQUESTS, RequestRules
 from podium.cluster.catalog import Catalog
 from podium.cluster.nodes import NodeTable
 from podium.cluster.nominated_pods import NominatedPodsByPriority
@@ -24,6 +21,9 @@ from podium.cluster.pod_classes import PodClasses
 from podium.cluster.pod_group_state import PodGroupStates
 from podium.cluster.pod_info import PodInfo, PodInfos
 from podium.cluster.usage import Usage
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.requests import ALL_REQUESTS, RequestRules
 
 
 class CacheError(Exception):

@@ -7,10 +7,10 @@ The rule for one toleration and one taint is `podium.kubernetes.rules.toleration
 
 from collections.abc import Iterable
 
-from podium.kubernetes.kinds.pod import Toleration
-from podium.kubernetes.rules.tolerations import TolerationIndex
 from podium.cluster.growth import Ints, Mask, Rows
 from podium.cluster.nodes import NodeTable, TaintTriple
+from podium.kubernetes.kinds.pod import Toleration
+from podium.kubernetes.rules.tolerations import TolerationIndex
 
 
 def untolerated_mask(

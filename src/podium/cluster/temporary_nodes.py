@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 from msgspec.structs import replace
 
-from podium.kubernetes.kinds.node import Node
 from podium.cluster.state import Cluster
+from podium.kubernetes.kinds.node import Node
 
 
 class TemporaryNodes:

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from podium.kubernetes.rules.host_ports import HostPort
 from podium.cluster.change_log import ChangeLog
 from podium.cluster.claim_users import ClaimUsers
 from podium.cluster.growth import Ints, wider
 from podium.cluster.nodes import NodeTable
 from podium.cluster.pod_info import PodInfo, PodShape
 from podium.cluster.ports import PortColumns
+from podium.kubernetes.rules.host_ports import HostPort
 
 
 class Usage:

@@ -16,9 +16,6 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from podium.kubernetes.kinds.typed_objects import KINDS
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster_traces.recorded_cluster import RecordedChange, RecordedCluster
 from podium.cluster_traces.recorded_pods import PlacedBy, RecordedPod
 from podium.cluster_traces.replay import ReplayRules
@@ -28,6 +25,9 @@ from podium.engine.decision import Decision
 from podium.explain.trial import Trial
 from podium.extenders.asking_offline import asker_of
 from podium.framework.asking import Asker
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.typed_objects import KINDS
 from podium.simulator.run import Simulation
 from podium.simulator.scenario import load_scenario
 
@@ -94,7 +94,7 @@ def check_decisions(
     objects = [obj for obj in cluster.objects if type(obj) in kinds]
     there = [each.pod for each in cluster.pods if each.is_there_first]
     simulation = Simulation(
-        load_scenario([], stored=[*objects, *there], unread=cluster.unread),
+        load_scenario([], gates=rules.gates, stored=[*objects, *there], unread=cluster.unread),
         _scoring_all_nodes(configuration),
         registry,
         seed=rules.seed,

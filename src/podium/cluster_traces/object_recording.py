@@ -1,7 +1,8 @@
 """An object as it is written into a trace: the fields of the allow-list, and no others.
 
 For each Struct that `recorded_fields.py` names, a writer is made once that copies just those fields
-into plain JSON. Fields that have their default are left out, as everywhere in `podium.api`.
+into plain JSON. Fields that have their default are left out, as everywhere in
+`podium.kubernetes.kinds`.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,15 +11,15 @@ from typing import Any, Final
 import msgspec
 from msgspec import inspect
 
-from podium.kubernetes.kinds.coscheduling import SchedulingXPodGroup
-from podium.kubernetes.kinds.elastic_quota import ElasticQuota
-from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.typed_objects import KINDS, decode_as
-from podium.kubernetes.kinds.meta import KubeObject, KubeStruct, ObjectMeta
-from podium.kubernetes.kinds.pod import PodCondition, PodStatus
 from podium.client import ResourceType, resources
 from podium.cluster_traces.recorded_annotations import select_annotations
 from podium.cluster_traces.recorded_fields import RECORDED_FIELDS
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.coscheduling import SchedulingXPodGroup
+from podium.kubernetes.kinds.elastic_quota import ElasticQuota
+from podium.kubernetes.kinds.meta import KubeObject, KubeStruct, ObjectMeta
+from podium.kubernetes.kinds.pod import PodCondition, PodStatus
+from podium.kubernetes.kinds.typed_objects import KINDS, decode_as
 from podium.simulator.read_kinds import READ
 
 RECORDED_STRUCTS: Final[dict[ResourceType, type[KubeObject]]] = {

@@ -9,16 +9,10 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Final
+from typing import Final, assert_never
 
 import msgspec
 
-from podium.golang.errors import InputError
-from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.typed_objects import KubeObject, ObjectError, convert_object
-from podium.kubernetes.rules.merge_patch import merge
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.rules.timestamps import parse_time
 from podium.client.snapshot import Unread
 from podium.cluster_traces.object_recording import RECORDED_STRUCTS, resource_name
 from podium.cluster_traces.recorded_pods import RecordedPod, RecordedPods
@@ -36,6 +30,12 @@ from podium.cluster_traces.trace_lines import (
 )
 from podium.cluster_traces.trace_reading import TraceFile, open_trace
 from podium.engine.garbage import uncollected
+from podium.golang.errors import InputError
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.typed_objects import KubeObject, ObjectError, convert_object
+from podium.kubernetes.rules.merge_patch import merge
+from podium.kubernetes.rules.timestamps import parse_time
 
 _STRUCTS: Final = {resource_name(each): struct for each, struct in RECORDED_STRUCTS.items()}
 _PODS: Final = "pods"
@@ -152,6 +152,8 @@ class _Reading:
                 self._gaps[line.resource] += self._is_begun
             case Resumed() | End():
                 pass
+            case _:
+                assert_never(line)
 
     def _end_snapshot(self, at: float) -> None:
         self._snapshot_at = at

@@ -1,9 +1,9 @@
 """Which fields of objects are written into a trace: the allow-list, and the only one.
 
 Contract: what is not named here is never written, whatever an API server sends and whatever the
-Structs of `podium.api` learn to read some day. Nothing that can hold a secret is named: no command,
-argument or environment, no message, no mount option, no parameter of a driver, no name of a Secret;
-of annotations only the keys of `recorded_annotations.py` pass.
+Structs of `kubernetes.kinds` learn to read some day. Nothing that can hold a secret is named: no
+command, argument or environment, no message, no mount option, no parameter of a driver, no name of
+a Secret; of annotations only the keys of `recorded_annotations.py` pass.
 """
 
 from typing import Final
@@ -186,5 +186,5 @@ ElasticQuota: metadata spec status
 ElasticQuotaSpec: min max
 ElasticQuotaStatus: used
 """
-"""One Struct of `podium.api` after the other, with the names that its fields have in JSON; every
-object has `apiVersion` and `kind` besides."""
+"""One Struct of `kubernetes.kinds` after the other, with the names that its fields have in JSON;
+every object has `apiVersion` and `kind` besides."""

@@ -12,10 +12,10 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from podium.kubernetes.rules.node_pods import is_bound_to_node
-from podium.kubernetes.kinds.pod import Pod, PodCondition
-from podium.kubernetes.rules.timestamps import parse_time
 from podium.cluster_traces.recorded_annotations import DECISIONS
+from podium.kubernetes.kinds.pod import Pod, PodCondition
+from podium.kubernetes.rules.node_pods import is_bound_to_node
+from podium.kubernetes.rules.timestamps import parse_time
 
 PREEMPTED: Final = "PreemptionByScheduler"
 

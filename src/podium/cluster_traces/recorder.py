@@ -19,10 +19,9 @@ from typing import Final
 
 import msgspec
 
-from podium.kubernetes.kinds.typed_objects import KubeObject
-from podium.kubernetes.rules.merge_patch import merge
 from podium.client import Clock, KubeClient, LoopClock, ObjectStore, ResourceType, Selection
 from podium.client import resources as known_resources
+from podium.client.asyncio_versions import unwrap_errors
 from podium.client.reflector import Reflector
 from podium.cluster_traces.object_recording import (
     RECORDED_STRUCTS,
@@ -41,6 +40,8 @@ from podium.cluster_traces.trace_lines import (
     diff_objects,
 )
 from podium.cluster_traces.trace_writing import TraceWriter
+from podium.kubernetes.kinds.typed_objects import KubeObject
+from podium.kubernetes.rules.merge_patch import merge
 from podium.simulator.read_kinds import UNFINISHED_PODS
 
 _LOOK_S: Final = 0.5
@@ -112,14 +113,12 @@ class ClusterRecorder:
     async def run(self, for_s: float | None = None) -> None:
         """Until cancelled, or for so long after everything that was there is written. Raises
         TraceFull, TraceUnwritable."""
-        try:
+        with unwrap_errors(BaseException):
             async with asyncio.TaskGroup() as group:
                 following = [group.create_task(each.run()) for each in self._reflectors.values()]
                 await self._look_after(for_s)
                 for task in following:
                     task.cancel()
-        except BaseExceptionGroup as several:
-            raise several.exceptions[0] from None
 
     async def _look_after(self, for_s: float | None) -> None:
         left_s = float("inf")
@@ -201,11 +200,6 @@ class _LineWriter:
         if old == new:
             return
         before, after = msgspec.json.decode(old), msgspec.json.decode(new)
-        if before["metadata"].get("uid") != after["metadata"].get("uid"):
-            # Another object of that name: a patch would tell a life that nobody lived.
-            self.deleted(old, seen=False)
-            self.added(new)
-            return
         patch = diff_objects(before, after)
         if patch is None or merge(before, patch) != after:
             self._write(lambda at, resource: Put(at, resource, after))

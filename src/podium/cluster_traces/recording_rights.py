@@ -13,6 +13,7 @@ from typing import Final
 
 from podium.client import KubeClient, ResourceType, Selection
 from podium.client.api_errors import Forbidden, NotFound
+from podium.client.asyncio_versions import unwrap_errors
 from podium.client.kube_client import EVERYTHING
 from podium.client.snapshot import Unread
 from podium.simulator.read_kinds import REQUIRED
@@ -48,11 +49,9 @@ async def find_rights(client: KubeClient, resources: Sequence[ResourceType]) -> 
         async with turns:
             return await _try_reading(client, resource)
 
-    try:
+    with unwrap_errors(BaseException):
         async with asyncio.TaskGroup() as group:
             looks = [group.create_task(look(resource)) for resource in resources]
-    except BaseExceptionGroup as several:
-        raise several.exceptions[0] from None
     rights = RecordingRights()
     for resource, looked in zip(resources, looks, strict=True):
         why = looked.result()

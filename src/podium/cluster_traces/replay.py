@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import fsum
 
-from podium.kubernetes.kinds.typed_objects import KINDS
 from podium.cluster_traces.node_use import measure_node_use
 from podium.cluster_traces.recorded_cluster import RecordedCluster
 from podium.cluster_traces.replay_events import make_replay_input
@@ -19,8 +18,9 @@ from podium.cluster_traces.replay_report import (
     recorded_stays,
     replayed_stays,
 )
-from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.extenders.asking_offline import asker_of
+from podium.kubernetes.kinds.typed_objects import KINDS
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.simulator.timed_report import TimedReport
 from podium.simulator.timed_run import TimedRun
 from podium.user_code.plugins import Equipped
@@ -46,7 +46,7 @@ def replay(
     configuration, registry, plugin_notes = rules.equipped
     schedulers = {profile.scheduler_name for profile in configuration.profiles}
     kinds = {*KINDS.values(), *(kind.struct for kind in rules.equipped.watched_kinds)}
-    given = make_replay_input(cluster, schedulers, kinds)
+    given = make_replay_input(cluster, schedulers, kinds, gates=rules.gates)
     run = TimedRun(
         given.scenario,
         configuration,

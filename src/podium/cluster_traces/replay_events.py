@@ -15,6 +15,8 @@ from operator import attrgetter
 
 from msgspec.structs import replace
 
+from podium.cluster_traces.recorded_cluster import RecordedChange, RecordedCluster
+from podium.cluster_traces.recorded_pods import PlacedBy, RecordedPod
 from podium.kubernetes.kinds.devices import ResourceClaim
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.node import Node
@@ -26,8 +28,7 @@ from podium.kubernetes.kinds.storage import (
     StorageClass,
     VolumeAttachment,
 )
-from podium.cluster_traces.recorded_cluster import RecordedChange, RecordedCluster
-from podium.cluster_traces.recorded_pods import PlacedBy, RecordedPod
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.plugins.dynamic_resources.pod_claims import EXTENDED_RESOURCE_ANNOTATION
 from podium.simulator.scenario import Scenario, load_scenario
 from podium.simulator.timed_events import (
@@ -54,7 +55,11 @@ class ReplayInput:
 
 
 def make_replay_input(
-    cluster: RecordedCluster, schedulers: Collection[str], kinds: Collection[type[KubeObject]]
+    cluster: RecordedCluster,
+    schedulers: Collection[str],
+    kinds: Collection[type[KubeObject]],
+    *,
+    gates: FeatureGates,
 ) -> ReplayInput:
     """`schedulers` are the names of profiles; `kinds` are those that an engine knows. Raises
     InputError for a trace without nodes."""
@@ -75,7 +80,7 @@ def make_replay_input(
         else:
             left_out[each.pod.spec.scheduler_name] += 1
     objects = [_as_stored(obj) for obj in cluster.objects if type(obj) in kinds]
-    scenario = load_scenario([], stored=[*objects, *there], unread=cluster.unread)
+    scenario = load_scenario([], gates=gates, stored=[*objects, *there], unread=cluster.unread)
     changes = [each for each in cluster.changes if type(each.obj) in kinds]
     events: list[TimedEvent] = [*_Changes(objects).select(changes), *pod_events]
     events.sort(key=attrgetter("at"))

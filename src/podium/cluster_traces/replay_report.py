@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster_traces.node_use import NodeUse, Stay
 from podium.cluster_traces.recorded_pods import RecordedPod
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
 from podium.simulator.percentiles import find_percentile
 from podium.simulator.timed_report import TimedPod, TimedReport
 

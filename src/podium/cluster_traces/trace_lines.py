@@ -19,8 +19,8 @@ from typing import Final
 
 import msgspec
 
-from podium.golang.json_values import JsonObject, JsonValue
 from podium.files.versioned_documents import API_VERSION
+from podium.golang.json_values import JsonObject, JsonValue
 
 KIND: Final = "ClusterTrace"
 MAX_LINE_BYTES: Final = 16 << 20

@@ -12,8 +12,6 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from podium.golang.errors import InputError
-from podium.files.versioned_documents import API_VERSION
 from podium.cluster_traces.trace_lines import (
     KIND,
     MAX_LINE_BYTES,
@@ -22,6 +20,8 @@ from podium.cluster_traces.trace_lines import (
     TraceLine,
 )
 from podium.files.gzip_inputs import MAGIC
+from podium.files.versioned_documents import API_VERSION
+from podium.golang.errors import InputError
 
 MAX_UNPACKED_BYTES: Final = 16 << 30
 _GZIP: Final = 31

@@ -12,9 +12,9 @@ from typing import Final
 
 import msgspec
 
-from podium.golang.errors import PodiumError
 from podium.cluster_traces.trace_lines import End, TraceHeader, TraceLine
 from podium.files.private_files import open_private_file
+from podium.golang.errors import PodiumError
 
 _GZIP: Final = 31
 """zlib's word for gzip with its header and checksum."""

@@ -8,7 +8,6 @@ the shape of their arguments.
 from podium.config.effective import effective, expanded
 from podium.config.errors import ConfigurationError, FieldProblem
 from podium.config.expand import expand_profile, expand_profiles
-from podium.kubernetes.releases.feature_gates import DEFAULT_GATES, FeatureGateError, FeatureGates
 from podium.config.load import load_configuration, load_file
 from podium.config.merge import PluginListError, expand_point, merge_plugins
 from podium.config.points import ExtensionPoint
@@ -19,9 +18,9 @@ from podium.config.types import (
     PluginSet,
     ProfileConfiguration,
 )
+from podium.kubernetes.releases.feature_gates import FeatureGateError, FeatureGates
 
 __all__ = [
-    "DEFAULT_GATES",
     "Configuration",
     "ConfigurationError",
     "ExtensionPoint",

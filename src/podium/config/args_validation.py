@@ -10,9 +10,6 @@ Source: `pkg/scheduler/apis/config/validation/validation_pluginargs.go`.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from podium.kubernetes.rules.label_syntax import key_problems
-from podium.kubernetes.rules.node_affinity import expression_problems, field_problems
-from podium.kubernetes.kinds.pod import NodeAffinity, NodeSelectorTerm
 from podium.config.errors import (
     FieldProblem,
     duplicate,
@@ -40,6 +37,9 @@ from podium.config.plugin_args import (
     VolumeBindingArgs,
     waits_for_binding_conditions,
 )
+from podium.kubernetes.kinds.pod import NodeAffinity, NodeSelectorTerm
+from podium.kubernetes.rules.label_syntax import key_problems
+from podium.kubernetes.rules.node_affinity import expression_problems, field_problems
 
 _DEVICE_STRATEGIES: Final = (LEAST_ALLOCATED, MOST_ALLOCATED)
 _STRATEGIES: Final = (LEAST_ALLOCATED, MOST_ALLOCATED, REQUESTED_TO_CAPACITY_RATIO)

@@ -12,12 +12,6 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from podium.kubernetes.kinds.pod import (
-    NodeAffinity,
-    NodeSelector,
-    NodeSelectorRequirement,
-    NodeSelectorTerm,
-)
 from podium.config.legacy_args import (
     NodeLabelArgs,
     NodeResourcesLeastAllocatedArgs,
@@ -48,6 +42,12 @@ from podium.config.types import (
     ProfileConfiguration,
 )
 from podium.config.validation import IN_TREE_VOLUME_LIMITS
+from podium.kubernetes.kinds.pod import (
+    NodeAffinity,
+    NodeSelector,
+    NodeSelectorRequirement,
+    NodeSelectorTerm,
+)
 
 AllArgs = dict[str, PluginArgs | RawArgs]
 

@@ -10,7 +10,7 @@ A Struct may say how Go names it: `GO_TYPE` (default `v1.<class name>`), and `GO
 fields that live in an embedded Go struct and carry its name in messages. `OLD_NAMES` are further
 names of its fields, taken if the caller says so and the field is not there under its own.
 
-Unlike `api/shapes.py` and `extenders/go_shapes.py` it does not stop at the first mistake, knows
+Unlike `kinds/shapes.py` and `extenders/go_shapes.py` it does not stop at the first mistake, knows
 Go's widths of numbers and durations, and tells each mistake twice: in Go's words and for people.
 """
 
@@ -21,9 +21,6 @@ from typing import Annotated, Any, Final, Generic, NamedTuple, TypeVar, Union, g
 import msgspec
 from msgspec.structs import FieldInfo, fields
 
-from podium.golang.errors import closest, did_you_mean
-from podium.golang.durations import Duration
-from podium.golang.quoting import quoted
 from podium.config.decode_values import (
     PLAIN_FLOAT,
     PLAIN_INT,
@@ -43,6 +40,9 @@ from podium.config.decode_values import (
 from podium.config.errors import FieldProblem
 from podium.config.findings import Finding, old_spelling
 from podium.config.json_text import members
+from podium.golang.durations import Duration
+from podium.golang.errors import closest, did_you_mean
+from podium.golang.quoting import quoted
 
 __all__ = [
     "DecodeError",

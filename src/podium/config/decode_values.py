@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Annotated, Any, Final, NamedTuple
 
-from podium.golang.durations import Duration, DurationError
-from podium.golang.yaml_scalars import ScalarError, plain
 from podium.config.errors import FieldProblem
 from podium.config.json_text import WrittenFloat
+from podium.golang.durations import Duration, DurationError
+from podium.golang.yaml_scalars import ScalarError, plain
 
 
 class GoNumber(NamedTuple):

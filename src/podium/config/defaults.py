@@ -1,11 +1,9 @@
-"""What holds when the user says nothing: the default plugins of 1.36 and every default value.
+"""What holds when the user says nothing: the default plugins and every default value.
 
-The default plugins all come through `multiPoint`, in an order that is visible in many places (it
-decides which reason a node shows), so the list is written out in full. The gated ones are added the
-way upstream does: DynamicResources right before DefaultPreemption, so that an idle claim is given
-back before a pod is evicted, and the others at the end.
+The default plugins are data of the release. They all come through `multiPoint`, in an order that is
+visible in many places: it decides which reason a node shows.
 
-Sources: `pkg/scheduler/apis/config/v1/{defaults,default_plugins}.go`.
+Source: `pkg/scheduler/apis/config/v1/defaults.go`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +11,6 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from podium.golang.durations import Duration
 from podium.config.merge import merge_plugins
 from podium.config.plugin_args import ARGS_KINDS, PluginArgs, RawArgs, defaulted
 from podium.config.typed_args import ArgsKinds, NamedArgs
@@ -28,64 +25,33 @@ from podium.config.types import (
     PluginSet,
     ProfileConfiguration,
 )
+from podium.golang.durations import Duration
+from podium.kubernetes.releases.feature_gates import FeatureGates
 
 ValueT = TypeVar("ValueT")
 
 DEFAULT_SCHEDULER_NAME: Final = "default-scheduler"
 
-_BEFORE_PREEMPTION: Final = (
-    PluginRef("SchedulingGates"),
-    PluginRef("PrioritySort"),
-    PluginRef("NodeUnschedulable"),
-    PluginRef("NodeName"),
-    PluginRef("TaintToleration", 3),
-    PluginRef("NodeAffinity", 2),
-    PluginRef("NodePorts"),
-    PluginRef("NodeResourcesFit", 1),
-    PluginRef("VolumeRestrictions"),
-    PluginRef("NodeVolumeLimits"),
-    PluginRef("VolumeBinding"),
-    PluginRef("VolumeZone"),
-    PluginRef("PodTopologySpread", 2),
-    PluginRef("InterPodAffinity", 2),
-)
-_FROM_PREEMPTION_ON: Final = (
-    PluginRef("DefaultPreemption"),
-    PluginRef("NodeResourcesBalancedAllocation", 1),
-    PluginRef("ImageLocality", 1),
-    PluginRef("DefaultBinder"),
-)
-_AT_THE_END: Final[tuple[tuple[str, tuple[PluginRef, ...]], ...]] = (
-    ("NodeDeclaredFeatures", (PluginRef("NodeDeclaredFeatures"),)),
-    ("GangScheduling", (PluginRef("GangScheduling"),)),
-    (
-        "TopologyAwareWorkloadScheduling",
-        (PluginRef("TopologyPlacementGenerator"), PluginRef("PodGroupPodsCount", 1)),
-    ),
-)
 
-
-def default_plugins(gates: Mapping[str, bool]) -> Plugins:
+def default_plugins(gates: FeatureGates) -> Plugins:
     """The plugins of a profile that names none."""
-    enabled = list(_BEFORE_PREEMPTION)
-    if gates["DynamicResourceAllocation"]:
-        enabled.append(PluginRef("DynamicResources", 2))
-    enabled.extend(_FROM_PREEMPTION_ON)
-    for gate, plugins in _AT_THE_END:
-        if gates[gate]:
-            enabled.extend(plugins)
+    enabled = (
+        PluginRef(plugin.name, plugin.weight)
+        for plugin in gates.release.plugins
+        if not plugin.gate or gates[plugin.gate]
+    )
     return Plugins(multi_point=PluginSet(enabled=tuple(enabled)))
 
 
-def merged_with_defaults(user: Plugins, gates: Mapping[str, bool]) -> Plugins:
+def merged_with_defaults(user: Plugins, gates: FeatureGates) -> Plugins:
     return merge_plugins(default_plugins(gates), user)
 
 
 def complete(
     written: KubeSchedulerConfiguration,
     plugin_args: Sequence[Sequence[NamedArgs]],
-    gates: Mapping[str, bool],
-    merged: Callable[[Plugins, Mapping[str, bool]], Plugins] = merged_with_defaults,
+    gates: FeatureGates,
+    merged: Callable[[Plugins, FeatureGates], Plugins] = merged_with_defaults,
     kinds: ArgsKinds = ARGS_KINDS,
 ) -> Configuration:
     """Fill in everything the user left out.

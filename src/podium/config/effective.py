@@ -14,13 +14,6 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import fields
 
-from podium.golang.durations import Duration
-from podium.kubernetes.kinds.pod import (
-    NodeSelector,
-    NodeSelectorRequirement,
-    PreferredSchedulingTerm,
-    TopologySpreadConstraint,
-)
 from podium.config.expand import PointLists
 from podium.config.json_text import WrittenFloat
 from podium.config.merge import ALL
@@ -41,6 +34,13 @@ from podium.config.types import (
     Plugins,
     PluginSet,
     ProfileConfiguration,
+)
+from podium.golang.durations import Duration
+from podium.kubernetes.kinds.pod import (
+    NodeSelector,
+    NodeSelectorRequirement,
+    PreferredSchedulingTerm,
+    TopologySpreadConstraint,
 )
 
 _DEFAULTS_AT_POINTS: Final = ("v1beta1", "v1beta2")

@@ -12,10 +12,10 @@ from copy import copy
 
 import msgspec
 
-from podium.kubernetes.rules import field_errors
 from podium.golang.errors import InputError
-from podium.kubernetes.rules.field_errors import FieldError, aggregate
 from podium.golang.json_values import ReadOnlyJson
+from podium.kubernetes.rules import field_errors
+from podium.kubernetes.rules.field_errors import FieldError, aggregate
 
 
 class FieldProblem(msgspec.Struct, frozen=True):

@@ -14,7 +14,6 @@ from podium.config.config_map import policy_of_config_map
 from podium.config.effective import effective, expanded
 from podium.config.errors import ConfigurationError
 from podium.config.expand import PointLists, expand_profiles
-from podium.kubernetes.releases.feature_gates import DEFAULT_GATES, FeatureGates
 from podium.config.findings import Finding
 from podium.config.load import Prepare, load_written
 from podium.config.merge import PluginListError
@@ -23,6 +22,7 @@ from podium.config.types import Configuration
 from podium.config.unasked_extenders import find_unasked
 from podium.config.unworkable_points import find_unworkable
 from podium.config.written import WrittenFile, read_written
+from podium.kubernetes.releases.feature_gates import FeatureGates
 
 __all__ = ["Equipment", "Examination", "KnownPlugins", "Mistake", "examine"]
 
@@ -74,7 +74,7 @@ class Examination:
 def examine(
     data: bytes,
     plugins: KnownPlugins,
-    gates: FeatureGates = DEFAULT_GATES,
+    gates: FeatureGates | None = None,
     *,
     prepare: Prepare = lambda _configuration: None,
     equip: Callable[[Configuration], Equipment] | None = None,

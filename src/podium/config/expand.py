@@ -8,7 +8,6 @@ are described by two questions that the caller answers, because this package kno
 from collections.abc import Mapping
 from typing import Final
 
-from podium.golang.quoting import quoted
 from podium.config.merge import (
     Exists,
     Implements,
@@ -17,9 +16,11 @@ from podium.config.merge import (
     expand_point,
     point_weights,
 )
-from podium.config.points import ExtensionPoint
+from podium.config.points import ExtensionPoint, points_of
 from podium.config.types import API_VERSION, Configuration, PluginRef, ProfileConfiguration
 from podium.config.validation import IN_TREE_VOLUME_LIMITS
+from podium.golang.quoting import quoted
+from podium.kubernetes.releases.release import release
 
 PointLists = Mapping[ExtensionPoint, tuple[PluginRef, ...]]
 
@@ -64,9 +65,10 @@ def expand_profile(
     """What runs at every point of one profile."""
     plugins = profile.plugins
     # Two rounds: a mistake in any point's own list is reported before one in multiPoint.
-    for point in ExtensionPoint:
+    points = points_of(release())
+    for point in points:
         check_specific(plugins, point, implements, exists)
-    lists = {point: expand_point(plugins, point, implements, exists) for point in ExtensionPoint}
+    lists = {point: expand_point(plugins, point, implements, exists) for point in points}
     _check_counts(profile.scheduler_name, lists)
     for point, title in _WEIGHTED_POINTS:
         _check_total_weight(point_weights(plugins, point, implements), title)

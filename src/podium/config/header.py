@@ -8,9 +8,9 @@ that says `Kind:` is therefore recognised, and refused for an unknown field.
 from collections.abc import Mapping
 from typing import Final
 
-from podium.golang.quoting import quoted
 from podium.config.decode import DecodeError, json_kind
 from podium.config.json_text import members
+from podium.golang.quoting import quoted
 
 SCHEME: Final = 'in scheme "pkg/scheduler/apis/config/scheme/scheme.go:29"'
 INTERNAL: Final = "__internal"

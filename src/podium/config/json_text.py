@@ -3,15 +3,15 @@
 Three things that a plain decoder loses decide about errors: which member came first, that one came
 twice, and whether a number was written `4` or `4.0` (the latter is no integer in JSON). Objects
 with repeated members come out as `RepeatedMembers`, numbers with a point or an exponent as
-`WrittenFloat`. Syntax errors are worded as Go's encoding/json words them (`api/go_json.py`).
+`WrittenFloat`. Syntax errors are worded as Go's encoding/json words them (`golang/json_reader.py`).
 """
 
 import re
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
-from podium.golang.json_reader import JSONSyntaxError, WrittenFloat, mended, read_whole
 from podium.config.errors import ConfigurationError
+from podium.golang.json_reader import JSONSyntaxError, WrittenFloat, mended, read_whole
 
 __all__ = [
     "MAX_VALUES",

@@ -9,13 +9,13 @@ Sources: `pkg/scheduler/apis/config/{v1beta1,v1beta2,v1beta3}/default_plugins.go
 and v1.28.
 """
 
-from collections.abc import Mapping
 from typing import Final
 
 from msgspec.structs import replace
 
 from podium.config.merge import ALL, merge_plugins, merge_set
 from podium.config.types import PluginRef, Plugins, PluginSet
+from podium.kubernetes.releases.feature_gates import FeatureGates
 
 # (point, companion point, plugins that have both)
 _COMPANIONS: Final = (
@@ -167,7 +167,7 @@ V1BETA3_DEFAULTS: Final = Plugins(
 
 
 def merged_v1beta1(
-    user: Plugins, _gates: Mapping[str, bool], defaults: Plugins = V1BETA1_DEFAULTS
+    user: Plugins, _gates: FeatureGates, defaults: Plugins = V1BETA1_DEFAULTS
 ) -> Plugins:
     """Defaults that are not switched off, then everything of the user's.
 
@@ -183,7 +183,7 @@ def merged_v1beta1(
     return with_companions(Plugins(**merged), user)
 
 
-def merged_v1beta2(user: Plugins, _gates: Mapping[str, bool]) -> Plugins:
+def merged_v1beta2(user: Plugins, _gates: FeatureGates) -> Plugins:
     """As in v1, except that nothing is remembered as disabled.
 
     upstream: `multiPoint` and `preEnqueue` can be written and are never looked at.
@@ -197,7 +197,7 @@ def merged_v1beta2(user: Plugins, _gates: Mapping[str, bool]) -> Plugins:
     return with_companions(plugins, user)
 
 
-def merged_v1beta3(user: Plugins, _gates: Mapping[str, bool]) -> Plugins:
+def merged_v1beta3(user: Plugins, _gates: FeatureGates) -> Plugins:
     """As in v1. upstream: `preEnqueue` can be written and is never looked at."""
     return merge_plugins(V1BETA3_DEFAULTS, replace(user, pre_enqueue=PluginSet()))
 

@@ -16,7 +16,6 @@ from podium.config.config_map import policy_of_config_map
 from podium.config.decode import DecodeError
 from podium.config.defaults import complete
 from podium.config.errors import ConfigurationError, FieldProblem, joined
-from podium.kubernetes.releases.feature_gates import DEFAULT_GATES, FeatureGates
 from podium.config.policy import is_policy, load_policy
 from podium.config.registration import version_of
 from podium.config.strict_errors import StrictErrors
@@ -25,6 +24,7 @@ from podium.config.types import API_VERSION, KIND, Configuration
 from podium.config.validation import configuration_problems
 from podium.config.versions import V1, V1BETA1, V1BETA2, V1BETA3, Version
 from podium.config.written import WrittenFile, read_written
+from podium.kubernetes.releases.feature_gates import FeatureGates
 
 READERS: Final[Mapping[str, Version]] = {
     version.api_version: version for version in (V1, V1BETA3, V1BETA2, V1BETA1)
@@ -38,7 +38,7 @@ def load_configuration(
     raw: Mapping[str, Any] | None,
     *,
     source: str = "",
-    gates: FeatureGates = DEFAULT_GATES,
+    gates: FeatureGates | None = None,
 ) -> Configuration:
     """Turn a document into the configuration the scheduler runs with.
 
@@ -54,7 +54,7 @@ def load_file(
     data: bytes,
     *,
     source: str = "",
-    gates: FeatureGates = DEFAULT_GATES,
+    gates: FeatureGates | None = None,
     takes_old: bool = True,
 ) -> Configuration:
     """Turn a file's content into the configuration the scheduler runs with; `takes_old` allows for
@@ -70,15 +70,16 @@ def load_written(
     written: WrittenFile,
     *,
     source: str = "",
-    gates: FeatureGates = DEFAULT_GATES,
+    gates: FeatureGates | None = None,
     prepare: Prepare = lambda _configuration: None,
     takes_old: bool = True,
 ) -> Configuration:
     """The configuration of a file that was read, extenders included.
 
     `prepare` is called with the valid configuration before anything is built from it, and may
-    refuse it.
+    refuse it. Without `gates` those of the newest release have their defaults.
     """
+    gates = gates or FeatureGates()
     try:
         configuration = decode_written(written, gates, takes_old=takes_old)
         prepare(configuration)

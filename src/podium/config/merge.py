@@ -20,10 +20,10 @@ Sources: `pkg/scheduler/apis/config/v1/default_plugins.go` and
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from podium.golang.quoting import quoted
 from podium.config.errors import ConfigurationError
 from podium.config.points import ExtensionPoint
 from podium.config.types import PluginRef, Plugins, PluginSet
+from podium.golang.quoting import quoted
 
 ALL: Final = "*"
 

@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from podium.golang.errors import closest, did_you_mean
-from podium.golang.quoting import quoted
 from podium.config.errors import ConfigurationError, FieldProblem
 from podium.config.merge import Exists, Implements, PluginListError
-from podium.config.points import ExtensionPoint
+from podium.config.points import ExtensionPoint, points_of
 from podium.config.validation import IN_TREE_VOLUME_LIMITS
 from podium.config.written import WrittenFile
+from podium.golang.errors import closest, did_you_mean
+from podium.golang.quoting import quoted
+from podium.kubernetes.releases.release import release
 
 MAX_TOLD: Final = 100
 _NO_SUCH_PLUGIN: Final = re.compile(r'\b[A-Z]\w*Plugin "([^"]*)" does not exist$')
@@ -106,7 +107,7 @@ def _list_problems(document: Any, plugins: KnownPlugins) -> Iterator[FieldProble
     """Entries of plugin lists that no plugin stands for, or not there, or that are there twice."""
     for i, profile in enumerate(_list(document, "profiles")):
         sets = _map(profile, "plugins")
-        for name, point in ((p.value, p) for p in ExtensionPoint):
+        for name, point in ((p.value, p) for p in points_of(release())):
             at = f"profiles[{i}].plugins.{name}.enabled"
             yield from _entries(at, _list(sets.get(name), "enabled"), point, plugins)
         at = f"profiles[{i}].plugins.{_MULTI_POINT}.enabled"
@@ -138,7 +139,7 @@ def _advice(problem: FieldProblem, plugins: KnownPlugins) -> str:
     if missing := _NO_SUCH_PLUGIN.search(text):
         return did_you_mean(closest(missing[1], plugins.names)) or _NO_NAME_LIKE_THAT
     if misplaced := _WRONG_POINT.search(text):
-        points = [p.value for p in ExtensionPoint if plugins.implements(misplaced[1], p)]
+        points = [p.value for p in points_of(release()) if plugins.implements(misplaced[1], p)]
         return f"it runs at {', '.join(points)}"
     if _TWICE.search(text):
         return "list it once"

@@ -12,11 +12,11 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 
+from podium.config.decode import Int32, Int64
 from podium.golang.durations import Duration
 from podium.kubernetes.kinds.pod import NodeAffinity, TopologySpreadConstraint
-from podium.config.decode import Int32, Int64
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.config.removed_gates import OLD_CAPACITY_GATE
+from podium.kubernetes.releases.removed_gates import OLD_CAPACITY_GATE
 
 LEAST_ALLOCATED: Final = "LeastAllocated"
 MOST_ALLOCATED: Final = "MostAllocated"

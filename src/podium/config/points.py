@@ -1,11 +1,15 @@
-"""The extension points of a profile, in the order in which a profile is put together.
+"""The extension points of a profile.
 
-That order is visible: of several mistakes in one profile, the one at the earliest point is the one
+Which points there are, and in which order a profile is put together, is data of the release. That
+order is visible: of several mistakes in one profile, the one at the earliest point is the one
 reported. The values are the names used in configuration files, so a point can be written as a
 plain string wherever that reads better.
 """
 
 from enum import StrEnum
+from functools import cache
+
+from podium.kubernetes.releases.release import Release
 
 
 class ExtensionPoint(StrEnum):
@@ -35,3 +39,9 @@ class ExtensionPoint(StrEnum):
     def is_weighted(self) -> bool:
         """Whether a plugin's weight means anything here."""
         return self in (ExtensionPoint.SCORE, ExtensionPoint.PLACEMENT_SCORE)
+
+
+@cache
+def points_of(known: Release) -> tuple[ExtensionPoint, ...]:
+    """The points of a release, in the order in which its profiles are put together."""
+    return tuple(map(ExtensionPoint, known.extension_points))

@@ -10,12 +10,10 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from podium.golang.quoting import quoted
 from podium.config.buildable import FIT, NO_FIT_ARGS, ignored_resources
 from podium.config.decode import DecodeError, decode
 from podium.config.defaults import DEFAULT_SCHEDULER_NAME, complete
 from podium.config.errors import ConfigurationError, FieldProblem, invalid, joined
-from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.header import header_of
 from podium.config.legacy_args import LegacyArgs, legacy_args_problems
 from podium.config.legacy_plugins import with_companions
@@ -50,6 +48,8 @@ from podium.config.types import (
 )
 from podium.config.validation import extender_problems
 from podium.config.versions import V1BETA1
+from podium.golang.quoting import quoted
+from podium.kubernetes.releases.feature_gates import FeatureGates
 
 _KIND: Final = "Policy"
 _WRAPPER: Final = "couldn't create scheduler from policy: "

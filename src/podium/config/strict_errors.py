@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from podium.golang.errors import did_you_mean
 from podium.config.decode import UnknownField
 from podium.config.errors import ConfigurationError, FieldProblem
 from podium.config.findings import Finding
+from podium.golang.errors import did_you_mean
 
 
 class StrictErrors:

@@ -10,12 +10,12 @@ from typing import Any, Final
 
 from podium.config.decode import Decoded, DecodeError, UnknownField, decode
 from podium.config.errors import ConfigurationError, FieldProblem
-from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.header import HEADER_FIELDS, header_of, not_registered
 from podium.config.json_text import RepeatedMembers, members
 from podium.config.plugin_args import PluginArgs, RawArgs, defaulted
 from podium.config.strict_errors import StrictErrors
 from podium.config.types import API_GROUP, KIND, KubeSchedulerConfiguration
+from podium.kubernetes.releases.feature_gates import FeatureGates
 
 ARGS_SUFFIX: Final = "Args"
 

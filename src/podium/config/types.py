@@ -15,11 +15,11 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 
-from podium.golang.durations import Duration
 from podium.config.decode import Float32, Int32, Int64
 from podium.config.findings import Finding
 from podium.config.plugin_args import PluginArgs, RawArgs
 from podium.config.points import ExtensionPoint
+from podium.golang.durations import Duration
 
 API_GROUP: Final = "kubescheduler.config.k8s.io"
 API_VERSION: Final = f"{API_GROUP}/v1"

@@ -13,13 +13,11 @@ from typing import Any, Final
 
 import msgspec
 
-from podium.kubernetes.rules.label_syntax import key_problems
-from podium.kubernetes.rules.requests import is_extended
 from podium.config.args_validation import args_problems
 from podium.config.errors import FieldProblem, duplicate, invalid, required
 from podium.config.legacy_args import LegacyArgs, legacy_args_problems
 from podium.config.plugin_args import NodeResourcesFitArgs, PluginArgs, RawArgs
-from podium.config.points import ExtensionPoint
+from podium.config.points import points_of
 from podium.config.typed_args import NamedArgs
 from podium.config.types import (
     API_VERSION,
@@ -29,11 +27,9 @@ from podium.config.types import (
     PluginSet,
     ProfileConfiguration,
 )
-
-# upstream: a plugin that was removed is not looked for at the placement points.
-_CHECKED_POINTS: Final = tuple(
-    sorted(p.value for p in ExtensionPoint if not p.value.startswith("placement"))
-)
+from podium.kubernetes.releases.release import release
+from podium.kubernetes.rules.label_syntax import key_problems
+from podium.kubernetes.rules.requests import is_extended
 
 Problems = Iterator[FieldProblem]
 
@@ -166,7 +162,7 @@ def _profile(
     if not profile.scheduler_name:
         yield required(f"{at}.schedulerName")
     yield from _percentage(profile.percentage_of_nodes_to_score, f"{at}.percentageOfNodesToScore")
-    for point in _CHECKED_POINTS:
+    for point in _checked_points():
         for i, plugin in enumerate(profile.plugins.at(point).enabled):
             if plugin.name in removed:
                 at_plugin = f"{at}.plugins.{point}.enabled[{i}]"
@@ -253,3 +249,8 @@ def _go_plugin_set(plugins: PluginSet) -> dict[str, Any]:
 
 def _plain(args: PluginArgs | RawArgs) -> Any:
     return args.value if isinstance(args, RawArgs) else msgspec.to_builtins(args)
+
+
+def _checked_points() -> list[str]:
+    # upstream: a plugin that was removed is not looked for at the placement points.
+    return sorted(p.value for p in points_of(release()) if not p.value.startswith("placement"))

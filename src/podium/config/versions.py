@@ -30,6 +30,7 @@ from podium.config.types import (
     Plugins,
 )
 from podium.config.validation import V1_RULES, Rules
+from podium.kubernetes.releases.feature_gates import FeatureGates
 
 _GO_TYPE: Final = re.compile(r"(of type (?:\[\])?)v1\.")
 _DROPPED_IN_V1BETA2: Final = (
@@ -62,7 +63,7 @@ class Version:
     `judge` finds what only it objects to."""
 
     api_version: str
-    merged: Callable[[Plugins, Mapping[str, bool]], Plugins]
+    merged: Callable[[Plugins, FeatureGates], Plugins]
     args_kinds: ArgsKinds
     rules: Rules
     shape: type[KubeSchedulerConfiguration] = KubeSchedulerConfiguration

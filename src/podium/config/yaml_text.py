@@ -12,9 +12,9 @@ from typing import Any, Final
 
 import yaml
 
-from podium.golang.yaml_reader import PARSER
 from podium.config.errors import ConfigurationError
 from podium.config.yaml_values import ValueBuilder
+from podium.golang.yaml_reader import PARSER
 
 _DEPTH: Final = 100
 _READ_VERSION: Final = (1, 1)

@@ -13,13 +13,13 @@ from typing import Any, Final
 
 import yaml
 
+from podium.config.decode_values import base64_fault, go_number
+from podium.config.errors import ConfigurationError
+from podium.config.json_text import MAX_VALUES, too_many
 from podium.golang.json_reader import WrittenFloat
 from podium.golang.quoting import quoted
 from podium.golang.yaml_reader import Anchored, Builder, Open
 from podium.golang.yaml_scalars import ScalarError, key_text, plain
-from podium.config.decode_values import base64_fault, go_number
-from podium.config.errors import ConfigurationError
-from podium.config.json_text import MAX_VALUES, too_many
 
 _TAG: Final = "tag:yaml.org,2002:"
 _FLOAT_WORDS: Final = {"nan": "NaN", "inf": "+Inf", "+inf": "+Inf", "-inf": "-Inf"}

@@ -6,11 +6,11 @@ no event, a label is.
 
 from msgspec.structs import replace
 
+from podium.framework.events import Action, ClusterEvent, Resource
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.quantity import nano
 from podium.kubernetes.rules.requests import ALL_REQUESTS, RequestRules, pod_requests
-from podium.framework.events import Action, ClusterEvent, Resource
 
 _NANO_PER_MILLI = 10**6
 

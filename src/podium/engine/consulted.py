@@ -4,9 +4,10 @@ What an extender said about single nodes is kept with the verdicts and scores of
 for the questions that those cannot answer: who was asked at all, who failed and was ignored.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from podium.framework.extender_calls import (
+    BindAnswer,
     BindCall,
     CallFailed,
     ExtenderAnswer,
@@ -18,6 +19,8 @@ from podium.framework.extender_calls import (
     PrioritizeAnswer,
     PrioritizeCall,
 )
+
+Answered = FilterAnswer | PrioritizeAnswer | PreemptAnswer | BindAnswer
 
 
 class Consulted(NamedTuple):
@@ -43,13 +46,15 @@ def summary(call: ExtenderCall, answer: ExtenderAnswer) -> Consulted:
             verb, asked = extender.preempt_verb, len(call.victims)
         case BindCall():
             verb, asked = extender.bind_verb, 1
+        case _:
+            assert_never(call)
     if isinstance(answer, CallFailed):
         ignored = extender.ignorable or isinstance(call, PrioritizeCall)
         return Consulted(extender.url_prefix, verb, asked, 0, answer.problem, ignored)
     return Consulted(extender.url_prefix, verb, asked, _kept(call, answer))
 
 
-def _kept(call: ExtenderCall, answer: ExtenderAnswer) -> int:
+def _kept(call: ExtenderCall, answer: Answered) -> int:
     match answer:
         case FilterAnswer():
             named = answer.node_names if call.extender.node_cache_capable else None
@@ -58,4 +63,6 @@ def _kept(call: ExtenderCall, answer: ExtenderAnswer) -> int:
             return len({host for host, _ in answer.scores})
         case PreemptAnswer():
             return len(answer.victims)
-    return 1
+        case BindAnswer():
+            return 1
+    assert_never(answer)

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from podium.golang.arithmetic import wrap_int64
 from podium.cluster.growth import Ints
 from podium.cluster.nodes import NodeTable
 from podium.engine.decision import Decision
@@ -26,6 +25,7 @@ from podium.framework.extender_calls import (
 from podium.framework.extender_rules import EXTENDER, Extenders
 from podium.framework.scoring import MAX_SCORE, PluginScores
 from podium.framework.status import Code, Status
+from podium.golang.arithmetic import wrap_int64
 
 MAX_EXTENDER_SCORE = 10
 UNKNOWN_NODE = 'extender "{}" claims a filtered node "{}" which is not found in the input node list'

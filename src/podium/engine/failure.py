@@ -12,6 +12,7 @@ from podium.engine.queue.queueing_hints import Strategy
 from podium.engine.requests import PatchStatus, shortened
 from podium.engine.state import EngineState
 from podium.framework.queued import QueuedPod
+from podium.kubernetes.kinds.pod import POD_SCHEDULED
 
 UNSCHEDULABLE = "Unschedulable"
 SCHEDULER_ERROR = "SchedulerError"
@@ -88,7 +89,7 @@ class Failures:
         status = info.pod.status
         if nominated_node is not None and nominated_node != status.nominated_node_name:
             return True
-        held = next((c for c in status.conditions or () if c.type == "PodScheduled"), None)
+        held = next((c for c in status.conditions or () if c.type == POD_SCHEDULED), None)
         return held is None or (held.status, held.reason, held.message) != (
             "False",
             reason,

@@ -8,10 +8,10 @@ engine itself has taken them in. Contract: a handler that fails is logged and ha
 
 from collections.abc import Iterable
 
-from podium.kubernetes.kinds.meta import KubeStruct
 from podium.framework.faults import located
 from podium.framework.plugin import Plugin
 from podium.framework.profile import Profile
+from podium.kubernetes.kinds.meta import KubeStruct
 
 
 class InformedPlugins:

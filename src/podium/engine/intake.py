@@ -4,9 +4,24 @@ Pods are routed by whether they are on a node and whether a profile of ours serv
 of cache change and wake-up is upstream's (engine spec section 13).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from podium.kubernetes.kinds.devices import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice
+from podium.cluster.catalog import object_key
+from podium.cluster.pod_info import PodInfo, uid_of
+from podium.engine.changes import is_updated, node_changes, pod_changes
+from podium.engine.informed_plugins import InformedPlugins
+from podium.engine.pre_checks import PreChecks
+from podium.engine.queue.queue import Concerns
+from podium.engine.state import EngineState, described, placed
+from podium.engine.transitions import transition
+from podium.framework.events import Action, ClusterEvent, EventObject, Resource
+from podium.framework.queued import QueuedPod
+from podium.kubernetes.kinds.devices import (
+    DeviceClass,
+    DeviceTaintRule,
+    ResourceClaim,
+    ResourceSlice,
+)
 from podium.kubernetes.kinds.meta import KubeStruct
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
@@ -20,16 +35,6 @@ from podium.kubernetes.kinds.storage import (
     StorageClass,
     VolumeAttachment,
 )
-from podium.cluster.catalog import object_key
-from podium.cluster.pod_info import PodInfo, uid_of
-from podium.engine.changes import is_updated, node_changes, pod_changes
-from podium.engine.informed_plugins import InformedPlugins
-from podium.engine.pre_checks import PreChecks
-from podium.engine.queue.queue import Concerns
-from podium.engine.state import EngineState, described, placed
-from podium.engine.transitions import transition
-from podium.framework.events import Action, ClusterEvent, EventObject, Resource
-from podium.framework.queued import QueuedPod
 from podium.plugins.dynamic_resources.taint_rules import retainted
 
 FINISHED = ("Succeeded", "Failed")
@@ -121,6 +126,12 @@ class Intake:
                 self.pod_put(obj)
             case _:
                 self.object_put(obj)
+
+    @transition
+    def put_all(self, objects: Iterable[KubeStruct]) -> None:
+        """Objects of any kind that were there before anything happened, as one transition."""
+        for obj in objects:
+            self.put(obj)
 
     @transition
     def object_put(self, obj: KubeStruct) -> None:

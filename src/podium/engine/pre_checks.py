@@ -8,17 +8,17 @@ event. Sources: `preCheckForNode` in `pkg/scheduler/eventhandlers.go` and
 `getUnschedulablePodsWithCrossTopologyTerm` in `pkg/scheduler/backend/queue/scheduling_queue.go`.
 """
 
-from podium.kubernetes.rules.host_ports import conflicts
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.storage import StorageClass
-from podium.kubernetes.rules.tolerations import untolerated
-from podium.kubernetes.kinds.workloads import Namespace
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
-from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.engine.queue.queue import Concerns
 from podium.framework.events import Action, ClusterEvent
 from podium.framework.queued import QueuedPod
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.storage import StorageClass
+from podium.kubernetes.kinds.workloads import Namespace
+from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.kubernetes.rules.host_ports import conflicts
+from podium.kubernetes.rules.tolerations import untolerated
 from podium.plugins.pod_claims import WAIT_FOR_FIRST_CONSUMER
 
 _SPREAD = "PodTopologySpread"

@@ -9,12 +9,12 @@ its eviction, it is enough to see it leave.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.cluster.pod_info import PodInfo
 from podium.engine.requests import Evict, GroupPreemptor, Preempt, PreemptForGroup, Preemptor
 from podium.engine.state import EngineState
 from podium.engine.transitions import transition
 from podium.framework.points import PostFilterResult
+from podium.kubernetes.kinds.pod_groups import PodGroup
 
 PLUGIN = "DefaultPreemption"
 """Who preempts for groups, and for pods where no other plugin takes its place."""

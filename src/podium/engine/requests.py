@@ -6,9 +6,9 @@ API server; a live driver sends it, the simulator applies it to an in-memory clu
 
 from msgspec import Struct
 
-from podium.kubernetes.kinds.pod_groups import PodGroup, PodGroupCondition
 from podium.cluster.pod_info import PodInfo
 from podium.engine.binding_cycle import Binding
+from podium.kubernetes.kinds.pod_groups import PodGroup, PodGroupCondition
 
 NOTE_LIMIT = 1024
 _CUT = " ..."
@@ -115,9 +115,8 @@ class PluginWrite(Struct, frozen=True):
     """A write that a plugin asks for where it must not wait: after a failed attempt, or when a node
     is given back.
 
-    `write` is a `DeferredWrite`, or a value of the plugin's own that drivers know (`ClaimWrite` of
-    DynamicResources). Nobody waits for the outcome: if it fails, the next attempt finds things as
-    they are.
+    `write` is a `DeferredWrite`; drivers pass over what else a plugin may have left. Nobody waits
+    for the outcome: if it fails, the next attempt finds things as they are.
     """
 
     pod: PodInfo

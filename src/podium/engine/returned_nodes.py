@@ -11,13 +11,13 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from podium.kubernetes.kinds.node import Node
 from podium.cluster.growth import Ints, Rows
 from podium.cluster.temporary_nodes import TemporaryNodes
 from podium.framework.cycle import Cycle
 from podium.framework.points import ScorePlugin
 from podium.framework.profile import Profile
 from podium.framework.scoring import PluginScores, run_pre_scores, run_scores
+from podium.kubernetes.kinds.node import Node
 
 Scored = tuple[list[str], list[PluginScores], Ints]
 """Plugins that stood aside, scores per plugin, weighted totals."""

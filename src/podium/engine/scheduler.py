@@ -12,11 +12,9 @@ from collections.abc import Callable
 
 from msgspec import Struct, field
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.known_pods import KnownPods
 from podium.cluster.pod_info import PodInfo, request_rules
 from podium.cluster.state import Cluster
-from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.flags.client_settings import ClientSettings
 from podium.config.types import Configuration
 from podium.engine.binding_cycle import Binding
@@ -54,6 +52,8 @@ from podium.framework.registry import Registry
 from podium.framework.sources import Sources
 from podium.framework.status import Code, Status, error
 from podium.framework.waiting import WaitingPods
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.releases.feature_gates import FeatureGates
 
 CRASHED = "Podium failed while it looked for a node: "
 
@@ -211,15 +211,23 @@ class Engine:
         There is one cycle at a time. What the engine is told while it waits takes effect when it
         is over; a cycle that is closed before that puts its pod back into the queue.
         """
-        cycle = self._next()
+        return self._begin(self.queue.pop)
+
+    def schedule_pod(self, info: PodInfo, ask: Asker | None = None) -> Attempt | None:
+        """Take a pod out of the queue out of turn and try it; None if it is not there or is held
+        back."""
+        return drive(self._begin(lambda: self.queue.pop_specific(info)), ask)
+
+    def _begin(self, pop: Callable[[], QueuedPod | None]) -> Asking[Attempt | None]:
+        cycle = self._next(pop)
         self.transitions.begin_cycle(cycle)
         return cycle
 
-    def _next(self) -> Asking[Attempt | None]:
+    def _next(self, pop: Callable[[], QueuedPod | None]) -> Asking[Attempt | None]:
         attempt: Attempt | None = None
         try:
             self.bindings.look_at_waiting()
-            while attempt is None and (queued := self.queue.pop()) is not None:
+            while attempt is None and (queued := pop()) is not None:
                 info = queued.info
                 self.observers.pod_popped(queued)
                 if self._pod_groups is not None and info.pod.spec.scheduling_group is not None:

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from podium.kubernetes.kinds.node import Node
 from podium.cluster.growth import Rows, count_of, indices
 from podium.cluster.nodes import NodeTable
 from podium.cluster.state import Cluster
@@ -23,6 +22,7 @@ from podium.framework.filtering import PreFilterOutcome
 from podium.framework.pod_group_cycle import PlacementRows
 from podium.framework.profile import Profile
 from podium.framework.status import Code, unresolvable
+from podium.kubernetes.kinds.node import Node
 
 FEWEST_TO_FIND = 100
 

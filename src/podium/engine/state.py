@@ -10,13 +10,10 @@ from dataclasses import dataclass, field
 from msgspec import Struct
 from msgspec.structs import replace
 
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.cluster.catalog import object_key
 from podium.cluster.known_pods import KnownPods
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
-from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.engine.binding_cycle import Binding
 from podium.engine.decision import Decision
 from podium.engine.observer import Observers
@@ -34,6 +31,9 @@ from podium.framework.profile import Profile
 from podium.framework.queued import QueuedPod
 from podium.framework.waiting import WaitingPods
 from podium.framework.watched_kind import WatchedKind, unique_kinds
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.pod_groups import PodGroup
+from podium.kubernetes.releases.feature_gates import FeatureGates
 
 _DURING_BINDING = {"bind_started", "pod_bound"}
 

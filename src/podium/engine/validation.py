@@ -9,13 +9,13 @@ it.
 from collections import Counter
 from collections.abc import Iterator
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.audit import Audit
 from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo, uid_of
 from podium.engine.binding_cycle import Binding
 from podium.engine.queue.queue import SchedulingQueue
 from podium.engine.state import EngineState
+from podium.kubernetes.kinds.pod import Pod
 
 
 class InvariantBroken(AssertionError):

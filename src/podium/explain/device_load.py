@@ -8,9 +8,9 @@ from collections import Counter
 
 import numpy as np
 
-from podium.kubernetes.kinds.devices import ResourceClaim, ResourceSlice
 from podium.cluster.growth import Ints
 from podium.cluster.state import Cluster
+from podium.kubernetes.kinds.devices import ResourceClaim, ResourceSlice
 
 SUFFIX = " devices"
 

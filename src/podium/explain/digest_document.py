@@ -1,8 +1,8 @@
 """A decision's numbers as plain data, the same in reports, stories and records of a scheduler."""
 
-from podium.golang.json_values import JsonValue
 from podium.engine.decision import NodeScore
 from podium.explain.decision_digest import Digest
+from podium.golang.json_values import JsonValue
 
 
 def digest_document(digest: Digest) -> dict[str, JsonValue]:

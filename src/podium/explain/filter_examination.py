@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from podium.kubernetes.kinds.node import Node
 from podium.cluster.growth import Mask
 from podium.cluster.pod_info import PodInfo
 from podium.engine.scheduler import Engine
@@ -20,6 +19,7 @@ from podium.framework.filtering import PreFilterOutcome
 from podium.framework.points import FilterPlugin
 from podium.framework.status import Status, error
 from podium.framework.verdict import Verdict, checked
+from podium.kubernetes.kinds.node import Node
 
 
 @dataclass(slots=True)

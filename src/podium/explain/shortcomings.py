@@ -7,12 +7,12 @@ people only; nothing decides by it.
 
 from dataclasses import dataclass
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.rules.node_affinity import NodeTerm, required_of
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.rules.requests import PODS
 from podium.cluster.pod_info import PodInfo
 from podium.explain.utilisation import Load
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.node_affinity import NodeTerm, required_of
+from podium.kubernetes.rules.requests import PODS
 
 
 @dataclass(frozen=True, slots=True)

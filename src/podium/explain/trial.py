@@ -11,10 +11,6 @@ from contextlib import ExitStack, contextmanager
 
 from msgspec.structs import replace
 
-from podium.kubernetes.kinds.devices import ResourceClaim
-from podium.kubernetes.kinds.meta import KubeObject
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.pod_info import PodInfo, uid_of
 from podium.engine.binding_cycle import Binding
 from podium.engine.decision import Decision
@@ -24,6 +20,10 @@ from podium.explain.hypothesis import Hypothesis
 from podium.framework.asking import Asker
 from podium.framework.status import unresolvable
 from podium.kubernetes.controllers.claims import release_claims
+from podium.kubernetes.kinds.devices import ResourceClaim
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 
 
 class Trial:

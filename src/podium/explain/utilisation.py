@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from podium.kubernetes.rules.requests import CPU, MEMORY, PODS
 from podium.cluster.growth import Ints
 from podium.cluster.state import Cluster
 from podium.explain.device_load import device_load
+from podium.kubernetes.rules.requests import CPU, MEMORY, PODS
 
 _ALWAYS = (CPU, MEMORY, PODS)
 

@@ -12,7 +12,6 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from podium.golang.quoting import quoted
 from podium.config.types import Extender
 from podium.extenders.answers import read_answer
 from podium.extenders.exchange import Exchange, ExchangeFailed, ExtenderExchange
@@ -23,6 +22,7 @@ from podium.extenders.requests import NodeIsGone, body_of, verb_of
 from podium.extenders.tls import tls_clients
 from podium.extenders.urls import AddressProblem, shown, verb_url
 from podium.framework.extender_calls import CallFailed, ExtenderAnswer, ExtenderCall
+from podium.golang.quoting import quoted
 
 _log = logging.getLogger(__name__)
 

@@ -19,13 +19,13 @@ from urllib.parse import SplitResult, urljoin
 import aiohttp
 from yarl import URL
 
-from podium.golang.errors import PodiumError
 from podium.client.open_sockets import OpenSockets
 from podium.extenders.bodies import Body
 from podium.extenders.exchange_problems import cause_of
 from podium.extenders.proxies import Proxies
 from podium.extenders.tls import TLSClient
 from podium.extenders.urls import checked, wire_form
+from podium.golang.errors import PodiumError
 
 _IDLE_S: Final = 90
 _DIAL_S: Final = 30

@@ -5,7 +5,7 @@ that msgspec takes: member names in any capitalisation, nulls for "not set", mem
 for left out. A value of the wrong type is refused with the text of Go's encoding/json, which names
 the innermost Struct and the way to the field from the outermost one.
 
-Names in any capitalisation are what sets it apart from `config/decode.py` and `api/shapes.py`,
+Names in any capitalisation are what sets it apart from `config/decode.py` and `kinds/shapes.py`,
 where they are mistakes: extenders are programs in all languages, read by encoding/json itself.
 """
 

@@ -12,8 +12,8 @@ from typing import Any, Final, Protocol, TypeVar
 import msgspec
 from msgspec import inspect
 
-from podium.golang.json_reader import JSONSyntaxError, read_first
 from podium.extenders.go_shapes import DecodingProblem, Place, read_or_zero, shape_of
+from podium.golang.json_reader import JSONSyntaxError, read_first
 
 Encoded = bytes | bytearray | msgspec.Raw
 T = TypeVar("T")

@@ -36,8 +36,8 @@ from podium.kubernetes.kinds.pod import (
     TopologySpreadConstraint,
     WeightedPodAffinityTerm,
 )
-from podium.kubernetes.rules.quantity_spelling import canonical
 from podium.kubernetes.kinds.volumes import Volume
+from podium.kubernetes.rules.quantity_spelling import canonical
 
 _AMOUNTS: Final = (ResourceList, ResourceList | None)
 _REQUIREMENT: Final = {"key": "", "operator": ""}

@@ -7,9 +7,9 @@ came, whole; a driver that has only typed ones writes those. The client does not
 from collections.abc import Callable
 from typing import Protocol
 
+from podium.extenders.object_json import object_json
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
-from podium.extenders.object_json import object_json
 
 _REMEMBERED_PODS = 4096
 

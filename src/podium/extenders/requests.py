@@ -6,8 +6,6 @@ from typing import assert_never
 import msgspec
 from msgspec import Raw
 
-from podium.golang.errors import PodiumError
-from podium.kubernetes.kinds.node import Node
 from podium.extenders import wire
 from podium.extenders.object_json import object_json
 from podium.extenders.objects import ObjectSource
@@ -20,6 +18,8 @@ from podium.framework.extender_calls import (
     PrioritizeCall,
     Victims,
 )
+from podium.golang.errors import PodiumError
+from podium.kubernetes.kinds.node import Node
 
 _encode = msgspec.json.Encoder().encode
 

@@ -14,11 +14,11 @@ from typing import Final
 
 import msgspec
 
+from podium.extenders.go_shapes import Place, names_within
+from podium.extenders.lenient import UNDECODABLE, lenient_decoder
 from podium.golang.errors import ObjectError
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.shapes import shape_of
-from podium.extenders.go_shapes import Place, names_within
-from podium.extenders.lenient import UNDECODABLE, lenient_decoder
 
 _MEMBER_NAME: Final = re.compile(rb'"([A-Za-z]+)"[ \t\r\n]*:')
 _PLACE: Final = Place("NodeList", ("Nodes", "items"))

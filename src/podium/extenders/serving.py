@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from podium.golang.errors import InputError
 from podium.extenders.access import Access, AccessGuard
 from podium.extenders.extender import Extender
 from podium.extenders.service import DEFAULT_BODY_LIMIT, ExtenderService
-from podium.serving import Limits, WebServer, listen, run_until_signal, server_context
+from podium.golang.errors import InputError
+from podium.net.tls import server_context_of_files
+from podium.serving import Limits, WebServer, listen, run_until_signal
 from podium.serving.foreign_pages import is_loopback
 
 _LIMITS: Final = Limits(max_connections=256, idle_timeout_s=120.0)
@@ -126,7 +127,7 @@ async def _serve_and_announce(
 def _context(listening: Listening) -> ssl.SSLContext | None:
     if listening.certificate is None or listening.key is None:
         return None
-    return server_context(listening.certificate, listening.key, listening.client_ca)
+    return server_context_of_files(listening.certificate, listening.key, listening.client_ca)
 
 
 def check_listening(listening: Listening) -> None:

@@ -14,11 +14,11 @@ from typing import Any, Final, TypeVar
 import msgspec
 from msgspec import Raw
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.extenders import wire
 from podium.extenders.extender import Extender, Nodes, Unresolvable, Victims
 from podium.extenders.lenient import body_decoder
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 
 V = TypeVar("V")
 

@@ -17,8 +17,8 @@ from io import FileIO
 from pathlib import Path
 from typing import Final
 
-from podium.golang.errors import InputError
 from podium.files.bounded_files import read_input
+from podium.golang.errors import InputError
 
 PRIVATE_MODE: Final = 0o600
 PRIVATE_DIRECTORY_MODE: Final = 0o700

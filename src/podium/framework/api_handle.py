@@ -2,19 +2,20 @@
 
 Objects go in and come out typed, whatever their kind. A typed object holds the fields that
 scheduling reads: `update` writes what was changed in it and leaves fields alone that it does not
-know. Every driver has a handle of its own: a client, or the cluster in memory
-(`engine/in_memory_api.py`).
+know. It is one protocol for all plugins, those for volumes and devices included. Every driver has a
+handle of its own: a client, or the cluster in memory (`offline/in_memory_api.py`).
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Coroutine, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Protocol, TypeVar, runtime_checkable
 
-from podium.golang.json_values import ReadOnlyJson
-from podium.kubernetes.kinds.meta import KubeObject
 from podium.cluster.pod_info import PodInfo
 from podium.framework.extender_calls import BindAnswer, BindCall, CallFailed
 from podium.framework.status import Status
+from podium.golang.json_values import ReadOnlyJson
+from podium.kubernetes.kinds.meta import KubeObject
 
 K = TypeVar("K", bound=KubeObject)
 
@@ -55,10 +56,11 @@ class ApiHandle(Protocol):
         """A new object, as it is stored then; `generate_name` has a name made that starts so."""
         ...
 
-    async def update(self, obj: K, *, subresource: str = "") -> K:
+    async def update(self, obj: K, *, base: K | None = None, subresource: str = "") -> K:
         """Write what was changed in an object that was read before. The object's resource version,
         if it has one, must still be the stored one; its status is written by
-        `subresource="status"` and by nothing else."""
+        `subresource="status"` and by nothing else. With the `base` that was changed, nobody has to
+        read the object first, and it must be the stored one in any case."""
         ...
 
     async def patch(
@@ -70,7 +72,16 @@ class ApiHandle(Protocol):
         *,
         subresource: str = "",
     ) -> K:
-        """Change an object by a JSON merge patch; fields are named as in YAML."""
+        """Change an object by a JSON merge patch; fields are named as in YAML. A patch of a pod's
+        status is tried again where that may help."""
+        ...
+
+    async def delete(self, obj: KubeObject) -> None:
+        """Delete an object, unless another has taken its name since."""
+
+    def take_turn(self, uid: str) -> AbstractAsyncContextManager[None]:
+        """Wait until nobody else of this scheduler writes to an object; pods that share one would
+        otherwise run into each other's versions."""
         ...
 
 

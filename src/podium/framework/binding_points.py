@@ -6,12 +6,12 @@ to the binding cycle and get an API handle. In every answer None means success.
 
 from typing import ClassVar
 
-from podium.golang.json_values import JsonObject
 from podium.framework.api_handle import ApiHandle
 from podium.framework.cycle import Cycle
 from podium.framework.plugin import Plugin
 from podium.framework.point_results import PermitResult, PreFlight
 from podium.framework.status import Status
+from podium.golang.json_values import JsonObject
 
 
 class ReservePlugin(Plugin):

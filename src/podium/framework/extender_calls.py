@@ -9,9 +9,9 @@ and above, the wire is not known (extenders spec 6 to 9).
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from podium.config.types import Extender
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
-from podium.config.types import Extender
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ be ignored after them; an extender that manages resources hears only of pods tha
 from collections.abc import Sequence
 from itertools import chain
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.config.types import Extender
+from podium.kubernetes.kinds.pod import Pod
 
 EXTENDER = "Extender"
 """The name under which all extenders together reject pods, as if they were one plugin."""

@@ -8,8 +8,8 @@ line it came from, and its author is often the one who reads it.
 import traceback
 from typing import Final
 
-from podium.golang.errors import InputError
 from podium.framework.status import Status
+from podium.golang.errors import InputError
 
 _OURS: Final = __file__.replace("\\", "/").removesuffix("framework/faults.py")
 

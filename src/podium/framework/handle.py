@@ -8,12 +8,8 @@ through a source (`sources.py`); what has to be written, through the API handle 
 from collections.abc import Callable, Hashable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
-from podium.kubernetes.kinds.meta import KubeObject
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.known_pods import KnownPods, PodIndex
 from podium.cluster.state import Cluster
-from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.flags.client_settings import ClientSettings
 from podium.framework.events import Action
 from podium.framework.extender_rules import Extenders
@@ -21,6 +17,10 @@ from podium.framework.log import SILENT, Log
 from podium.framework.plugin_metrics import PluginMetrics
 from podium.framework.sources import Sources
 from podium.framework.waiting import WaitingPods
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.releases.feature_gates import FeatureGates
 
 if TYPE_CHECKING:
     from podium.framework.profile import Profile
@@ -103,7 +103,7 @@ class Handle:
 
     def list(self, kind: type[K]) -> Iterator[K]:
         """The objects of a kind as they were seen last: nodes, pods on nodes and pods that wait,
-        and every other kind that the scheduler watches (`podium.kubernetes.kinds.typed_objects`)."""
+        and every other kind that the scheduler watches (`kubernetes.kinds.typed_objects`)."""
         if issubclass(kind, Node):
             nodes = self.cluster.nodes
             found: Iterator[KubeObject | None] = iter(nodes.objects[: nodes.size])

@@ -10,14 +10,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.growth import Ints, Rows, indices
 from podium.framework.cycle import Cycle
 from podium.framework.faults import WrongAnswer
 from podium.framework.points import FilterPlugin, ScorePlugin
 from podium.framework.status import Status, unschedulable
 from podium.framework.verdict import Verdict, per_row
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 
 
 class NodeView:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import msgspec
 
-from podium.kubernetes.kinds.meta import KubeStruct
 from podium.cluster.pod_info import PodInfo
 from podium.framework.events import Registration
 from podium.framework.plugin_metrics import PluginMetric
@@ -16,6 +15,7 @@ from podium.framework.refusal_cause import RefusalCause
 from podium.framework.sources import ValueSource
 from podium.framework.status import Status
 from podium.framework.watched_kind import WatchedKind
+from podium.kubernetes.kinds.meta import KubeStruct
 
 if TYPE_CHECKING:
     from podium.framework.handle import Handle

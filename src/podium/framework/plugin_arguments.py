@@ -18,11 +18,11 @@ from typing import Final
 import msgspec
 from msgspec import inspect
 
-from podium.golang.errors import closest, did_you_mean
 from podium.config.plugin_args import PluginArgs, RawArgs
 from podium.config.typed_args import ARGS_SUFFIX
 from podium.config.types import API_GROUP, API_VERSION
 from podium.framework.points import Arguments, Plugin
+from podium.golang.errors import closest, did_you_mean
 
 _HEADER: Final = frozenset({"apiVersion", "kind"})
 

@@ -3,11 +3,11 @@
 from collections.abc import Generator, Sequence
 from typing import ClassVar
 
-from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.cluster.pod_info import PodInfo
 from podium.framework.plugin import Plugin
 from podium.framework.pod_group_cycle import Assignments, Placement, PodGroupCycle
 from podium.framework.status import Status
+from podium.kubernetes.kinds.pod_groups import PodGroup
 
 
 class PlacementGeneratePlugin(Plugin):

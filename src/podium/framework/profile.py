@@ -13,7 +13,6 @@ from podium.cluster.known_pods import KnownPods
 from podium.cluster.state import Cluster
 from podium.config.errors import ConfigurationError, FieldProblem
 from podium.config.expand import PointLists, expand_profiles
-from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.flags.client_settings import ClientSettings
 from podium.config.points import ExtensionPoint
 from podium.config.types import Configuration, ProfileConfiguration
@@ -58,6 +57,7 @@ from podium.framework.totals import Totals
 from podium.framework.vector_cache import VectorCache
 from podium.framework.waiting import WaitingPods
 from podium.framework.watched_kind import WatchedKind, unique_kinds
+from podium.kubernetes.releases.feature_gates import FeatureGates
 
 P = TypeVar("P", bound=Plugin)
 

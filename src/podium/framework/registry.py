@@ -7,9 +7,9 @@ belongs to one class: a second claim is an error that names both.
 import inspect
 from collections.abc import Iterable, Iterator, Mapping
 
-from podium.golang.errors import closest, did_you_mean
 from podium.config.points import ExtensionPoint
 from podium.framework.points import POINTS, Plugin, serves
+from podium.golang.errors import closest, did_you_mean
 
 
 class RegistryError(ValueError):

@@ -14,8 +14,6 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from podium.kubernetes.kinds.typed_objects import KINDS
-from podium.kubernetes.kinds.meta import KubeObject
 from podium.cluster.growth import Ints, Rows
 from podium.cluster.pod_info import PodShape
 from podium.cluster.state import Cluster
@@ -33,6 +31,8 @@ from podium.framework.scoring import PluginScores
 from podium.framework.tallies import Tallies
 from podium.framework.vector_cache import FilterEntry, ScoreEntry, scores_as_they_are
 from podium.framework.verdict import Verdict
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.kinds.typed_objects import KINDS
 
 MAX_SHAPES = 8192
 MAX_BYTES = 64 * 1024 * 1024

@@ -7,9 +7,9 @@ passes, or a more important pod preempts it. Time is handed in; nothing here loo
 
 from collections.abc import Iterator, Mapping
 
-from podium.golang.durations import Duration
 from podium.cluster.pod_info import PodInfo
 from podium.framework.status import Code, Status
+from podium.golang.durations import Duration
 
 MAX_WAIT_S = 15 * 60.0
 

@@ -1,6 +1,6 @@
 """JSON and YAML that mean what they meant, without anything that a terminal would obey.
 
-What `go_quoting` does for a line of text, in the escapes of the two languages: documents hold text
+What `quoting` does for a line of text, in the escapes of the two languages: documents hold text
 that others wrote, and are printed and logged.
 """
 

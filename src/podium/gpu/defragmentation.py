@@ -19,8 +19,6 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.gpu.allocations import Allocation, card_uses
 from podium.gpu.choosing import allocate
 from podium.gpu.freeing_search import FreedCard, FreeingSearch, free_card
@@ -38,6 +36,8 @@ from podium.gpu.moves import (
     key_of,
 )
 from podium.gpu.requests import PodRequest
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 
 MAX_TOGETHER: Final = 4
 """How many pods of a node are moved for one that waits."""

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from math import inf
 from typing import Final
 
-from podium.kubernetes.kinds.node import Node
 from podium.gpu.dialects import DIALECTS, find_dialect
 from podium.gpu.dialects.reading import allocatable_of
 from podium.gpu.overview import speaks
+from podium.kubernetes.kinds.node import Node
 
 _WHOLE_CARDS: Final = "nvidia.com/gpu"
 _MIN_MIB: Final = 1024

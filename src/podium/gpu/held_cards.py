@@ -9,11 +9,11 @@ from typing import Final
 
 from msgspec import Struct
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.allocations import Allocation, CardUse, card_uses
 from podium.gpu.cards import NodeCards
 from podium.gpu.dialects.dialect import Dialect, Phase
 from podium.gpu.dialects.stale import GRACE_PERIOD_S, Staleness, find_staleness
+from podium.kubernetes.kinds.pod import Pod
 
 
 class HeldCards(Struct, frozen=True):

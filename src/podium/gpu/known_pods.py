@@ -10,10 +10,10 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.dialects.dialect import Dialect
 from podium.gpu.held_cards import NOTHING_HELD, HeldCards
 from podium.gpu.quota import pod_cores
+from podium.kubernetes.kinds.pod import Pod
 
 _MAX_TOMBSTONES: Final = 100_000
 

@@ -22,8 +22,6 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.allocations import Allocation, CardUse, card_uses, raise_uses
 from podium.gpu.card_table import CardTable
 from podium.gpu.cards import NO_CARDS, NodeCards
@@ -37,6 +35,8 @@ from podium.gpu.namespace_use import NO_USES, NamespaceUse
 from podium.gpu.quota import QuotaLeft, pod_cores
 from podium.gpu.reasons import Reason
 from podium.gpu.requests import PodRequest
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 
 Uses = Mapping[int, CardUse]
 

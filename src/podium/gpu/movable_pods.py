@@ -7,9 +7,9 @@ anew. So a pod without a controller cannot be moved, nor one that belongs to its
 from collections.abc import Iterable
 from typing import Final
 
-from podium.kubernetes.rules.labels import SelectorError, selector_of
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
+from podium.kubernetes.rules.labels import SelectorError, selector_of
 from podium.kubernetes.rules.priorities import MIN_CRITICAL_PRIORITY
 
 MOVING_ANNOTATION: Final = "podium.dev/gpu-moving"

@@ -10,10 +10,6 @@ from typing import Final
 import numpy as np
 from msgspec import Struct
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.rules.node_affinity import required_of
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.rules.tolerations import untolerated
 from podium.gpu.allocations import Allocation, CardUse, card_uses
 from podium.gpu.card_rules import Facts, set_needs
 from podium.gpu.card_table import NO_REASON, CardTable
@@ -28,6 +24,10 @@ from podium.gpu.moves import Placement, key_of
 from podium.gpu.node_scores import node_values
 from podium.gpu.overview import ConfigMaps, read_cards, speaks
 from podium.gpu.requests import ContainerRequest, PodRequest, starting_order
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.node_affinity import required_of
+from podium.kubernetes.rules.tolerations import COMPARISON_ALLOWED, untolerated
 
 Undo = list[Callable[[], object]]
 ReadRequest = Callable[[Pod], PodRequest | None]
@@ -120,7 +120,9 @@ class MoveTable:
     def may_go(self, pod: Pod, row: int) -> bool:
         """Whether the node's taints and the pod's selectors let it."""
         node = self.nodes[row]
-        if node.spec.unschedulable or untolerated(node.spec.taints, pod.spec.tolerations):
+        if node.spec.unschedulable or untolerated(
+            node.spec.taints, pod.spec.tolerations, comparison=COMPARISON_ALLOWED
+        ):
             return False
         return required_of(pod).matches(node.metadata.labels, node.name)
 

@@ -10,8 +10,8 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.allocations import Allocation
+from podium.kubernetes.kinds.pod import Pod
 
 
 class Placement(Struct, frozen=True):

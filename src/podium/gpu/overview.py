@@ -9,9 +9,6 @@ from math import inf
 
 from msgspec import Struct
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.rules.timestamps import seconds_of
 from podium.gpu.allocations import Allocation, CardUse
 from podium.gpu.card_table import NO_REASON, REASONS, CardTable
 from podium.gpu.cards import Card, NodeCards
@@ -20,6 +17,9 @@ from podium.gpu.fragmentation import Fragmentation, fragmentation, node_fragment
 from podium.gpu.held_cards import HeldCards, held_cards
 from podium.gpu.reasons import Reason
 from podium.gpu.requests import PodRequest
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.timestamps import seconds_of
 
 ConfigMaps = Mapping[tuple[str, str], Mapping[str, str]]
 """Data of ConfigMaps by namespace and name."""

@@ -11,10 +11,10 @@ from typing import Annotated, Final
 import msgspec
 import numpy as np
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.columns import Bools, Ints
 from podium.gpu.dialects.dialect import Dialect, InvalidRequest
 from podium.gpu.requests import ContainerRequest, PodRequest
+from podium.kubernetes.kinds.pod import Pod
 
 CORES_OF_A_CARD = 100
 QUOTA_CONFIG_MAP: Final = ("kube-system", "gpuquota")

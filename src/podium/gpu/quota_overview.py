@@ -5,8 +5,6 @@ from typing import Final
 
 from msgspec import Struct
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.dialects.dialect import Dialect
 from podium.gpu.quota import (
     CORES_OF_A_CARD,
@@ -16,6 +14,8 @@ from podium.gpu.quota import (
     pod_cores,
     read_quotas,
 )
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.quotas import ResourceQuota
 
 MODEL_LABELS: Final = (MODEL_LABEL, "tkestack.io/gpu-model")

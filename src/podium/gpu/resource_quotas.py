@@ -5,9 +5,9 @@ The API server counts what pods ask for, container by container. A pod that asks
 so what pods hold is counted where cards are given out. Quotas with scopes are the server's alone.
 """
 
-from podium.kubernetes.rules.quantity import QuantityError, value
 from podium.gpu.cards import MAX_MEMORY
 from podium.gpu.dialects.dialect import Dialect
+from podium.kubernetes.rules.quantity import QuantityError, value
 from podium.kubernetes.rules.quotas import ResourceQuota
 
 

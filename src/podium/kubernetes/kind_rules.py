@@ -1,19 +1,18 @@
 """What is special about the objects of a resource, behind one interface for all resources.
 
-Built-in kinds take their rules from the packages that know the kinds (`schema`, `defaulting`,
-`strategy`, `validation`); custom resources from the schema in their definition. A built-in kind in
-an older version follows the rules of the newer one. The verbs know only this interface, so they
-read the same for all.
+Built-in kinds take their rules from the record of the kind and its schema; custom resources from
+the schema in their definition. A built-in kind in an older version follows the rules of the newer
+one. The verbs know only this interface, so they read the same for all.
 """
 
 from collections.abc import Callable
 from typing import Protocol
 
-from podium.kubernetes.rules.field_errors import FieldError
 from podium.golang.json_values import JsonObject
-from podium.apiserver import conversion, defaulting, strategy, validation
+from podium.kubernetes import conversion, defaulting, strategy, validation
 from podium.kubernetes.resources.resource import Resource
-from podium.apiserver.schema import Decoded, Schema, decode, decode_patched, schema_of
+from podium.kubernetes.rules.field_errors import FieldError
+from podium.kubernetes.schema import Decoded, Schema, decode, decode_patched, schema_of
 
 
 class Rules(Protocol):
@@ -73,18 +72,13 @@ class BuiltinRules:
         return validation.validate_subresource_update(self._resource, subresource, new, old)
 
 
-class ConvertedRules:
+class ConvertedRules(BuiltinRules):
     """The rules of a built-in kind in a version whose objects are converted to be looked at."""
 
     def __init__(self, resource: Resource, ruling: Resource) -> None:
         """`ruling` is the same resource in the version whose rules hold."""
-        self._resource = resource
+        super().__init__(resource)
         self._rules = BuiltinRules(ruling)
-        self.schema = schema_of(resource.group, resource.version, resource.kind)
-
-    def decode(self, obj: JsonObject, *, after_strategic_patch: bool = False) -> Decoded:
-        read = decode_patched if after_strategic_patch else decode
-        return read(obj, self.schema)
 
     def set_defaults(self, obj: JsonObject) -> None:
         """Those that the version has itself; the rest come when the object is stored."""

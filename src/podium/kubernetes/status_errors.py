@@ -9,9 +9,9 @@ clients compare.
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import FieldError, aggregate
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.rules.field_errors import FieldError, aggregate
 
 _MAX_PROBLEMS: Final = 1000
 _MAX_PROBLEM_CHARACTERS: Final = 256 * 1024

@@ -10,9 +10,8 @@ import asyncio
 import logging
 import traceback
 from collections.abc import Callable, Coroutine
-from typing import Any, Final
+from typing import Any, Final, assert_never
 
-from podium.client import RequestFailed
 from podium.engine import Engine
 from podium.engine.binding_cycle import Binding
 from podium.engine.requests import (
@@ -34,7 +33,6 @@ from podium.framework.status import error
 from podium.live.api_handle import LiveApi
 from podium.live.pod_group_writes import PodGroupWrites
 from podium.live.pod_writes import PodWrites
-from podium.plugins.dynamic_resources.claim_writing import ClaimWrite, ClearClaimStatuses
 
 _LOG: Final = logging.getLogger("podium.live")
 
@@ -109,6 +107,10 @@ class ApiDispatcher:
                 await self._write(request)
             case PatchPodGroupStatus():
                 await self._groups.tell(request)
+            case Event():
+                raise TypeError("events are told by observers and begin no task")
+            case _:
+                assert_never(request)
 
     # bindings
 
@@ -155,22 +157,12 @@ class ApiDispatcher:
     # the rest
 
     async def _write(self, request: PluginWrite) -> None:
-        write = request.write
-        if isinstance(write, DeferredWrite):
-            try:
-                await write.carry_out(self._api)
-            except ApiCallFailed as problem:
-                _LOG.warning("a write for pod %s failed: %s", request.pod.key, problem)
-            return
-        if isinstance(write, ClearClaimStatuses):
-            await self._pods.clear_claim_statuses(request.pod)
-            return
-        if not isinstance(write, ClaimWrite):
+        write, key = request.write, request.pod.key
+        if not isinstance(write, DeferredWrite):
             kind = type(write).__name__
-            _LOG.error("nobody knows how to write a %s for pod %s", kind, request.pod.key)
+            _LOG.error("nobody knows how to write a %s for pod %s", kind, key)
             return
         try:
-            await self._api.claims.carry_out(write)
-        except RequestFailed as problem:
-            key = request.pod.key
-            _LOG.warning("a resource claim of pod %s could not be written: %s", key, problem)
+            await write.carry_out(self._api)
+        except ApiCallFailed as problem:
+            _LOG.warning("a write for pod %s failed: %s", key, problem)

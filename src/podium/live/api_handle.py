@@ -1,27 +1,28 @@
 """The API handle of binding plugins, carried out on a real API server.
 
 It is everything that plugins may ask for at once: `ApiHandle`, `ConcurrentApi` and `ExtenderApi`
-of the framework, and what the plugins for volumes and devices need beyond that.
+of the framework.
 """
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
-from typing import Any
+from contextlib import AbstractAsyncContextManager
+from random import Random
+from typing import Any, TypeVar
 
-from podium.kubernetes.kinds.pod import NodeAllocatableResourceClaimStatus, PodExtendedResourceClaimStatus
 from podium.client import Clock, KubeClient
 from podium.cluster.pod_info import PodInfo
 from podium.extenders.client import ExtenderClient
 from podium.framework.asking import NobodyToAsk, WrongAnswers
 from podium.framework.extender_calls import BindAnswer, BindCall, CallFailed
 from podium.framework.status import Status
-from podium.live.claim_writes import ClaimWrites, KnownClaim
+from podium.kubernetes.kinds.devices import ResourceClaim
+from podium.kubernetes.kinds.meta import KubeObject
 from podium.live.object_access import ObjectAccess
 from podium.live.pod_writes import PodWrites
-from podium.live.status_patches import claim_statuses_patch, extended_claim_patch
-from podium.live.volume_writes import VolumeWrites
 from podium.live.write_metrics import WriteMetrics
 
+K = TypeVar("K", bound=KubeObject)
 Tell = Callable[[PodInfo, str, str, str], None]
 
 
@@ -30,10 +31,10 @@ class LiveApi:
         self,
         client: KubeClient,
         pods: PodWrites,
-        known_claim: KnownClaim,
         tell: Tell,
         *,
         clock: Clock,
+        randomness: Random,
         metrics: WriteMetrics,
         extenders: ExtenderClient | None = None,
     ) -> None:
@@ -41,21 +42,13 @@ class LiveApi:
         self._pods = pods
         self._tell = tell
         self._clock = clock
+        self._metrics = metrics
         self._extenders = extenders
-        objects = ObjectAccess(client)
-        self.get = objects.get
-        self.create = objects.create
-        self.update = objects.update
-        self.patch = objects.patch
-        volumes = VolumeWrites(client)
-        self.claims = ClaimWrites(client, known_claim, metrics)
-        self.update_volume = volumes.update_volume
-        self.update_claim = volumes.update_claim
-        self.claim_turn = self.claims.claim_turn
-        self.get_resource_claim = self.claims.get_resource_claim
-        self.create_resource_claim = self.claims.create_resource_claim
-        self.update_resource_claim = self.claims.update_resource_claim
-        self.update_resource_claim_status = self.claims.update_resource_claim_status
+        self._objects = ObjectAccess(client, clock=clock, randomness=randomness)
+        self.get = self._objects.get
+        self.update = self._objects.update
+        self.patch = self._objects.patch
+        self.delete = self._objects.delete
 
     async def bind(self, pod: PodInfo, node_name: str) -> None:
         await self._pods.bind(pod, node_name)
@@ -83,15 +76,19 @@ class LiveApi:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def patch_extended_resource_claim_status(
-        self, pod: PodInfo, status: PodExtendedResourceClaimStatus
-    ) -> None:
-        await self._pods.patch(pod.pod, extended_claim_patch(pod.pod, status))
+    async def create(self, obj: K, *, generate_name: str = "") -> K:
+        if not isinstance(obj, ResourceClaim):
+            return await self._objects.create(obj, generate_name=generate_name)
+        ok = False
+        try:
+            stored = await self._objects.create(obj, generate_name=generate_name)
+            ok = True
+        finally:
+            self._metrics.claim_created(ok=ok)
+        return stored
 
-    async def patch_node_allocatable_claim_statuses(
-        self, pod: PodInfo, statuses: Sequence[NodeAllocatableResourceClaimStatus]
-    ) -> None:
-        await self._pods.patch(pod.pod, claim_statuses_patch(pod.pod, statuses))
+    def take_turn(self, uid: str) -> AbstractAsyncContextManager[None]:
+        return self._pods.turns.hold(uid)
 
     async def tell(self, pod: PodInfo, reason: str, action: str, note: str) -> None:
         self._tell(pod, reason, action, note)

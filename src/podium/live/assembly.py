@@ -11,9 +11,8 @@ from contextlib import asynccontextmanager
 from random import Random
 from typing import Final
 
-from podium.kubernetes.kinds.node import Node
 from podium.client import Clock, KubeClient, LoopClock
-from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.client.asyncio_versions import run_in_own_task
 from podium.config.flags.client_settings import ClientSettings
 from podium.config.types import Configuration
 from podium.engine import Engine
@@ -25,6 +24,8 @@ from podium.extenders.client import ExtenderClient
 from podium.extenders.objects import TypedObjects
 from podium.framework.log import SILENT, Log
 from podium.framework.registry import Registry
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.live.decision_records import DecisionRecords
 from podium.live.event_recorder import EventRecorder
 from podium.live.raw_objects import RawObjects
@@ -122,7 +123,7 @@ class Assembly:
             yield self.scheduler
         finally:
             await self.scheduler.end()
-            await self.recorder.flush(_LAST_WORDS_S)
+            await run_in_own_task(self.recorder.flush(_LAST_WORDS_S))
             telling.cancel()
             await asyncio.gather(telling, return_exceptions=True)
             if self._extenders is not None:

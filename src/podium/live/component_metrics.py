@@ -2,8 +2,8 @@
 
 import platform
 
-from podium.kubernetes.releases.feature_gates import CURRENT_RELEASE, FeatureGates, gates_at
-from podium.config.flags.release_text import KUBERNETES_VERSION
+from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.kubernetes.releases.release import Release
 from podium.live import metric_definitions as known
 from podium.live.exposition import Exposition, Reading
 
@@ -12,7 +12,7 @@ _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 def show_component(shown: Exposition, gates: FeatureGates) -> None:
     shown.read(known.FEATURE_ENABLED, lambda: _features(gates))
-    shown.read(known.BUILD_INFO, lambda: [(_build(), 1)])
+    shown.read(known.BUILD_INFO, lambda: [(_build(gates.release), 1)])
 
 
 def runtime() -> str:
@@ -21,16 +21,16 @@ def runtime() -> str:
 
 
 def _features(gates: FeatureGates) -> Reading:
-    stages = gates_at(gates.emulated)
+    stages = gates.known
     return [((name, stages[name].stage.value), int(on)) for name, on in gates.items()]
 
 
-def _build() -> tuple[str, ...]:
+def _build(release: Release) -> tuple[str, ...]:
     machine = _ARCHITECTURES.get(platform.machine(), platform.machine())
     return (
-        str(CURRENT_RELEASE.major),
-        str(CURRENT_RELEASE.minor),
-        KUBERNETES_VERSION,
+        str(release.version.major),
+        str(release.version.minor),
+        release.patch,
         "",
         "",
         "",

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, TypeVar, assert_never
 
 from podium.cluster.pod_info import PodInfo
 from podium.engine.binding_cycle import Binding
@@ -61,6 +61,7 @@ class Notice:
                 return f"has to leave {self.node or 'its node'} for {self.text}"
             case Outcome.WAITING:
                 return f"waits at Permit for {self.node}: {self.text}"
+        assert_never(self.outcome)
 
 
 class _Recent(Generic[T]):

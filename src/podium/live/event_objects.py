@@ -12,12 +12,12 @@ from uuid import UUID
 
 import msgspec
 
-from podium.kubernetes.kinds.pod_groups import PodGroup
-from podium.kubernetes.kinds.storage import ObjectReference
-from podium.kubernetes.rules.timestamps import micro_time_text, time_text
 from podium.client.resources import EVENTS, EVENTS_K8S_IO
 from podium.cluster.pod_info import PodInfo
 from podium.engine.requests import Event
+from podium.kubernetes.kinds.pod_groups import PodGroup
+from podium.kubernetes.kinds.storage import ObjectReference
+from podium.kubernetes.rules.timestamps import micro_time_text, time_text
 
 _LONGEST_NAME: Final = 253
 _NS_PER_S: Final = 1_000_000_000

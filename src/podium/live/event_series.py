@@ -18,10 +18,10 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from podium.kubernetes.kinds.storage import ObjectReference
-from podium.kubernetes.rules.timestamps import micro_time_text
 from podium.client.resources import EVENTS_K8S_IO
 from podium.engine.requests import Event
+from podium.kubernetes.kinds.storage import ObjectReference
+from podium.kubernetes.rules.timestamps import micro_time_text
 from podium.live.event_objects import (
     EventBody,
     EventNames,

@@ -11,15 +11,15 @@ from typing import Final
 
 import msgspec
 
-from podium.kubernetes.kinds.typed_objects import KubeObject, decode_as
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.client.object_decoding import Decoder
 from podium.client.object_store import Handler
 from podium.cluster.catalog import object_key
 from podium.engine import Engine
 from podium.engine.validation import InvariantBroken
 from podium.framework.faults import QueueOrderBroken
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.typed_objects import KubeObject, decode_as
 from podium.live.raw_objects import RawObjects
 from podium.live.watched_kinds import decoder_of
 

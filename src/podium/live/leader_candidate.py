@@ -17,10 +17,10 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
-from podium.kubernetes.rules.timestamps import micro_time_text
 from podium.client import Clock
 from podium.client.api_errors import NotFound
 from podium.config.types import LeaderElectionConfiguration
+from podium.kubernetes.rules.timestamps import micro_time_text
 from podium.live.lease import LeaderElectionRecord, Lease
 from podium.live.lease_lock import FAILURES, LeaseLock
 

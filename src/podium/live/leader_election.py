@@ -20,9 +20,10 @@ from random import Random
 from typing import Any, Final
 from uuid import UUID
 
-from podium.golang.errors import PodiumError
 from podium.client import Clock, KubeClient
+from podium.client.asyncio_versions import run_in_own_task
 from podium.config.types import LeaderElectionConfiguration
+from podium.golang.errors import PodiumError
 from podium.live.leader_candidate import LeaderCandidate, Log
 from podium.live.lease_lock import FAILURES, LeaseLock
 
@@ -135,7 +136,7 @@ class LeaderElection:
         finally:
             self._leads = False
             if self._candidate.may_hold:
-                await self._candidate.release()
+                await run_in_own_task(self._candidate.release())
 
     async def _acquire(self) -> None:
         lock = str(self._lock)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import msgspec
 
-from podium.golang.errors import InputError
 from podium.client.resources import LEASES
+from podium.golang.errors import InputError
 
 
 class LeaderElectionRecord(msgspec.Struct, frozen=True, kw_only=True):

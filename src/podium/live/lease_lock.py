@@ -10,13 +10,13 @@ from typing import Final
 
 import msgspec
 
-from podium.golang.errors import InputError
-from podium.golang.durations import Duration
-from podium.kubernetes.kinds.storage import ObjectReference
-from podium.kubernetes.rules.timestamps import time_text
 from podium.client import KubeClient, RequestFailed, Unreachable
 from podium.client.resources import EVENTS, LEASES
 from podium.config.types import LeaderElectionConfiguration
+from podium.golang.durations import Duration
+from podium.golang.errors import InputError
+from podium.kubernetes.kinds.storage import ObjectReference
+from podium.kubernetes.rules.timestamps import time_text
 from podium.live.event_objects import CoreEventBody, EventMeta, EventSource
 from podium.live.lease import LeaderElectionRecord, Lease, new_lease, read_lease
 

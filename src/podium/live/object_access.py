@@ -6,14 +6,12 @@ not know which client speaks for them.
 """
 
 from collections.abc import Awaitable, Mapping
+from random import Random
 from typing import Any, Final, TypeVar
 
 import msgspec
 
-from podium.golang.errors import ObjectError
-from podium.kubernetes.kinds.typed_objects import convert_object
-from podium.kubernetes.kinds.meta import KubeObject
-from podium.client import KubeClient, ResourceType, Unreachable, resources
+from podium.client import Clock, DeleteOptions, KubeClient, ResourceType, Unreachable, resources
 from podium.client.api_errors import AlreadyExists, ApiError, Conflict, NotFound
 from podium.client.discovery import served_in
 from podium.framework.api_handle import (
@@ -22,6 +20,11 @@ from podium.framework.api_handle import (
     ObjectExists,
     ObjectNotFound,
 )
+from podium.golang.errors import ObjectError
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.kinds.typed_objects import convert_object
+from podium.kubernetes.rules.merge_patch import difference
+from podium.live.retrying import with_retries
 from podium.live.typed_changes import change
 
 K = TypeVar("K", bound=KubeObject)
@@ -37,8 +40,11 @@ _GIVEN_BY_SERVER: Final = ("uid", "resourceVersion", "creationTimestamp", "gener
 
 
 class ObjectAccess:
-    def __init__(self, client: KubeClient) -> None:
+    def __init__(self, client: KubeClient, *, clock: Clock, randomness: Random) -> None:
+        """The clock and the randomness are for pauses before another try."""
         self._client = client
+        self._clock = clock
+        self._randomness = randomness
         self._discovered: dict[Kind, ResourceType] = {}
 
     async def get(self, kind: type[K], name: str, namespace: str = "") -> K:
@@ -57,9 +63,15 @@ class ObjectAccess:
         creating = self._client.create(resource, body, obj.metadata.namespace)
         return _typed(await _told(creating), kind)
 
-    async def update(self, obj: K, *, subresource: str = "") -> K:
-        """Reads the object, does to it what was changed in the typed one, and writes it back."""
+    async def update(self, obj: K, *, base: K | None = None, subresource: str = "") -> K:
+        """Without a `base`, reads the object, does to it what was changed in the typed one, and
+        writes it back; with one, sends the difference as a patch."""
         kind, metadata = type(obj), obj.metadata
+        if base is not None:
+            changes = _difference(base, obj)
+            return await self.patch(
+                kind, metadata.name, changes, metadata.namespace, subresource=subresource
+            )
         resource = await self._resource(kind)
         found = await _told(self._client.get(resource, metadata.name, metadata.namespace))
         stored: dict[str, Any] = msgspec.json.decode(found)
@@ -76,6 +88,12 @@ class ObjectAccess:
         )
         return _typed(await _told(updating), kind)
 
+    async def delete(self, obj: KubeObject) -> None:
+        metadata = obj.metadata
+        resource = await self._resource(type(obj))
+        options = DeleteOptions(uid=metadata.uid)
+        await _told(self._client.delete(resource, metadata.name, metadata.namespace, options))
+
     async def patch(
         self,
         kind: type[K],
@@ -86,10 +104,16 @@ class ObjectAccess:
         subresource: str = "",
     ) -> K:
         resource = await self._resource(kind)
-        patching = self._client.patch(
-            resource, name, dict(patch), namespace, subresource=subresource
-        )
-        return _typed(await _told(patching), kind)
+
+        def patching() -> Awaitable[bytes]:
+            return self._client.patch(
+                resource, name, dict(patch), namespace, subresource=subresource
+            )
+
+        if resource == resources.PODS and subresource == "status":
+            call = with_retries(patching, self._clock, self._randomness)
+            return _typed(await _told(call), kind)
+        return _typed(await _told(patching()), kind)
 
     async def _resource(self, kind: type[KubeObject]) -> ResourceType:
         made = kind()
@@ -117,6 +141,14 @@ async def _told(call: Awaitable[T]) -> T:
         raise ObjectConflict(str(problem)) from problem
     except (ApiError, Unreachable) as problem:
         raise ApiCallFailed(str(problem)) from problem
+
+
+def _difference(base: KubeObject, obj: KubeObject) -> dict[str, Any]:
+    """What was changed, as a patch that the server refuses for an object that has moved on."""
+    found = difference(msgspec.to_builtins(base), msgspec.to_builtins(obj))
+    changes: dict[str, Any] = found if isinstance(found, dict) else {}
+    version = {"uid": obj.metadata.uid, "resourceVersion": obj.metadata.resource_version}
+    return {**changes, "metadata": {**changes.get("metadata", {}), **version}}
 
 
 def _typed(stored: bytes, kind: type[K]) -> K:

@@ -12,12 +12,12 @@ from typing import Final
 
 import msgspec
 
-from podium.kubernetes.kinds.pod_groups import PodGroupCondition
-from podium.kubernetes.rules.timestamps import time_text
 from podium.client import KubeClient, PatchType, RequestFailed
 from podium.client.resources import POD_GROUPS
 from podium.engine.pod_groups.conditions import is_news
 from podium.engine.requests import PatchPodGroupStatus
+from podium.kubernetes.kinds.pod_groups import PodGroupCondition
+from podium.kubernetes.rules.timestamps import time_text
 from podium.live.keyed_lock import KeyedLock
 
 MAX_REMEMBERED: Final = 4096

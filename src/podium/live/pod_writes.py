@@ -13,18 +13,17 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.rules.timestamps import time_text
 from podium.client import Clock, DeleteOptions, KubeClient, PatchType, RequestFailed
 from podium.client.api_errors import Conflict, NotFound
 from podium.client.resources import NODES, PODS
 from podium.cluster.pod_info import PodInfo
 from podium.engine.requests import Evict, PatchStatus
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.timestamps import time_text
 from podium.live.keyed_lock import KeyedLock
 from podium.live.retrying import with_retries
 from podium.live.status_patches import (
     Patch,
-    claim_statuses_patch,
     disruption_patch,
     failure_patch,
     nomination_patch,
@@ -55,7 +54,8 @@ class PodWrites:
         self._randomness = randomness
         self._metrics = metrics
         self._generations = generations
-        self._lock = KeyedLock()
+        self.turns = KeyedLock()
+        """By the UIDs of objects that are written to."""
         self._failures: dict[str, PatchStatus] = {}
 
     async def bind(self, info: PodInfo, node_name: str) -> None:
@@ -72,7 +72,7 @@ class PodWrites:
             },
             "target": {"kind": NODES.kind, "name": node_name},
         }
-        async with self._lock.hold(info.uid):
+        async with self.turns.hold(info.uid):
             binding = self._client.create(
                 PODS, body, metadata.namespace, name=metadata.name, subresource="binding"
             )
@@ -82,7 +82,7 @@ class PodWrites:
         """Write why a pod was not scheduled. Never raises for what the server says."""
         uid = request.pod.uid
         self._failures[uid] = _newer(self._failures.get(uid), request)
-        async with self._lock.hold(uid):
+        async with self.turns.hold(uid):
             latest = self._failures.pop(uid, None)
             if latest is None:
                 return
@@ -102,17 +102,10 @@ class PodWrites:
 
     async def nominate(self, info: PodInfo, node_name: str) -> None:
         """Write or, with no name, clear a nomination; if it cannot be, life goes on."""
-        async with self._lock.hold(info.uid):
+        async with self.turns.hold(info.uid):
             pod = self._pending(info)
             if pod is not None and pod.status.nominated_node_name != node_name:
                 await self._try_to_patch(pod, nomination_patch(pod, node_name), "a nomination")
-
-    async def clear_claim_statuses(self, info: PodInfo) -> None:
-        """Take out what claims were to take of a node; if it cannot be, life goes on."""
-        async with self._lock.hold(info.uid):
-            pod = self._pending(info)
-            if pod is not None:
-                await self._try_to_patch(pod, claim_statuses_patch(pod, None), "claim statuses")
 
     async def evict(self, eviction: Evict) -> bool:
         """Mark a victim and delete it; whether it was still there.
@@ -125,7 +118,7 @@ class PodWrites:
             pod = victim.pod
         metadata = pod.metadata
         try:
-            async with self._lock.hold(victim.uid):
+            async with self.turns.hold(victim.uid):
                 patch = disruption_patch(
                     pod, eviction.message, self._now(), generations=self._generations
                 )

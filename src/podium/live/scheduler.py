@@ -13,8 +13,6 @@ from contextlib import suppress
 from random import Random
 from typing import Any, Final
 
-from podium.kubernetes.kinds.devices import ResourceClaim
-from podium.kubernetes.kinds.typed_objects import KubeObject
 from podium.client import (
     Clock,
     KubeClient,
@@ -31,6 +29,7 @@ from podium.extenders.client import ExtenderClient
 from podium.framework.asking import drive_async
 from podium.framework.faults import QueueOrderBroken
 from podium.framework.watched_kind import WatchedKind
+from podium.kubernetes.kinds.typed_objects import KubeObject
 from podium.live.api_dispatcher import ApiDispatcher
 from podium.live.api_handle import LiveApi, Tell
 from podium.live.feed import Feed
@@ -101,9 +100,9 @@ class LiveScheduler:
         api = LiveApi(
             client,
             pods,
-            self._claim,
             tell,
             clock=self._clock,
+            randomness=randomness,
             metrics=metrics,
             extenders=extenders,
         )
@@ -313,11 +312,6 @@ class LiveScheduler:
         with suppress(TimeoutError):
             async with asyncio.timeout(max(0.0, min(wakes) - now)):
                 await self._stirred.wait()
-
-    # --- what the engine knows ----------------------------------------------------------------
-
-    def _claim(self, namespace: str, name: str) -> ResourceClaim | None:
-        return self._engine.cluster.catalog.get(ResourceClaim, name, namespace)
 
 
 def _named(resource: ResourceType) -> str:

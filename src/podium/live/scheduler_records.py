@@ -11,8 +11,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.rules.timestamps import micro_time_text
 from podium.engine import Decision, Engine
 from podium.engine.pod_log import Line
 from podium.explain.decision_digest import digest_of
@@ -21,6 +19,8 @@ from podium.framework.fit_message import reason_counts
 from podium.framework.queued import QueuedPod
 from podium.framework.sources import SourceColumn
 from podium.framework.waiting import WaitingPod
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.timestamps import micro_time_text
 from podium.live.decision_records import DecisionRecord, DecisionRecords
 
 MAX_LISTED: Final = 500

@@ -6,18 +6,10 @@ taken its place is not written to. A condition's time of transition moves only w
 tells which generation of the pod it is about; one that does goes on doing so.
 """
 
-from collections.abc import Sequence
 from typing import Any, Final
 
-import msgspec
+from podium.kubernetes.kinds.pod import POD_SCHEDULED, Pod
 
-from podium.kubernetes.kinds.pod import (
-    NodeAllocatableResourceClaimStatus,
-    Pod,
-    PodExtendedResourceClaimStatus,
-)
-
-SCHEDULED: Final = "PodScheduled"
 DISRUPTION_TARGET: Final = "DisruptionTarget"
 PREEMPTED: Final = "PreemptionByScheduler"
 
@@ -36,7 +28,9 @@ def failure_patch(
 ) -> Patch:
     """Why a pod is not scheduled; `nominated_node` None says nothing of a nomination. One that was
     `announced` may not show in the pod yet."""
-    condition = _condition(pod, SCHEDULED, "False", reason, message, now, generations=generations)
+    condition = _condition(
+        pod, POD_SCHEDULED, "False", reason, message, now, generations=generations
+    )
     status: Patch = {"conditions": [condition]}
     shown = pod.status.nominated_node_name
     if nominated_node is not None and (announced or nominated_node != shown):
@@ -53,18 +47,6 @@ def disruption_patch(victim: Pod, message: str, now: str, *, generations: bool =
         victim, DISRUPTION_TARGET, "True", PREEMPTED, message, now, generations=generations
     )
     return _patch(victim, {"conditions": [condition]})
-
-
-def extended_claim_patch(pod: Pod, told: PodExtendedResourceClaimStatus) -> Patch:
-    return _patch(pod, {"extendedResourceClaimStatus": msgspec.to_builtins(told)})
-
-
-def claim_statuses_patch(
-    pod: Pod, statuses: Sequence[NodeAllocatableResourceClaimStatus] | None
-) -> Patch:
-    """What claims take of the node's own resources; None takes it out."""
-    told = None if statuses is None else msgspec.to_builtins(list(statuses))
-    return _patch(pod, {"nodeAllocatableResourceClaimStatuses": told})
 
 
 def _patch(pod: Pod, status: Patch) -> Patch:

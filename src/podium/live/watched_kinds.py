@@ -9,8 +9,15 @@ from typing import Final
 
 import msgspec
 
-from podium.kubernetes.kinds.devices import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice
-from podium.kubernetes.kinds.typed_objects import KubeObject, decode_as
+from podium.client import ResourceType, Selection, resources
+from podium.client.object_decoding import Decoder
+from podium.framework.watched_kind import WatchedKind
+from podium.kubernetes.kinds.devices import (
+    DeviceClass,
+    DeviceTaintRule,
+    ResourceClaim,
+    ResourceSlice,
+)
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.pod_groups import PodGroup
@@ -23,6 +30,7 @@ from podium.kubernetes.kinds.storage import (
     StorageClass,
     VolumeAttachment,
 )
+from podium.kubernetes.kinds.typed_objects import KubeObject, decode_as
 from podium.kubernetes.kinds.workloads import (
     Namespace,
     PodDisruptionBudget,
@@ -31,9 +39,6 @@ from podium.kubernetes.kinds.workloads import (
     Service,
     StatefulSet,
 )
-from podium.client import ResourceType, Selection, resources
-from podium.client.object_decoding import Decoder
-from podium.framework.watched_kind import WatchedKind
 
 Watched = tuple[ResourceType, type[KubeObject]]
 

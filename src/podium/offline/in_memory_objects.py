@@ -1,35 +1,28 @@
-"""The API handle of drivers that have no API server: writes go to the engine's own cluster.
+"""Objects in memory by the rules of an API server, as far as plugins can see them.
 
-Every write is told to the engine as a watch would tell it, and answers at once, so that a coroutine
-can be driven to its end without an event loop. The rules are the server's, as far as plugins can
-see them: an object that was read and has changed since is not overwritten, a status is written by
-its subresource only, and each write moves the resource version. The simulator, the bench and
-`podium.testing` add what is theirs.
+An object that was read and has changed since is not overwritten, one that took another's name is
+not taken for it, a status is written by its subresource only, and each write moves the resource
+version. Nothing waits: a coroutine from here can be driven to its end without an event loop.
 """
 
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from typing import TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
-from podium.golang.errors import ObjectError
-from podium.golang.json_values import ReadOnlyJson
-from podium.kubernetes.kinds.typed_objects import convert_object, is_cluster_scoped
-from podium.kubernetes.rules.merge_patch import merge
-from podium.kubernetes.kinds.meta import KubeObject, ObjectMeta
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
-from podium.cluster.catalog import object_key
-from podium.cluster.pod_info import PodInfo
-from podium.engine.scheduler import Engine
 from podium.framework.api_handle import (
     ApiCallFailed,
     ObjectConflict,
     ObjectExists,
     ObjectNotFound,
 )
+from podium.golang.errors import ObjectError
+from podium.golang.json_values import ReadOnlyJson
+from podium.kubernetes.kinds.meta import KubeObject, ObjectMeta
+from podium.kubernetes.kinds.typed_objects import convert_object
+from podium.kubernetes.rules.merge_patch import merge
 
 K = TypeVar("K", bound=KubeObject)
 
@@ -53,16 +46,16 @@ class MemoryObjects:
         uid = metadata.uid or f"uid-{type(obj).__name__}-{metadata.namespace}-{name}"
         return self._put(_with(obj, metadata=replace(metadata, name=name, uid=uid)), "")
 
-    async def update(self, obj: K, *, subresource: str = "") -> K:
+    async def update(self, obj: K, *, base: K | None = None, subresource: str = "") -> K:
         metadata = obj.metadata
         stored = self._stored(type(obj), metadata.name, metadata.namespace)
-        version = metadata.resource_version
-        if version and version != stored.metadata.resource_version:
-            raise ObjectConflict(
-                f'Operation cannot be fulfilled on {_plural(type(obj))} "{metadata.name}": '
+        if not _is_current(stored, metadata.resource_version, base):
+            raise _conflict(
+                obj,
                 "the object has been modified; please apply your changes to the latest version "
-                "and try again"
+                "and try again",
             )
+        self._require_same(obj, stored)
         return self._write(stored, obj, subresource)
 
     async def patch(
@@ -90,6 +83,24 @@ class MemoryObjects:
         if changed.metadata.key != stored.metadata.key:
             raise ApiCallFailed(f'{_plural(kind)} "{name}" is invalid: metadata.name: is immutable')
         return await self.update(changed, subresource=subresource)
+
+    async def delete(self, obj: KubeObject) -> None:
+        metadata = obj.metadata
+        stored = self._stored(type(obj), metadata.name, metadata.namespace)
+        self._require_same(obj, stored)
+        self._discard(stored)
+
+    def take_turn(self, uid: str) -> AbstractAsyncContextManager[None]:  # noqa: ARG002
+        """Nothing here waits, so everybody has his turn at once."""
+        return nullcontext()
+
+    def _require_same(self, obj: KubeObject, stored: KubeObject) -> None:
+        wanted, found = obj.metadata.uid, stored.metadata.uid
+        if wanted and found and wanted != found:
+            raise _conflict(
+                obj,
+                f"Precondition failed: UID in precondition: {wanted}, UID in object meta: {found}",
+            )
 
     def _write(self, stored: K, wanted: K, subresource: str) -> K:
         """What a server would store: the status, or all but the status."""
@@ -124,47 +135,14 @@ class MemoryObjects:
     def _store(self, obj: KubeObject) -> None:
         raise NotImplementedError
 
+    def _discard(self, obj: KubeObject) -> None:
+        raise NotImplementedError
+
     def _make_name(self, start: str) -> str:
         if not start:
             raise ApiCallFailed("metadata.name: name or generateName is required")
         self._names_made += 1
         return f"{start}{self._names_made:05d}"
-
-
-class EngineApi(MemoryObjects):
-    """An `ApiHandle` over an engine."""
-
-    def __init__(self, engine: Engine) -> None:
-        super().__init__()
-        self._engine = engine
-
-    async def bind(self, pod: PodInfo, node_name: str) -> None:
-        current = self._engine.state.pods.get(pod.key, pod.pod)
-        spec = replace(current.spec, node_name=node_name)
-        self._engine.intake.pod_put(with_next_version(replace(current, spec=spec)))
-
-    async def tell(self, pod: PodInfo, reason: str, action: str, note: str) -> None:
-        """Events have no reader here."""
-
-    async def pause(self, seconds: float) -> None:
-        """Whatever is waited for has happened already."""
-
-    def _find(self, kind: type[K], name: str, namespace: str) -> K | None:
-        if is_cluster_scoped(kind):
-            namespace = ""
-        found: KubeObject | None
-        if issubclass(kind, Pod):
-            key = object_key(ObjectMeta(name=name, namespace=namespace))
-            found = self._engine.state.pods.get(key)
-        elif issubclass(kind, Node):
-            nodes = self._engine.cluster.nodes
-            found = nodes.node(nodes.row(name)) if nodes.is_present(name) else None
-        else:
-            found = self._engine.cluster.catalog.get(kind, name, namespace)
-        return found if isinstance(found, kind) else None
-
-    def _store(self, obj: KubeObject) -> None:
-        self._engine.intake.put(obj)
 
 
 def with_next_version(obj: K) -> K:
@@ -183,6 +161,21 @@ def _next(version: str) -> str:
 def _with(obj: K, **fields: object) -> K:
     changed: K = replace(obj, **fields)
     return changed
+
+
+def _is_current(stored: K, version: str, base: K | None) -> bool:
+    """Whether an object is as it was read. Those that were never written here may have no version;
+    then nothing but the object itself can tell."""
+    if not version and base is None:
+        return True
+    if version or stored.metadata.resource_version:
+        return version == stored.metadata.resource_version
+    return stored is base or stored == base
+
+
+def _conflict(obj: KubeObject, why: str) -> ObjectConflict:
+    name = obj.metadata.name
+    return ObjectConflict(f'Operation cannot be fulfilled on {_plural(type(obj))} "{name}": {why}')
 
 
 def _plural(kind: type[KubeObject]) -> str:

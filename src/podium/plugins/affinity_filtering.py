@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from podium.kubernetes.rules.pod_affinity import AffinityTerm
 from podium.cluster.growth import Ints, Mask, Rows, count_of
 from podium.cluster.pod_classes import PodClasses, PodCounter, PodQuery
 from podium.cluster.pod_info import PodInfo, PodShape
@@ -20,6 +19,7 @@ from podium.cluster.pod_weights import PodWeights
 from podium.framework.cycle import Cycle
 from podium.framework.status import unresolvable, unschedulable
 from podium.framework.verdict import Verdict, choosing
+from podium.kubernetes.rules.pod_affinity import AffinityTerm
 from podium.plugins.affinity_terms import MAX_COUNTED_TERMS, CarriedTerms, TermQueries
 from podium.plugins.domain_sums import DomainSums
 from podium.plugins.topology_domains import DomainCounts, Topologies, Topology

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Final
 
-from podium.kubernetes.rules.labels import Selector
-from podium.kubernetes.rules.pod_affinity import AffinityTerm
-from podium.kubernetes.kinds.workloads import Namespace
 from podium.cluster.catalog import Catalog
 from podium.cluster.pod_classes import CarriedTerm, PodClasses, PodCounter, PodQuery, TermKind
 from podium.cluster.pod_info import PodShape
+from podium.kubernetes.kinds.workloads import Namespace
+from podium.kubernetes.rules.labels import Selector
+from podium.kubernetes.rules.pod_affinity import AffinityTerm
 
 _MAX_KEPT = 4096
 

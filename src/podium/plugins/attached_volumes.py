@@ -13,6 +13,10 @@ from typing import TypeVar
 
 import numpy as np
 
+from podium.cluster.growth import Ints, wider
+from podium.cluster.pod_info import PodInfo
+from podium.cluster.state import Cluster
+from podium.cluster.usage import Usage
 from podium.kubernetes.kinds.meta import KubeStruct
 from podium.kubernetes.kinds.storage import (
     PersistentVolume,
@@ -20,10 +24,6 @@ from podium.kubernetes.kinds.storage import (
     StorageClass,
     VolumeAttachment,
 )
-from podium.cluster.growth import Ints, wider
-from podium.cluster.pod_info import PodInfo
-from podium.cluster.state import Cluster
-from podium.cluster.usage import Usage
 from podium.plugins.counted_volumes import Dependency, UncountableError, VolumeCounting
 from podium.plugins.csi_nodes import CsiNodeColumns
 from podium.plugins.csi_translation import CsiVolume

@@ -8,6 +8,7 @@ name of its own: its volume will be attached as soon as it exists.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from podium.cluster.catalog import Catalog, object_key
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.storage import (
     PersistentVolume,
@@ -15,7 +16,6 @@ from podium.kubernetes.kinds.storage import (
     StorageClass,
     VolumeAttachment,
 )
-from podium.cluster.catalog import Catalog, object_key
 from podium.plugins.csi_translation import (
     PLUGIN_NAMED,
     CsiVolume,

@@ -10,9 +10,9 @@ from types import MappingProxyType
 
 import numpy as np
 
-from podium.kubernetes.kinds.storage import CSINode
 from podium.cluster.growth import Ints, Mask
 from podium.cluster.state import Cluster
+from podium.kubernetes.kinds.storage import CSINode
 
 MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins"
 NO_LIMIT = -1

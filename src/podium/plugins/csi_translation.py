@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from podium.kubernetes.rules.labels import IN
 from podium.kubernetes.kinds.pod import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeSpec
 from podium.kubernetes.kinds.volumes import (
@@ -25,6 +24,7 @@ from podium.kubernetes.kinds.volumes import (
     GCEPersistentDiskSource,
     Volume,
 )
+from podium.kubernetes.rules.labels import IN
 
 BETA_ZONE = "failure-domain.beta.kubernetes.io/zone"
 BETA_REGION = "failure-domain.beta.kubernetes.io/region"

@@ -11,9 +11,6 @@ preempts, as a whole (`pod_group_preemption.py`), and its members do not.
 
 from collections.abc import Sequence
 
-from podium.kubernetes.rules.field_errors import aggregate
-from podium.kubernetes.kinds.pod_groups import PodGroup
-from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.cluster.pod_group_state import GroupKey, PodGroupMissing, group_of, pod_group
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.shadow import Shadow
@@ -32,6 +29,9 @@ from podium.framework.points import (
     PreEnqueuePlugin,
 )
 from podium.framework.status import Code, Status, unresolvable
+from podium.kubernetes.kinds.pod_groups import PodGroup
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
+from podium.kubernetes.rules.field_errors import aggregate
 from podium.plugins.pod_group_preemption import select_victims
 from podium.plugins.preemption_dry_run import Candidate, DryRun
 from podium.plugins.preemption_extenders import Negotiation, Outcome

@@ -5,9 +5,9 @@ taken, since such a resource has no amount in the node's status. This is where t
 devices is DynamicResources' knowledge.
 """
 
-from podium.kubernetes.kinds.devices import DeviceClass
 from podium.cluster.growth import Ints, Rows
 from podium.framework.cycle import Cycle
+from podium.kubernetes.kinds.devices import DeviceClass
 from podium.plugins.dynamic_resources.supply import Supply
 
 

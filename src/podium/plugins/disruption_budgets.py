@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from podium.kubernetes.rules.labels import SelectorError, selector_of
-from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.cluster.pod_info import PodInfo
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
+from podium.kubernetes.rules.labels import SelectorError, selector_of
 
 
 def split_by_budget(

@@ -9,8 +9,8 @@ change of them. Classes that claim one name: the newest has it, among equally ol
 name. upstream: a class that comes too late to have its name gets none at all, not even its own.
 """
 
-from podium.kubernetes.kinds.devices import DeviceClass
 from podium.cluster.catalog import Catalog
+from podium.kubernetes.kinds.devices import DeviceClass
 
 IMPLICIT_PREFIX = "deviceclass.resource.kubernetes.io/"
 

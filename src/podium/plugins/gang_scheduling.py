@@ -9,14 +9,14 @@ group those are in place for the moment only, so the same count serves both.
 
 from collections.abc import Sequence
 
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.cluster.pod_group_state import PodGroupMissing, group_of, pod_group
 from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle
 from podium.framework.events import Action, Registration, Resource
 from podium.framework.points import PermitPlugin, PermitResult, PreEnqueuePlugin
 from podium.framework.status import Code, Status, error, unresolvable
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.pod_groups import PodGroup
 
 GROUP_UNKNOWN = """waiting for pods's pod group "{}" to appear in scheduling queue"""
 TOO_FEW_KNOWN = unresolvable("waiting for minCount pods from a gang to appear in scheduling queue")

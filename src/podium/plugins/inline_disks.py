@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.growth import Mask
 from podium.cluster.state import Cluster
 from podium.cluster.usage import Usage
+from podium.kubernetes.kinds.pod import Pod
 
 _SOURCES = ("gce_persistent_disk", "aws_elastic_block_store", "rbd", "iscsi")
 

@@ -10,9 +10,6 @@ from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Final
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.rules.pod_affinity import AffinityTerm
 from podium.cluster.growth import Ints, Rows
 from podium.cluster.pod_classes import TermKind
 from podium.cluster.pod_info import PodInfo
@@ -29,6 +26,9 @@ from podium.framework.points import (
 )
 from podium.framework.status import SKIP, Status, error, unresolvable
 from podium.framework.verdict import Verdict
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.pod_affinity import AffinityTerm
 from podium.plugins.affinity_filtering import AffinityFilterState, count_required
 from podium.plugins.affinity_scoring import AffinityScoreState, normalize, weigh_domains
 from podium.plugins.affinity_terms import CarriedTerms, TermQueries

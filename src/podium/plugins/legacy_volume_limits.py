@@ -14,11 +14,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.rules.quantity import value
-from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
-from podium.kubernetes.kinds.volumes import Volume
 from podium.cluster.growth import Rows, count_of, indices
 from podium.framework.cycle import Cycle
 from podium.framework.events import Action, Registration, Resource
@@ -26,6 +21,11 @@ from podium.framework.handle import Handle
 from podium.framework.points import Arguments, FilterPlugin, PreFilterPlugin
 from podium.framework.status import SKIP, Status, error
 from podium.framework.verdict import Verdict, per_row, rejecting
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
+from podium.kubernetes.kinds.volumes import Volume
+from podium.kubernetes.rules.quantity import value
 from podium.plugins.counted_volumes import UNBOUND_PREFIX, UncountableError
 from podium.plugins.csi_nodes import CsiNodeColumns
 from podium.plugins.csi_translation import AWS_EBS, AZURE_DISK, CINDER, GCE_PD, InTreePlugin

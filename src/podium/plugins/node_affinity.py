@@ -13,17 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.rules.node_affinity import (
-    NodeSelectorError,
-    NodeTerm,
-    PreferredNodeTerm,
-    RequiredNodeAffinity,
-    parse_node_selector,
-    preferred_of,
-    required_names,
-    required_selector,
-)
 from podium.cluster.growth import Ints, Rows, count_of
 from podium.cluster.node_matching import required_mask, term_mask, terms_mask
 from podium.cluster.pod_info import PodInfo
@@ -36,6 +25,17 @@ from podium.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugi
 from podium.framework.scoring import default_normalize
 from podium.framework.status import SKIP, Status, unresolvable
 from podium.framework.verdict import Verdict, choosing, rejecting
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.rules.node_affinity import (
+    NodeSelectorError,
+    NodeTerm,
+    PreferredNodeTerm,
+    RequiredNodeAffinity,
+    parse_node_selector,
+    preferred_of,
+    required_names,
+    required_selector,
+)
 
 ENFORCED_MISMATCH = unresolvable("node(s) didn't match scheduler-enforced node affinity")
 POD_MISMATCH = unresolvable("node(s) didn't match Pod's node affinity/selector")

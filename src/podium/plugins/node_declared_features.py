@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod, PodSpec
 from podium.cluster.growth import Mask, Rows
 from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle, StateMissing
@@ -19,6 +17,8 @@ from podium.framework.handle import Handle
 from podium.framework.points import FilterPlugin, PreFilterPlugin
 from podium.framework.status import SKIP, Status, unresolvable
 from podium.framework.verdict import Verdict, rejecting
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod, PodSpec
 
 FEATURES_MISSING = unresolvable("node(s) didn't match Pod's required features")
 

@@ -8,11 +8,11 @@ its taint only. Each policy is worked out once per pod, however many constraints
 
 from functools import cached_property
 
-from podium.kubernetes.rules.tolerations import HARD_EFFECTS
 from podium.cluster.growth import Mask
 from podium.cluster.node_matching import required_mask
 from podium.cluster.taint_matching import untolerated_mask
 from podium.framework.cycle import Cycle
+from podium.kubernetes.rules.tolerations import HARD_EFFECTS
 from podium.plugins.spread_constraints import SpreadConstraint
 from podium.plugins.topology_domains import Topology
 

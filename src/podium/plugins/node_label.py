@@ -7,11 +7,11 @@ divided by the number of preferences.
 
 from typing import Final
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.config.legacy_args import NodeLabelArgs
 from podium.framework.node_form import NodeFilterPlugin, NodeScorePlugin, NodeView
 from podium.framework.scoring import MAX_SCORE
 from podium.framework.status import Status, unresolvable
+from podium.kubernetes.kinds.pod import Pod
 
 WRONG_LABELS: Final = unresolvable("node(s) didn't have the requested labels")
 

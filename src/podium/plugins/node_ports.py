@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from podium.kubernetes.rules.host_ports import HostPort, conflicts, host_ports
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.growth import Rows
 from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle, StateMissing
@@ -17,6 +15,8 @@ from podium.framework.events import Action, Registration, Resource
 from podium.framework.points import FilterPlugin, PreFilterPlugin
 from podium.framework.status import SKIP, Status, unschedulable
 from podium.framework.verdict import Verdict, rejecting
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.host_ports import HostPort, conflicts, host_ports
 
 PORTS_IN_USE = unschedulable("node(s) didn't have free ports for the requested pod ports")
 

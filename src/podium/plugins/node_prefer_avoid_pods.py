@@ -11,10 +11,10 @@ from typing import Final
 
 import msgspec
 
-from podium.kubernetes.kinds.meta import OwnerReference
-from podium.kubernetes.kinds.pod import Pod
 from podium.framework.node_form import NodeScorePlugin, NodeView
 from podium.framework.scoring import MAX_SCORE
+from podium.kubernetes.kinds.meta import OwnerReference
+from podium.kubernetes.kinds.pod import Pod
 
 ANNOTATION: Final = "scheduler.alpha.kubernetes.io/preferAvoidPods"
 _CONTROLLERS: Final = ("ReplicationController", "ReplicaSet")

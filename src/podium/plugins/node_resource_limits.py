@@ -14,13 +14,13 @@ from typing import Final
 
 import numpy as np
 
-from podium.kubernetes.kinds.meta import Quantity
-from podium.kubernetes.kinds.pod import Container, Pod
-from podium.kubernetes.rules.quantity import milli_value, value
 from podium.cluster.growth import Ints, Rows
 from podium.cluster.nodes import CPU, MEMORY
 from podium.framework.cycle import Cycle
 from podium.framework.points import ScorePlugin
+from podium.kubernetes.kinds.meta import Quantity
+from podium.kubernetes.kinds.pod import Container, Pod
+from podium.kubernetes.rules.quantity import milli_value, value
 
 _COMPARED: Final = ((CPU, "cpu", milli_value), (MEMORY, "memory", value))
 

@@ -18,7 +18,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from podium.kubernetes.kinds.devices import DeviceClass
 from podium.cluster.growth import Ints, Rows, count_of
 from podium.config.plugin_args import NodeResourcesBalancedAllocationArgs
 from podium.framework.cycle import Cycle
@@ -28,6 +27,7 @@ from podium.framework.handle import Handle
 from podium.framework.points import PreScorePlugin, ScorePlugin
 from podium.framework.scoring import MAX_SCORE
 from podium.framework.status import SKIP, Status
+from podium.kubernetes.kinds.devices import DeviceClass
 from podium.plugins.extended_resource_classes import ExtendedResourceClasses
 from podium.plugins.mask_patterns import number_patterns
 from podium.plugins.resource_columns import Amount, Buffers, Column, ResourceColumns

@@ -15,8 +15,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from podium.kubernetes.kinds.devices import DeviceClass
-from podium.kubernetes.rules.requests import CPU, EPHEMERAL_STORAGE, MEMORY, is_extended
 from podium.cluster.growth import Ints, Mask, Rows, count_of
 from podium.config.plugin_args import NodeResourcesFitArgs
 from podium.framework.cycle import Cycle, StateMissing
@@ -33,6 +31,8 @@ from podium.framework.points import (
 )
 from podium.framework.status import Status, unresolvable, unschedulable
 from podium.framework.verdict import Verdict, choosing
+from podium.kubernetes.kinds.devices import DeviceClass
+from podium.kubernetes.rules.requests import CPU, EPHEMERAL_STORAGE, MEMORY, is_extended
 from podium.plugins.extended_resource_classes import ExtendedResourceClasses
 from podium.plugins.mask_patterns import number_patterns
 from podium.plugins.node_resources_fit_hints import FitHints

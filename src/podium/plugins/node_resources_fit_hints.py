@@ -8,13 +8,13 @@ object that changed and never at the rest of the cluster
 
 from collections.abc import Mapping, Sequence
 
+from podium.cluster.pod_info import PodInfo
+from podium.framework.events import Action, Registration, Resource
+from podium.framework.handle import Handle
 from podium.kubernetes.kinds.devices import DeviceClass
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.requests import PODS, allocatable_vector, pod_requests, to_vector
-from podium.cluster.pod_info import PodInfo
-from podium.framework.events import Action, Registration, Resource
-from podium.framework.handle import Handle
 from podium.plugins.extended_resource_classes import ExtendedResourceClasses, implicit_name
 
 

@@ -6,9 +6,6 @@ the toleration a pod needs is the one for that taint.
 
 from collections.abc import Sequence
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.rules.tolerations import NO_SCHEDULE, tolerated
 from podium.cluster.growth import Rows
 from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle
@@ -17,6 +14,9 @@ from podium.framework.events import Action, Registration, Resource
 from podium.framework.points import FilterPlugin
 from podium.framework.status import unresolvable
 from podium.framework.verdict import Verdict, rejecting
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.tolerations import NO_SCHEDULE, tolerated
 
 UNSCHEDULABLE = unresolvable("node(s) were unschedulable")
 
@@ -53,4 +53,5 @@ class NodeUnschedulable(FilterPlugin):
 
 
 def _tolerates_cordons(pod: Pod) -> bool:
-    return tolerated(pod.spec.tolerations, *UNSCHEDULABLE_TAINT)
+    # The taint has no value, so that nothing compares with it.
+    return tolerated(pod.spec.tolerations, *UNSCHEDULABLE_TAINT, comparison=False)

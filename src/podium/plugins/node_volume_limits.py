@@ -12,9 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.storage import CSIDriver, CSINode, PersistentVolumeClaim, VolumeAttachment
-from podium.kubernetes.kinds.volumes import Volume
 from podium.cluster.growth import Codes, Mask, Rows, count_of, indices
 from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle
@@ -23,6 +20,14 @@ from podium.framework.handle import Handle
 from podium.framework.points import Arguments, FilterPlugin, PreFilterPlugin
 from podium.framework.status import SKIP, Status, error, unresolvable, unschedulable
 from podium.framework.verdict import Verdict, choosing
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.storage import (
+    CSIDriver,
+    CSINode,
+    PersistentVolumeClaim,
+    VolumeAttachment,
+)
+from podium.kubernetes.kinds.volumes import Volume
 from podium.plugins.attached_volumes import AttachedVolumes, NodeVolumes
 from podium.plugins.counted_volumes import ClaimMissingError, UncountableError, VolumeCounting
 from podium.plugins.csi_nodes import NO_LIMIT, CsiNodeColumns, limits_of

@@ -6,11 +6,16 @@ Services select and the same controller owns
 object of one of these kinds changes.
 """
 
-from podium.kubernetes.rules.labels import Selector, SelectorError, selector_of, selector_of_map
-from podium.kubernetes.kinds.meta import LabelSelector, OwnerReference
-from podium.kubernetes.kinds.workloads import ReplicaSet, ReplicationController, Service, StatefulSet
 from podium.cluster.catalog import Catalog
 from podium.cluster.pod_info import PodInfo, PodShape
+from podium.kubernetes.kinds.meta import LabelSelector, OwnerReference
+from podium.kubernetes.kinds.workloads import (
+    ReplicaSet,
+    ReplicationController,
+    Service,
+    StatefulSet,
+)
+from podium.kubernetes.rules.labels import Selector, SelectorError, selector_of, selector_of_map
 
 _KINDS = (Service, ReplicationController, ReplicaSet, StatefulSet)
 _MAX_KEPT = 4096

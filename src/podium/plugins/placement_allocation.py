@@ -12,13 +12,13 @@ which makes 39.
 
 from collections.abc import Iterable, Sequence
 
-from podium.kubernetes.rules.requests import is_scalar
 from podium.cluster.nodes import CPU, MEMORY
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
 from podium.config.plugin_args import ResourceSpec
 from podium.framework.pod_group_cycle import PlacementRows
 from podium.framework.scoring import MAX_SCORE
+from podium.kubernetes.rules.requests import is_scalar
 
 
 def placement_score(

@@ -8,10 +8,10 @@ so the walk and the texts users see stand here once.
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from podium.cluster.catalog import Catalog
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from podium.kubernetes.kinds.volumes import Volume, ephemeral_claim_name
-from podium.cluster.catalog import Catalog
 from podium.kubernetes.rules.storage_classes import CLASS_ANNOTATION
 
 NO_CLAIM_NAME = "PersistentVolumeClaim had no name"

@@ -9,14 +9,14 @@ and `types.go`). Whether the group fits is the caller's to say; the cluster is a
 
 from collections.abc import Callable, Sequence
 
-from podium.kubernetes.kinds.pod_groups import PER_GROUP, PodGroup
-from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.cluster.pod_group_state import PodGroupMissing, group_of, pod_group
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.removed_pods import RemovedPods
 from podium.cluster.state import Cluster
 from podium.framework.points import GroupTrial
 from podium.framework.status import unresolvable, unschedulable
+from podium.kubernetes.kinds.pod_groups import PER_GROUP, PodGroup
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.plugins.disruption_budgets import covers
 
 NEVER = unschedulable("not eligible due to preemptionPolicy=Never.")

@@ -10,9 +10,6 @@ points and says which events may help a rejected pod
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from podium.kubernetes.rules.labels import SelectorError
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.growth import Ints, Rows
 from podium.cluster.pod_info import PodInfo
 from podium.config.plugin_args import PodTopologySpreadArgs
@@ -28,6 +25,9 @@ from podium.framework.points import (
 )
 from podium.framework.status import SKIP, Status, error
 from podium.framework.verdict import Verdict
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.labels import SelectorError
 from podium.plugins.domain_sums import DomainSums
 from podium.plugins.spread_constraints import HARD, SOFT, SpreadConstraint, SpreadConstraints
 from podium.plugins.spread_filtering import SpreadFilterState, count_hard

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.shadow import Shadow
 from podium.cluster.usage import Usage
@@ -21,6 +20,7 @@ from podium.framework.cycle import Cycle
 from podium.framework.nominated_filtering import tell_extensions
 from podium.framework.profile import Profile
 from podium.framework.status import Status, error, unresolvable
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.plugins.disruption_budgets import split_by_budget
 from podium.plugins.victim_rules import WEAKER_PODS, VictimRules, importance
 

@@ -9,12 +9,12 @@ the tables, so that nobody has to look at every answer to find the few that do n
 from collections import OrderedDict
 from collections.abc import Iterable
 
-from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.cluster.pod_info import PodShape
 from podium.cluster.state import Cluster
 from podium.framework.cycle import Cycle
 from podium.framework.profile import Profile
 from podium.framework.status import Status
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.plugins.preemption_dry_run import Candidate
 
 _MAX_KINDS = 64

@@ -4,8 +4,8 @@ It was a custom priority in Policy files and a plugin until v1beta1; since then 
 NodeResourcesFit, whose formula it shares.
 """
 
-from podium.kubernetes.rules.field_errors import required
 from podium.config.legacy_args import RequestedToCapacityRatioArgs
+from podium.kubernetes.rules.field_errors import required
 from podium.plugins.allocation_score_plugin import AllocationScorePlugin
 from podium.plugins.resource_allocation import AllocationScorer
 from podium.plugins.resource_allocation import RequestedToCapacityRatio as Curve

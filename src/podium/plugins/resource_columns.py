@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from podium.kubernetes.rules.requests import is_scalar
 from podium.cluster.growth import Ints, Mask, Rows, count_of
 from podium.cluster.nodes import CPU, MEMORY, NodeTable
 from podium.config.plugin_args import ResourceSpec
 from podium.framework.cycle import Cycle
+from podium.kubernetes.rules.requests import is_scalar
 from podium.plugins.device_counts import device_counts
 from podium.plugins.extended_resource_classes import ExtendedResourceClasses
 from podium.plugins.resource_stack import (

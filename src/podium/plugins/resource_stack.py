@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from podium.kubernetes.rules.requests import is_scalar
 from podium.cluster.growth import Ints, RowSlice
 from podium.cluster.nodes import NodeTable
 from podium.cluster.usage import Usage
+from podium.kubernetes.rules.requests import is_scalar
 
 Floats = npt.NDArray[np.float64]
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.pod_info import PodInfo
 from podium.framework.events import Action, Registration, Resource
 from podium.framework.points import PreEnqueuePlugin
 from podium.framework.status import Status, unresolvable
+from podium.kubernetes.kinds.pod import Pod
 
 
 class SchedulingGates(PreEnqueuePlugin):

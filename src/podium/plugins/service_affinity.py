@@ -13,8 +13,6 @@ from typing import Final
 
 import numpy as np
 
-from podium.kubernetes.rules.labels import selector_of_map
-from podium.kubernetes.kinds.workloads import Service
 from podium.cluster.growth import Ints, Rows, count_of, indices
 from podium.cluster.pod_classes import PodQuery
 from podium.config.legacy_args import ServiceAffinityArgs
@@ -23,6 +21,8 @@ from podium.framework.points import FilterPlugin, PreFilterPlugin, ScorePlugin
 from podium.framework.scoring import MAX_SCORE
 from podium.framework.status import SKIP, Status, unschedulable
 from podium.framework.verdict import Verdict, rejecting
+from podium.kubernetes.kinds.workloads import Service
+from podium.kubernetes.rules.labels import selector_of_map
 
 WRONG_NODE: Final = unschedulable("node(s) didn't match service affinity")
 

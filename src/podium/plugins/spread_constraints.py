@@ -8,12 +8,12 @@ without one they do not hold (`pkg/scheduler/framework/plugins/podtopologyspread
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
-from podium.kubernetes.rules.labels import EVERYTHING, Selector, selector_of, selector_of_map
-from podium.kubernetes.kinds.pod import TopologySpreadConstraint
 from podium.cluster.catalog import Catalog
 from podium.cluster.pod_classes import PodClasses, PodCounter, PodQuery
 from podium.cluster.pod_info import PodInfo, PodShape
 from podium.config.plugin_args import SYSTEM_DEFAULTING, PodTopologySpreadArgs
+from podium.kubernetes.kinds.pod import TopologySpreadConstraint
+from podium.kubernetes.rules.labels import EVERYTHING, Selector, selector_of, selector_of_map
 from podium.plugins.owner_selectors import OwnerSelectors
 
 Action = Literal["DoNotSchedule", "ScheduleAnyway"]

@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from podium.golang.arithmetic import go_log, quotients, round_away
 from podium.cluster.growth import Ints, Mask, Rows, count_of
 from podium.framework.cycle import Cycle
 from podium.framework.scoring import MAX_SCORE
+from podium.golang.arithmetic import go_log, quotients, round_away
 from podium.plugins.domain_sums import DomainSums
 from podium.plugins.node_inclusion import NodeInclusion, both, rows_with_all_keys
 from podium.plugins.spread_constraints import SpreadConstraint

@@ -10,9 +10,6 @@ from types import MappingProxyType
 
 import numpy as np
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod, Toleration
-from podium.kubernetes.rules.tolerations import HARD_EFFECTS, PREFER_NO_SCHEDULE, untolerated
 from podium.cluster.growth import Ints, Rows, count_of
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.taint_matching import untolerated_counts, untolerated_mask
@@ -24,6 +21,9 @@ from podium.framework.points import FilterPlugin, PreScorePlugin, ScorePlugin
 from podium.framework.scoring import default_normalize
 from podium.framework.status import Status, unresolvable
 from podium.framework.verdict import Verdict, rejecting
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod, Toleration
+from podium.kubernetes.rules.tolerations import HARD_EFFECTS, PREFER_NO_SCHEDULE, untolerated
 
 UNTOLERATED = unresolvable("node(s) had untolerated taint(s)")
 

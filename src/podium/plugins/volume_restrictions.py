@@ -12,8 +12,6 @@ from types import MappingProxyType
 
 import numpy as np
 
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.storage import PersistentVolumeClaim
 from podium.cluster.growth import Mask, Rows, count_of
 from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle
@@ -21,6 +19,8 @@ from podium.framework.events import Action, Registration, Resource
 from podium.framework.points import FilterPlugin, PreFilterExtensions, PreFilterPlugin
 from podium.framework.status import SKIP, Status, unresolvable, unschedulable
 from podium.framework.verdict import Verdict, choosing
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.storage import PersistentVolumeClaim
 from podium.plugins.inline_disks import InlineDisks, conflicts, has_disks
 from podium.plugins.pod_claims import claim_not_found, find_claim, named_claims, uses_claim
 

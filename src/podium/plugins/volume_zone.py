@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from podium.cluster.catalog import Catalog
 from podium.cluster.growth import Mask, Rows, count_of
 from podium.cluster.label_columns import ABSENT
@@ -22,6 +21,7 @@ from podium.framework.events import Action, Registration, Resource
 from podium.framework.points import FilterPlugin, PreFilterPlugin
 from podium.framework.status import SKIP, Status, unresolvable
 from podium.framework.verdict import Verdict, rejecting
+from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from podium.plugins.csi_translation import (
     BETA_REGION,
     BETA_ZONE,

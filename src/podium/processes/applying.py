@@ -11,14 +11,14 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from podium.golang.documents import Document
-from podium.golang.errors import InputError, closest, did_you_mean
-from podium.golang.quoting import quoted
-from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.shapes import described
 from podium.client import KubeClient, PatchType, ResourceType
 from podium.client.api_errors import ApiError, NotFound
 from podium.client.discovery import served_in
+from podium.golang.documents import Document
+from podium.golang.errors import InputError, closest, did_you_mean
+from podium.golang.json_values import JsonObject
+from podium.golang.quoting import quoted
+from podium.kubernetes.kinds.shapes import described
 
 _DEFAULT_NAMESPACE: Final = "default"
 _API_VERSION: Final = re.compile(r"([a-z0-9.-]+/)?[a-z0-9]+")

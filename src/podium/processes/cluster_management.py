@@ -1,20 +1,27 @@
 """What the scheduler of a whole cluster tells of itself: the same pages as those of `podium run`.
 
 The certificate is the API server's, so that whoever trusts the one trusts the other, and the API
-server is asked who may look: the token in the kubeconfig opens both.
+server is asked who may look: the token in the kubeconfig opens both. They are served by the API
+server's loop, which answers while a plugin holds up the scheduler's.
 """
 
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
 from urllib.parse import urlsplit
 
 from podium.apiserver.serving.server import ApiServer
 from podium.client import KubeClient
-from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.flags.options import options_of
 from podium.config.flags.parser import parse_flags
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.live.assembly import Assembly
 from podium.live.metrics import SchedulerMetrics
 from podium.live.serving import ManagementServer, Reviewers
 from podium.processes.management import SchedulerParts, management_server
+from podium.processes.other_loop import LoopEnded, run_in
+from podium.processes.served_cluster import ServedCluster
+from podium.serving.loop_calls import LoopCalls
 
 
 def scheduler_parts(assembly: Assembly) -> SchedulerParts:
@@ -31,10 +38,29 @@ def scheduler_parts(assembly: Assembly) -> SchedulerParts:
     )
 
 
-def scheduler_management(
-    server: ApiServer, port: int, parts: SchedulerParts, client: KubeClient, gates: FeatureGates
+@contextlib.asynccontextmanager
+async def scheduler_management(
+    served: ServedCluster, port: int, parts: SchedulerParts, client: KubeClient, gates: FeatureGates
+) -> AsyncIterator[ManagementServer]:
+    """Serves for as long as the context; port 0 is any free one. Raises StartRefused."""
+    calls = LoopCalls(asyncio.get_running_loop())
+    management = _management(served.server, port, parts, client, gates, calls)
+    try:
+        await run_in(served.loop, management.start)
+        yield management
+    finally:
+        with contextlib.suppress(LoopEnded):
+            await run_in(served.loop, management.stop)
+
+
+def _management(
+    server: ApiServer,
+    port: int,
+    parts: SchedulerParts,
+    client: KubeClient,
+    gates: FeatureGates,
+    calls: LoopCalls,
 ) -> ManagementServer:
-    """Listens already; port 0 is any free one. Raises StartRefused."""
     address = urlsplit(server.url).hostname or ""
     flags = {
         "bind-address": address,
@@ -45,6 +71,6 @@ def scheduler_management(
         flags["tls-cert-file"] = str(server.certificates.certificate_file)
         flags["tls-private-key-file"] = str(server.certificates.key_file)
     options = options_of(parse_flags([f"--{name}={value}" for name, value in flags.items()]))
-    return management_server(
-        options, flags, parts.engine.configuration, gates, parts, Reviewers(client, client)
-    )
+    reviewers = Reviewers(client, client)
+    configuration = parts.engine.configuration
+    return management_server(options, flags, configuration, gates, parts, reviewers, calls=calls)

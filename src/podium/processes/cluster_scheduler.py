@@ -16,18 +16,19 @@ from urllib.parse import urlsplit
 
 from podium.apiserver.serving.server import ApiServer
 from podium.client import KubeClient
-from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.flags.client_settings import ClientSettings
 from podium.config.kubeconfig import ClusterEntry, UserEntry
 from podium.engine import Engine
 from podium.engine.observer import Observer
 from podium.framework.log import SILENT
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.live.assembly import Assembly, live_engine
 from podium.live.scheduling_log import SchedulingLog
 from podium.processes.cluster_management import scheduler_management, scheduler_parts
 from podium.processes.kube_log import KubeLog
 from podium.processes.management import SchedulerParts
 from podium.processes.plugin_reloading import WatchedPluginFiles
+from podium.processes.served_cluster import ServedCluster
 from podium.processes.steady_time import steady_wall
 from podium.processes.tasks import Part, end_part, running_part
 from podium.processes.trace_export import exported_traces
@@ -59,7 +60,7 @@ class SchedulerPlan:
 class ClusterScheduler:
     """Runs for as long as its task; `engine`, `parts` and `url` are there once it is `ready`."""
 
-    def __init__(self, server: ApiServer, plan: SchedulerPlan, client: KubeClient) -> None:
+    def __init__(self, served: ServedCluster, plan: SchedulerPlan, client: KubeClient) -> None:
         self.ready = asyncio.Event()
         """Set when the cluster was listed."""
         self.may_decide = asyncio.Event()
@@ -69,7 +70,7 @@ class ClusterScheduler:
         """What there is to see of the engine at work now."""
         self.url = ""
         """Where it tells of itself: metrics, health, records of its decisions."""
-        self._server = server
+        self._served = served
         self._plan = plan
         self._client = client
         self._randomness = SystemRandom()
@@ -97,10 +98,10 @@ class ClusterScheduler:
         )
         port = urlsplit(self.url).port or plan.port
         parts = scheduler_parts(assembly)
-        management = scheduler_management(self._server, port, parts, self._client, plan.gates)
+        management = scheduler_management(self._served, port, parts, self._client, plan.gates)
         traces = exported_traces(engine, os.environ, plan.log or KubeLog())
-        async with management, assembly.following() as scheduler:
-            self.url = management.url
+        async with management as telling, assembly.following() as scheduler:
+            self.url = telling.url
             await scheduler.ready()
             self.engine, self.parts = engine, parts
             self.ready.set()
@@ -144,7 +145,7 @@ class ClusterScheduler:
             wall=steady_wall(),
             randomness=self._randomness,
             gates=self._plan.gates,
-            client_settings=_own_settings(self._server),
+            client_settings=_own_settings(self._served.server),
             log=self._plan.log or SILENT,
         )
 

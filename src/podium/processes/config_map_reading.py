@@ -5,13 +5,13 @@ import asyncio
 import msgspec
 
 from podium import __version__
-from podium.golang.errors import InputError
 from podium.client import KubeClient, ResourceType, Unreachable
 from podium.client.api_errors import ApiError
 from podium.client.connection import transport_for
 from podium.config.flags.client_settings import ClientSettings
 from podium.config.flags.host_environment import StartRefused
 from podium.config.flags.precedence import ReadConfigMap
+from podium.golang.errors import InputError
 
 CONFIG_MAPS = ResourceType("", "v1", "configmaps", "ConfigMap")
 

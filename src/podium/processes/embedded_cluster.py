@@ -13,12 +13,12 @@ from random import Random
 from typing import Final
 
 from podium.apiserver.access.tokens import Tokens
-from podium.apiserver.admission import AdmissionSettings
 from podium.apiserver.http.app import Application
 from podium.apiserver.serving.assembly import build_service
 from podium.apiserver.store.store import Store
 from podium.client import AsgiTransport, KubeClient
-from podium.kubernetes.releases.feature_gates import DEFAULT_GATES, FeatureGates
+from podium.kubernetes.admission import AdmissionSettings
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.processes.tasks import running_part, wait_while_running
 from podium.simulated_cluster import ClusterClock, SimulatedCluster, SimulatedClusterOptions
 
@@ -39,7 +39,7 @@ async def embedded_cluster(
     speed: float = 1.0,
     wall: Callable[[], float] = time.time,
     seed: int | None = None,
-    gates: FeatureGates = DEFAULT_GATES,
+    gates: FeatureGates | None = None,
 ) -> AsyncIterator[EmbeddedCluster]:
     """A cluster that lives for as long as the context; its nodes and controllers have started."""
     randomness = Random(seed)
@@ -64,7 +64,7 @@ def _application(
     wall: Callable[[], float],
     randomness: Random,
     settings: AdmissionSettings,
-    gates: FeatureGates,
+    gates: FeatureGates | None,
 ) -> Application:
     """A server in memory that takes whoever calls it for its administrator."""
     tokens = Tokens("", anonymous_is_admin=True)

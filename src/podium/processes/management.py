@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from podium.config.effective import effective
-from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.flags.options import Options
 from podium.config.types import Configuration
 from podium.engine import Engine
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.live.leader_election import LeaderElection
 from podium.live.metrics import SchedulerMetrics
 from podium.live.scheduler_records import SchedulerRecords
@@ -29,6 +29,7 @@ from podium.live.serving import (
     Surface,
 )
 from podium.serving import Receive, Scope, Send
+from podium.serving.loop_calls import LoopCalls
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +65,10 @@ def management_server(
     inside: SchedulerParts,
     reviewers: Reviewers,
     page: ServedPage | None = None,
+    calls: LoopCalls | None = None,
 ) -> ManagementServer:
-    """Listens already; port 0 is any free one. Raises StartRefused."""
+    """Listens already; port 0 is any free one. `calls` lead into the scheduler's loop, where the
+    server has another. Raises StartRefused."""
     surface = Surface(
         metrics=inside.metrics,
         configuration=lambda: effective(inside.engine.configuration),
@@ -84,7 +87,7 @@ def management_server(
         set_verbosity=inside.set_verbosity if configuration.enable_profiling else None,
         gates=gates,
     )
-    return ManagementServer(surface, ServingSettings.of(options), reviewers)
+    return ManagementServer(surface, ServingSettings.of(options), reviewers, calls=calls)
 
 
 def _electing(election: LeaderElection | None) -> tuple[Check, ...]:

@@ -5,11 +5,11 @@ from typing import Final
 
 import msgspec
 
-from podium.kubernetes.kinds.meta import KubeObject
-from podium.kubernetes.kinds.pod import Pod
 from podium.client import Clock, KubeClient
 from podium.client.api_errors import ApiError, NotFound
 from podium.client.resources import PODS
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.kinds.pod import Pod
 
 _LOOK_S: Final = 0.5
 _MAX_WAIT_S: Final = 600.0

@@ -12,14 +12,16 @@ from typing import Final
 from uuid import uuid4
 
 from podium import __version__
-from podium.golang.errors import InputError
-from podium.golang.durations import Duration
 from podium.client import KubeClient, LoopClock, ResourceType, Unreachable
 from podium.client.api_errors import ApiError, NotFound
+from podium.client.asyncio_versions import unwrap_errors
 from podium.client.connection import transport_for
 from podium.client.discovery import served_in
+from podium.client.ended_cluster import find_ended_process
 from podium.config.flags.client_settings import ClientSettings
 from podium.config.types import LeaderElectionConfiguration
+from podium.golang.durations import Duration
+from podium.golang.errors import InputError
 from podium.live.leader_election import LeaderElection, LeadershipLost, new_identity
 from podium.processes.kube_log import KubeLog
 from podium.processes.steady_time import steady_wall
@@ -61,6 +63,8 @@ async def run_controller(
     except ApiError as problem:
         raise InputError(f"says no: {problem}", source=server) from None
     except Unreachable as problem:
+        if problem.refused and (ended := find_ended_process(settings.cluster)) is not None:
+            raise ended from None
         raise InputError(f"cannot be reached: {problem}", source=server) from None
     except LeadershipLost as problem:
         raise InputError(f"the lease is lost: {problem}", source=server) from None
@@ -97,15 +101,13 @@ async def _work(
         root_ca="",
     )
     loop = make_control_loop(make(name, context), clock, workers=workers)
-    try:
+    with unwrap_errors(ApiError, Unreachable, InputError):
         async with asyncio.TaskGroup() as group:
             for store in informers.stores.values():
                 group.create_task(store.run(client))
                 await store.wait_for_sync(within_s=_START_S)
             on_started()
             await loop.run()
-    except* (ApiError, Unreachable, InputError) as problems:
-        raise problems.exceptions[0] from None
 
 
 async def _require_served(client: KubeClient, kind: ResourceType) -> None:

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Final, Literal
 
 from podium import __version__
-from podium.golang.errors import PodiumError
 from podium.client import KubeClient, ResourceType
 from podium.client.connection import transport_for
 from podium.cluster_traces.object_recording import resource_name
@@ -27,6 +26,7 @@ from podium.cluster_traces.recording_rights import (
 from podium.cluster_traces.trace_lines import End, make_header
 from podium.cluster_traces.trace_writing import TraceFull, TraceWriter
 from podium.config.flags.client_settings import ClientSettings
+from podium.golang.errors import PodiumError
 
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 

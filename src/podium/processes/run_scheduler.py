@@ -21,15 +21,15 @@ from typing import Any, Final
 from uuid import uuid4
 
 from podium import __version__
-from podium.golang.errors import InputError
 from podium.client import KubeClient, LimitedTransport, TokenBucket
 from podium.client.connection import located_settings, transport_for
-from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.flags.client_settings import ClientSettings
 from podium.config.flags.host_environment import StartRefused
 from podium.config.flags.options import Options
 from podium.engine import Engine
 from podium.engine.garbage import seldom_collected
+from podium.golang.errors import InputError
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.live.assembly import Assembly, live_engine
 from podium.live.exposition import rules_of
 from podium.live.leader_election import LeaderElection, LeadershipLost, new_identity

@@ -9,12 +9,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from podium import __version__
-from podium.golang.errors import InputError
 from podium.client import KubeClient, Unreachable
 from podium.client.api_errors import ApiError
 from podium.client.connection import transport_for
+from podium.client.ended_cluster import find_ended_process
 from podium.client.tls import authority_of
 from podium.config.flags.client_settings import ClientSettings
+from podium.golang.errors import InputError
 from podium.processes.tasks import (
     Part,
     run_until_stopped,
@@ -57,6 +58,8 @@ async def run_simulated_nodes(
     except ApiError as problem:
         raise InputError(f"says no: {problem}", source=server) from None
     except Unreachable as problem:
+        if problem.refused and (ended := find_ended_process(settings.cluster)) is not None:
+            raise ended from None
         raise InputError(f"cannot be reached: {problem}", source=server) from None
     finally:
         await transport.close()

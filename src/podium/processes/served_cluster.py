@@ -2,13 +2,16 @@
 
 The scheduler of a whole cluster has the main thread, where the time of plugins is limited by
 signals. A plugin that computes for seconds holds that thread up, and with it everything that shares
-its event loop. The server and those who live in it have another: kubectl is answered meanwhile.
+its event loop. The server and those who live in it have another: kubectl is answered meanwhile, and
+so are browsers and whoever asks for metrics and health.
 
     main thread                      thread
-    scheduler, page ─ requests ────▶ API server ◀─ sockets
-                    ◀─ answers ──── simulated nodes, controllers
+    scheduler ─ requests ──────────▶ API server ◀─ sockets
+              ◀─ answers ─────────── simulated nodes, controllers
+              ◀─ LoopCalls ───────── page, metrics, health ◀─ sockets
 
-Nothing is shared but requests and answers (`ThreadedTransport`).
+Nothing is shared but requests and answers (`ThreadedTransport`), and what the scheduler's loop
+makes for those who show it (`LoopCalls`).
 """
 
 import asyncio
@@ -28,11 +31,16 @@ from podium.simulated_cluster import ClusterClock, SimulatedCluster, SimulatedCl
 
 USER: Final = "podium"
 
+_Begun = tuple[asyncio.AbstractEventLoop, Transport]
+
 
 @dataclass(frozen=True, slots=True)
 class ServedCluster:
-    """A cluster without a scheduler; `part` ends when it does, with what it broke of."""
+    """A cluster without a scheduler; `part` ends when it does, with what it broke of. `loop` is
+    that of its thread."""
 
+    server: ApiServer
+    loop: asyncio.AbstractEventLoop
     transport: Transport
     part: Part
 
@@ -49,7 +57,8 @@ async def served_cluster(
     thread = _Thread(server, options, speed, prepare)
     thread.start()
     try:
-        yield ServedCluster(await thread.begun(), thread.ended)
+        loop, transport = await thread.begun()
+        yield ServedCluster(server, loop, transport, thread.ended)
     finally:
         await thread.end()
 
@@ -67,7 +76,7 @@ class _Thread:
         self._speed = speed
         self._prepare = prepare
         self._here = asyncio.get_running_loop()
-        self._begun: asyncio.Future[Transport] = self._here.create_future()
+        self._begun: asyncio.Future[_Begun] = self._here.create_future()
         self.ended: asyncio.Future[None] = self._here.create_future()
         self._there: asyncio.AbstractEventLoop | None = None
         self._stopping = asyncio.Event()
@@ -78,8 +87,8 @@ class _Thread:
     def start(self) -> None:
         threading.Thread(target=self._run, name="api-server", daemon=True).start()
 
-    async def begun(self) -> Transport:
-        """The way to the server, once nodes and controllers have started."""
+    async def begun(self) -> "_Begun":
+        """Its loop and the way to the server, once nodes and controllers have started."""
         return await wait_while_running(asyncio.shield(self._begun), self.ended)
 
     async def end(self) -> None:
@@ -104,9 +113,9 @@ class _Thread:
         else:
             self.ended.set_exception(problem)
 
-    def _begin(self, transport: Transport) -> None:
+    def _begin(self, begun: "_Begun") -> None:
         if not self._begun.done():
-            self._begun.set_result(transport)
+            self._begun.set_result(begun)
 
     # --- in the thread ------------------------------------------------------------------------
 
@@ -140,7 +149,7 @@ class _Thread:
                 living = await stack.enter_async_context(running_part(simulated.run()))
                 await wait_while_running(simulated.started.wait(), serving, living, stopping)
                 threaded = ThreadedTransport(transport, self._there)
-                self._here.call_soon_threadsafe(self._begin, threaded)
+                self._here.call_soon_threadsafe(self._begin, (self._there, threaded))
                 await wait_while_running(asyncio.Event().wait(), serving, living, stopping)
 
     async def _until_stopped(self) -> None:

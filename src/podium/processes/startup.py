@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from podium.golang.errors import InputError
 from podium.config.effective import effective
 from podium.config.effective_yaml import effective_yaml
 from podium.config.errors import FieldProblem, joined
@@ -33,6 +32,7 @@ from podium.config.types import Configuration, Plugins
 from podium.config.unasked_extenders import find_unasked
 from podium.config.unworkable_points import find_unworkable
 from podium.framework.registry import Registry
+from podium.golang.errors import InputError
 from podium.plugins import in_tree_registry
 from podium.processes.config_map_reading import config_map_reader
 from podium.processes.host_environment import LocalHost, check_port

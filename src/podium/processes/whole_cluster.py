@@ -13,14 +13,15 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from podium.golang.documents import Document
-from podium.golang.errors import InputError
-from podium.kubernetes.kinds.node import Node
 from podium.apiserver.serving.server import ApiServer
 from podium.client import KubeClient, Unreachable
 from podium.client.api_errors import ApiError
 from podium.config.flags.host_environment import StartRefused
 from podium.framework.watched_kind import WatchedKind
+from podium.golang.documents import Document
+from podium.golang.errors import InputError
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.rules.node_condition_taints import NOT_READY
 from podium.processes.applying import apply_documents
 from podium.processes.cluster_scheduler import ClusterScheduler, SchedulerPlan
 from podium.processes.served_cluster import USER, served_cluster
@@ -32,7 +33,6 @@ from podium.processes.tasks import (
     wait_while_running,
 )
 from podium.simulated_cluster import SimulatedClusterOptions
-from podium.kubernetes.rules.node_condition_taints import NOT_READY
 
 _SETTLING_S: Final = 3.0
 _LOOK_S: Final = 0.05
@@ -53,10 +53,12 @@ class ClusterPlan:
 
 @dataclass(frozen=True, slots=True)
 class RunningCluster:
-    """A cluster that is up; a part of it that ends has broken."""
+    """A cluster that is up; a part of it that ends has broken. `serving_loop` goes on while a
+    plugin holds up the scheduler."""
 
     client: KubeClient
     scheduler: ClusterScheduler
+    serving_loop: asyncio.AbstractEventLoop
     parts: tuple[Part, ...]
 
     @property
@@ -114,11 +116,11 @@ async def whole_cluster(server: ApiServer, plan: ClusterPlan) -> AsyncIterator[R
         serving = served_cluster(server, options, plan.speed, prepare)
         served = await stack.enter_async_context(serving)
         client = KubeClient(served.transport, field_manager=USER)
-        scheduler = ClusterScheduler(server, plan.scheduler_plan, client)
+        scheduler = ClusterScheduler(served, plan.scheduler_plan, client)
         work = await stack.enter_async_context(running_part(scheduler.run()))
         await wait_while_running(scheduler.ready.wait(), served.part, work)
         scheduler.may_decide.set()
-        yield RunningCluster(client, scheduler, (served.part, work))
+        yield RunningCluster(client, scheduler, served.loop, (served.part, work))
 
 
 async def _define_kinds(client: KubeClient, kinds: Sequence[WatchedKind]) -> None:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from podium.golang.errors import InputError, ObjectError
 from podium.files.bounded_files import MAX_CLUSTER_BYTES, read_input
+from podium.golang.errors import InputError, ObjectError
 from podium.scenarios.durations import (
     DAY_S,
     parse_duration,

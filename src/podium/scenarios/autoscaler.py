@@ -13,9 +13,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
-from podium.kubernetes.kinds.pod import Pod
 from podium.engine import Engine
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
 from podium.scenarios.fit_trials import FitTrials, requests_of
 from podium.scenarios.pools import Pool
 from podium.simulator.timed_events import NodePut, NodeRemoval, TimedEvent

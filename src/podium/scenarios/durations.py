@@ -3,8 +3,8 @@
 import re
 from typing import Final
 
-from podium.golang.errors import ObjectError
 from podium.golang.durations import Duration, DurationError
+from podium.golang.errors import ObjectError
 
 DAY_S: Final = 86_400.0
 _DAYS: Final = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,6})?)d(.*)", re.DOTALL)

@@ -5,8 +5,13 @@ A pod that must be near others finds none there, and so is none for which a node
 
 from collections.abc import Sequence
 
+from podium.cluster.pod_info import PodShape
+from podium.config.types import Configuration
+from podium.framework.registry import Registry
+from podium.kubernetes.controllers.daemon_pods import pod_of_daemon
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.rules.requests import (
     ALL_REQUESTS,
     PODS,
@@ -14,16 +19,11 @@ from podium.kubernetes.rules.requests import (
     allocatable_vector,
     to_vector,
 )
-from podium.cluster.pod_info import PodShape
-from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.config.types import Configuration
-from podium.framework.registry import Registry
 from podium.scenarios.pools import Pool
 from podium.simulator.admission import assign_uid
 from podium.simulator.report import SimulationReport
 from podium.simulator.run import Simulation
 from podium.simulator.scenario import Scenario
-from podium.kubernetes.controllers.daemon_pods import pod_of_daemon
 
 
 class FitTrials:

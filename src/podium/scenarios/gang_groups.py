@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
-from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.engine import Engine
+from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.simulator.timed_events import ObjectRemoval, TimedEvent
 
 _EVERY_S: Final = 600.0

@@ -10,9 +10,9 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from podium.engine import Engine
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.rules.node_zones import zone_of
-from podium.engine import Engine
 from podium.scenarios.pools import POOL
 from podium.scenarios.random_streams import Stream
 from podium.scenarios.run_times import RunTime

@@ -13,8 +13,9 @@ from msgspec.structs import replace
 from podium.golang.documents import Document
 from podium.golang.errors import InputError, ObjectError
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.rules.label_syntax import value_problems
 from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.kubernetes.rules.label_syntax import value_problems
 from podium.kubernetes.rules.node_zones import ZONE
 from podium.scenarios.exclusive_fields import choose_one
 from podium.scenarios.file_format import WrittenPool
@@ -52,7 +53,7 @@ class Pool:
         )
 
 
-def read_pool(written: WrittenPool, path: str, source: str) -> Pool:
+def read_pool(written: WrittenPool, path: str, source: str, *, gates: FeatureGates) -> Pool:
     """Raises ObjectError, and InputError for what is wrong with the node."""
     if not written.name or value_problems(written.name):
         raise ObjectError(f"{path}.name", "is missing" if not written.name else "is no label value")
@@ -65,7 +66,7 @@ def read_pool(written: WrittenPool, path: str, source: str) -> Pool:
     raw = {"apiVersion": "v1", "kind": "Node", **raw}
     raw["metadata"] = {**(raw.get("metadata") or {}), "name": written.name}
     document = Document(source, 1, 1, raw, item=f"{path}.{kind}")
-    found = read_inline_scenario([document]).nodes
+    found = read_inline_scenario([document], gates=gates).nodes
     if len(found) != 1:
         raise ObjectError(f"{path}.node", "is no Node")
     node = found[0]

@@ -4,8 +4,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
-from podium.golang.errors import InputError, closest, did_you_mean
 from podium.files.bounded_files import read_input
+from podium.golang.errors import InputError, closest, did_you_mean
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scenarios.scenario_file import ScenarioFile, read_scenario_file
 
 _LIBRARY: Final = files("podium.scenarios") / "library"
@@ -27,10 +28,10 @@ def read_ready_scenario(name: str) -> str:
     return (_LIBRARY / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
 
 
-def find_scenario(name: str) -> ScenarioFile:
+def find_scenario(name: str, *, gates: FeatureGates) -> ScenarioFile:
     """A file, or one that Podium brings along, by its name. Raises InputError."""
     data, folder = read_scenario_source(name)
-    return read_scenario_file(data, name, folder)
+    return read_scenario_file(data, name, folder, gates=gates)
 
 
 def read_scenario_source(name: str) -> tuple[bytes, str]:

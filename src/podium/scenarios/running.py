@@ -9,12 +9,13 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from podium.golang.errors import InputError
-from podium.kubernetes.kinds.meta import KubeObject
-from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.types import Configuration
 from podium.extenders.asking_offline import asker_of
 from podium.framework.registry import Registry
+from podium.golang.errors import InputError
+from podium.kubernetes.controllers.daemon_pods import daemons_of
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scenarios.autoscaler import AutoscaledPool, Autoscaler, AutoscalerRule
 from podium.scenarios.fit_trials import FitTrials
 from podium.scenarios.gang_groups import GangGroups
@@ -27,7 +28,6 @@ from podium.scenarios.workload_results import WorkloadResult, WorkloadResults
 from podium.simulator.scenario import Scenario
 from podium.simulator.timed_report import TimedPod, TimedReport
 from podium.simulator.timed_run import Reactor, TimedRun
-from podium.kubernetes.controllers.daemon_pods import daemons_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 A file is data: nothing in it is run, and files that it names are read from its own folder.
 """
 
+import dataclasses
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,18 +12,18 @@ from typing import TypeVar
 
 import msgspec
 
+from podium.config.errors import ConfigurationError
+from podium.config.written import WrittenFile, read_written
+from podium.files.bounded_files import read_input
+from podium.files.versioned_documents import API_VERSION
 from podium.golang.documents import Document
 from podium.golang.errors import InputError, ObjectError, closest, did_you_mean
 from podium.golang.field_paths import ROOT
-from podium.kubernetes.rules.label_syntax import value_problems
 from podium.kubernetes.kinds.meta import KubeObject
-from podium.kubernetes.rules.node_zones import zone_of
 from podium.kubernetes.kinds.shapes import shape_of
-from podium.files.versioned_documents import API_VERSION
-from podium.config.errors import ConfigurationError
 from podium.kubernetes.releases.feature_gates import FeatureGateError, FeatureGates
-from podium.config.written import WrittenFile, read_written
-from podium.files.bounded_files import read_input
+from podium.kubernetes.rules.label_syntax import value_problems
+from podium.kubernetes.rules.node_zones import zone_of
 from podium.scenarios.arrivals import find_beside, read_arrivals
 from podium.scenarios.autoscaler import AutoscaledPool, AutoscalerRule
 from podium.scenarios.durations import parse_duration, parse_positive_duration
@@ -31,7 +32,6 @@ from podium.scenarios.file_format import (
     KIND,
     WrittenAutoscaler,
     WrittenNodeFailure,
-    WrittenPool,
     WrittenScenario,
     WrittenSpec,
     WrittenTenant,
@@ -67,25 +67,29 @@ class ScenarioFile:
     autoscaler: AutoscalerRule | None
 
 
-def load_scenario_file(path: str) -> ScenarioFile:
-    """Raises InputError with everything that is wrong."""
-    return read_scenario_file(read_input(path), path, str(Path(path).parent))
+def load_scenario_file(path: str, *, gates: FeatureGates) -> ScenarioFile:
+    """A scenario in a cluster with these gates, but for those that it sets itself. Raises
+    InputError with everything that is wrong."""
+    return read_scenario_file(read_input(path), path, str(Path(path).parent), gates=gates)
 
 
-def read_scenario_file(data: bytes, source: str, folder: str = "") -> ScenarioFile:
+def read_scenario_file(
+    data: bytes, source: str, folder: str = "", *, gates: FeatureGates
+) -> ScenarioFile:
     """The same from the bytes of a file; files that it names are found from `folder`."""
     try:
         written = read_written(data)
     except ConfigurationError as problem:
         raise problem.found_in(source) from None
-    return _Reader(written, source, folder).read()
+    return _Reader(written, source, folder, gates).read()
 
 
 class _Reader:
-    def __init__(self, written: WrittenFile, source: str, folder: str) -> None:
+    def __init__(self, written: WrittenFile, source: str, folder: str, gates: FeatureGates) -> None:
         self._written = written
         self._source = source
         self._folder = folder
+        self._gates = gates
         self._problems = Problems()
 
     def read(self) -> ScenarioFile:
@@ -93,13 +97,19 @@ class _Reader:
         spec = document.spec
         duration_s = self._try(lambda: _read_length(spec.duration))
         gates = self._try(lambda: _read_gates(spec.feature_gates or {}))
-        cluster = self._try(lambda: self._read_cluster(spec))
-        pools = self._read_each(spec.cluster.pools, "spec.cluster.pools", self._read_pool)
+        opened = self._gates.with_overrides(gates or {})
+        cluster = self._try(lambda: self._read_cluster(spec, opened))
+        pools = self._read_each(
+            spec.cluster.pools,
+            "spec.cluster.pools",
+            lambda each, path: read_pool(each, path, self._source, gates=opened),
+        )
         objects = _objects_of(cluster) if cluster is not None else ()
         tenants = [
             tenant
             for at, each in enumerate(spec.tenants or ())
-            if (tenant := self._read_tenant(each, f"spec.tenants[{at}]", objects)) is not None
+            if (tenant := self._read_tenant(each, f"spec.tenants[{at}]", objects, opened))
+            is not None
         ]
         known = {pool.name: pool for pool in pools}
         failures = self._read_each(
@@ -151,31 +161,36 @@ class _Reader:
             self._add(ObjectError("metadata.name", "is missing"))
         return decoded
 
-    def _read_cluster(self, spec: WrittenSpec) -> Scenario:
+    def _read_cluster(self, spec: WrittenSpec, gates: FeatureGates) -> Scenario:
         cluster = spec.cluster
         found = Scenario((), (), ())
         if cluster.files:
-            found = load_scenario([find_beside(each, self._folder) for each in cluster.files])
+            paths = [find_beside(each, self._folder) for each in cluster.files]
+            found = load_scenario(paths, gates=gates)
         documents = [
             Document(self._source, 1, 1, raw, item=f"spec.cluster.objects[{at}]")
             for at, raw in enumerate(cluster.objects or ())
         ]
         if not documents:
             return found
-        added = read_inline_scenario(documents, stored=_objects_of(found))
-        return Scenario(
-            (*found.nodes, *added.nodes),
-            (*found.running, *added.running),
-            (*found.pending, *added.pending),
-            added.objects,
-            (*found.notes, *added.notes),
+        added = read_inline_scenario(documents, gates=gates, stored=_objects_of(found))
+        return dataclasses.replace(
+            added,
+            nodes=(*found.nodes, *added.nodes),
+            running=(*found.running, *added.running),
+            pending=(*found.pending, *added.pending),
+            notes=(*found.notes, *added.notes),
+            workloads=(*found.workloads, *added.workloads),
+            refusals=(*found.refusals, *added.refusals),
+            old_spellings=(*found.old_spellings, *added.old_spellings),
         )
 
-    def _read_pool(self, written: WrittenPool, path: str) -> Pool:
-        return read_pool(written, path, self._source)
-
     def _read_tenant(
-        self, written: WrittenTenant, path: str, objects: Sequence[KubeObject]
+        self,
+        written: WrittenTenant,
+        path: str,
+        objects: Sequence[KubeObject],
+        gates: FeatureGates,
     ) -> Tenant | None:
         name = written.name
         if not name or value_problems(name):
@@ -194,6 +209,7 @@ class _Reader:
                 source=self._source,
                 beside=self._folder,
                 objects=objects,
+                gates=gates,
             )
 
         workloads = self._read_each(written.workloads, f"{path}.workloads", read)
@@ -344,4 +360,5 @@ def _require_unique(
 
 
 def _objects_of(scenario: Scenario) -> list[KubeObject]:
-    return [obj for obj in scenario.objects if isinstance(obj, KubeObject)]
+    objects = [obj for obj in scenario.objects if isinstance(obj, KubeObject)]
+    return [*objects, *scenario.admission_objects]

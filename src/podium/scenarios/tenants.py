@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import add
 
-from podium.golang.errors import ObjectError, closest, did_you_mean
 from podium.cluster.catalog import object_key
+from podium.golang.errors import ObjectError, closest, did_you_mean
 from podium.scenarios.arrivals import Arrivals
 from podium.scenarios.random_streams import Stream
 from podium.scenarios.run_times import RunTime

@@ -6,12 +6,12 @@ A trace says itself what arrives and when, so that the seed only decides between
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from podium.golang.errors import InputError
-from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.types import Configuration
 from podium.extenders.asking_offline import asker_of
 from podium.files.bounded_files import STDIN
 from podium.framework.registry import Registry
+from podium.golang.errors import InputError
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scenarios.run_measures import measure_timed_run
 from podium.scenarios.running import ScenarioRun
 from podium.scenarios.workload_results import WorkloadResults
@@ -36,7 +36,7 @@ class TraceFile:
         return self.events[-1].at if self.events else 0.0
 
 
-def find_trace(path: str, cluster: Sequence[str]) -> TraceFile | None:
+def find_trace(path: str, cluster: Sequence[str], *, gates: FeatureGates) -> TraceFile | None:
     """The trace in a file, None if that is something else; `cluster` are files that say in which
     cluster it happens. Raises InputError."""
     if path == STDIN:
@@ -51,7 +51,7 @@ def find_trace(path: str, cluster: Sequence[str]) -> TraceFile | None:
         raise InputError(
             "a trace has no nodes of its own", source=path, remedy="name a cluster with -f"
         )
-    begin, events = load_timed_imports([path, *cluster])
+    begin, events = load_timed_imports([path, *cluster], gates=gates)
     return TraceFile(path, begin, events)
 
 

@@ -3,6 +3,7 @@
 from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import assert_never
 
 from podium.simulator.percentiles import find_percentile
 from podium.simulator.timed_report import TimedPod, TimedPodState
@@ -40,6 +41,10 @@ class WorkloadResult:
                 self.pending += 1
             case TimedPodState.GONE:
                 self.gone += 1
+            case TimedPodState.REMOVED:
+                pass  # by the scenario itself: no result of the workload's
+            case _:
+                assert_never(pod.state)
 
     def wait_s(self, percent: float) -> float:
         """What so many of a hundred placed pods wait at most until they are bound first."""

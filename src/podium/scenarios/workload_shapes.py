@@ -11,12 +11,11 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
+from podium.files.bounded_files import MAX_CLUSTER_BYTES, read_input
 from podium.golang.documents import Document, read_documents
 from podium.golang.errors import ObjectError
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.rules.label_syntax import value_problems
 from podium.kubernetes.kinds.meta import KubeObject, ObjectMeta, OwnerReference
-from podium.kubernetes.rules.node_pods import is_daemon
 from podium.kubernetes.kinds.pod import Pod, PodSchedulingGroup
 from podium.kubernetes.kinds.pod_groups import (
     GangSchedulingPolicy,
@@ -24,7 +23,10 @@ from podium.kubernetes.kinds.pod_groups import (
     PodGroupSchedulingPolicy,
     PodGroupSpec,
 )
-from podium.files.bounded_files import MAX_CLUSTER_BYTES, read_input
+from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.kubernetes.rules.label_syntax import value_problems
+from podium.kubernetes.rules.node_pods import is_daemon
+from podium.kubernetes.validation.resource_amounts import may_be_overcommitted
 from podium.scenarios.arrivals import find_beside
 from podium.scenarios.exclusive_fields import choose_one, parse_number
 from podium.scenarios.file_format import WrittenWorkload
@@ -89,6 +91,7 @@ def read_workload(
     source: str,
     beside: str,
     objects: Sequence[KubeObject],
+    gates: FeatureGates,
 ) -> WorkloadShape:
     """`objects` are the cluster's, among them the classes that pods name. Raises ObjectError, and
     InputError for what is wrong with manifests."""
@@ -98,7 +101,7 @@ def read_workload(
         raise ObjectError(f"{path}.replicas", "must be from 1 to 10000")
     kind = choose_one(written, _KINDS, path)
     documents = _documents(written, kind, path, source, beside)
-    found = read_inline_scenario(documents, namespace=namespace, stored=objects)
+    found = read_inline_scenario(documents, gates=gates, namespace=namespace, stored=objects)
     pods = list(found.pending)
     if not pods or found.nodes or found.running:
         raise ObjectError(
@@ -122,7 +125,7 @@ def read_workload(
         [obj for obj in added if not _is_own_claim(obj)],
         read_run_time(written.run_time, f"{path}.runTime"),
         written.gang,
-        PodClaims([*objects, *added]) if makes_claims else None,
+        PodClaims([*objects, *added], gates) if makes_claims else None,
     )
 
 
@@ -139,7 +142,13 @@ def _documents(
         ]
     pod: JsonObject = dict(written.pod or {})
     if written.requests is not None:
-        resources = {"requests": written.requests}
+        # What nodes cannot give away twice wants a limit too.
+        limits = {
+            name: amount
+            for name, amount in written.requests.items()
+            if not may_be_overcommitted(name)
+        }
+        resources = {"requests": written.requests, "limits": limits}
         pod["spec"] = {"containers": [{"name": "main", "image": "none", "resources": resources}]}
     metadata = dict(pod.get("metadata") or {})
     metadata["name"] = written.name

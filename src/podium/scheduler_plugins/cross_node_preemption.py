@@ -14,8 +14,8 @@ from typing import Annotated
 import msgspec
 import numpy as np
 
-from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.framework.nominated_filtering import tell_extensions
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.plugin import Code, Cycle, Diagnosis, PodInfo
 from podium.plugins.default_preemption import DefaultPreemption
 from podium.plugins.disruption_budgets import split_by_budget

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
-from podium.golang.errors import PodiumError
 from podium.client.credentials import Credential, Credentials, FixedCredentials, TokenFile, bearer
 from podium.client.http_transport import HttpTransport
 from podium.client.transport import Reply, Request
 from podium.config.kubeconfig import ClusterEntry
 from podium.files.bounded_files import read_file
 from podium.framework.plugin_arguments import ArgumentsError
+from podium.golang.errors import PodiumError
 
 MAX_ANSWER_BYTES: Final = 64 << 20
 """A few hundred bytes a node, for more nodes than there are."""

@@ -14,9 +14,9 @@ from typing import Annotated, Final, Literal
 import msgspec
 import numpy as np
 
-from podium.golang.time_layouts import RFC3339, seconds_by_layout
 from podium.config.flags.go_numbers import parse_float64
 from podium.framework.handle import Handle
+from podium.golang.time_layouts import RFC3339, seconds_by_layout
 from podium.plugin import Cycle, Dependence, Ints, Registration, Rows, ScorePlugin
 from podium.scheduler_plugins.node_columns import NodeColumn
 from podium.scheduler_plugins.score_ranges import stretch_scores

@@ -14,8 +14,8 @@ from typing import Annotated, Final, Literal
 import msgspec
 import numpy as np
 
-from podium.golang.arithmetic import quotients
 from podium.cluster.growth import count_of
+from podium.golang.arithmetic import quotients
 from podium.plugin import Cycle, Dependence, Ints, Registration, Rows, ScorePlugin
 from podium.scheduler_plugins.score_ranges import stretch_scores
 

@@ -1,13 +1,18 @@
 """QOSSort: more important pods first; among equals Guaranteed before Burstable before BestEffort.
 
 What is left is settled by the time a pod entered the queue, as with PrioritySort. The class is
-worked out from requests and limits (`api/quality_of_service.py`): it is what an API server would
+worked out from requests and limits (`rules/quality_of_service.py`): it is what an API server would
 have written into the status.
 """
 
 from typing import Final
 
-from podium.kubernetes.rules.quality_of_service import BEST_EFFORT, BURSTABLE, GUARANTEED, qos_class_of
+from podium.kubernetes.rules.quality_of_service import (
+    BEST_EFFORT,
+    BURSTABLE,
+    GUARANTEED,
+    qos_class_of,
+)
 from podium.plugin import QueuedPod, QueueSortPlugin
 
 _ORDER: Final = {GUARANTEED: 0, BURSTABLE: 1, BEST_EFFORT: 2}

@@ -6,6 +6,7 @@ accepting        connections, TLS for those who speak it
 protocol         HTTP/1.1 on one connection; its parts: gathering, heads, answering
 server           start, serve, stop
 asgi             what an application reads: bodies; query: its parameters
+loop_calls       how an application asks the event loop of another thread
 
 Knows nothing of Kubernetes: what is asked and who may ask is the application's business.
 """
@@ -15,7 +16,6 @@ from podium.serving.limits import Limits
 from podium.serving.listener import bind_listener, listen
 from podium.serving.query import BadQuery, parse_query
 from podium.serving.server import WebServer, run_until_signal
-from podium.serving.tls import server_context
 
 __all__ = [
     "BadQuery",
@@ -32,5 +32,4 @@ __all__ = [
     "parse_query",
     "read_body",
     "run_until_signal",
-    "server_context",
 ]

@@ -5,7 +5,7 @@
     controllers/                              one file each, decisions without waiting
 
 A decision is a pure function from typed objects and a moment to a plan, by the rules of
-`podium.workloads`; `control` and `request_executor` do everything that takes time.
+`podium.kubernetes.controllers`; `control` and `request_executor` do everything that takes time.
 """
 
 from podium.simulated_cluster.clock import ClusterClock

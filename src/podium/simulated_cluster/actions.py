@@ -6,9 +6,9 @@ So tests read plans, and nothing here waits.
 
 from dataclasses import dataclass, field
 
+from podium.client import PatchType, ResourceType
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.meta import KubeObject, KubeStruct, ObjectMeta
-from podium.client import PatchType, ResourceType
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Final
 
-from podium.golang.errors import InputError
-from podium.golang.json_values import JsonObject
 from podium.client import ControlLoop, KubeClient, LoopClock, ResourceType, Unreachable
 from podium.client.api_errors import AlreadyExists, ApiError
+from podium.client.asyncio_versions import unwrap_errors
 from podium.client.resources import NODES
+from podium.golang.errors import InputError
+from podium.golang.json_values import JsonObject
 from podium.simulated_cluster.actions import Create, Delete
 from podium.simulated_cluster.clock import ClusterClock
 from podium.simulated_cluster.control import Planned, make_control_loop
@@ -134,7 +135,7 @@ class SimulatedCluster:
 
         Raises ApiError, Unreachable and InputError if it cannot start.
         """
-        try:
+        with unwrap_errors(ApiError, Unreachable, InputError):
             async with asyncio.TaskGroup() as group:
                 await self._follow_everything(group)
                 await self._register()
@@ -143,8 +144,6 @@ class SimulatedCluster:
                 if self._garbage is not None or self._dormant:
                     group.create_task(self._follow_new_kinds(group))
                 self.started.set()
-        except* (ApiError, Unreachable, InputError) as problems:
-            raise problems.exceptions[0] from None
 
     @property
     def trouble(self) -> dict[str, str]:

@@ -9,10 +9,10 @@ from typing import Any, Final, Protocol, runtime_checkable
 
 from podium.client import ControlLoop, RateLimitingQueue
 from podium.client.api_errors import ApiError, Conflict, NotFound
+from podium.kubernetes.rules.moment import Moment
 from podium.simulated_cluster.actions import Plan
 from podium.simulated_cluster.clock import ClusterClock
 from podium.simulated_cluster.request_executor import RequestExecutor
-from podium.kubernetes.rules.moment import Moment
 
 Wake = Callable[[Any], None]
 """Given a key, makes its controller look at it."""

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from podium.golang.errors import InputError, closest, did_you_mean
 from podium.client import KubeClient, ResourceType
 from podium.client.resources import COSCHEDULING_POD_GROUPS, ELASTIC_QUOTAS
+from podium.golang.errors import InputError, closest, did_you_mean
 from podium.simulated_cluster.clock import ClusterClock
 from podium.simulated_cluster.control import Controller, Planned, Synchroniser
 from podium.simulated_cluster.controllers.cron_jobs import CronJobs

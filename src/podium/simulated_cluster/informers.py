@@ -6,21 +6,21 @@ mirrored, and nothing else is.
 
 from typing import Any, Final, Generic, TypeVar
 
-from podium.api import storage, workloads
-from podium.kubernetes.kinds.coscheduling import SchedulingXPodGroup
-from podium.kubernetes.kinds.devices import ResourceClaim
-from podium.kubernetes.kinds.elastic_quota import ElasticQuota
-from podium.kubernetes.kinds.meta import KubeObject
 from podium.client import ResourceType
 from podium.client import resources as known
-from podium.simulated_cluster.store import PodStore, Store
-from podium.kubernetes.controllers import workloads as kinds
+from podium.kubernetes.controllers import workloads as controlled
 from podium.kubernetes.controllers.claims import ResourceClaimTemplate
 from podium.kubernetes.controllers.cron_jobs import CronJob
 from podium.kubernetes.controllers.endpoints import Endpoints, EndpointSlice
 from podium.kubernetes.controllers.nodes import Lease, Node
-from podium.kubernetes.rules.quotas import ResourceQuota
 from podium.kubernetes.controllers.services import Service
+from podium.kubernetes.kinds import storage, workloads
+from podium.kubernetes.kinds.coscheduling import SchedulingXPodGroup
+from podium.kubernetes.kinds.devices import ResourceClaim
+from podium.kubernetes.kinds.elastic_quota import ElasticQuota
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.rules.quotas import ResourceQuota
+from podium.simulated_cluster.store import PodStore, Store
 
 T = TypeVar("T", bound=KubeObject)
 
@@ -41,15 +41,17 @@ class Informers:
     leases = Informer(known.LEASES, Lease)
     namespaces = Informer(known.NAMESPACES, KubeObject)
     service_accounts = Informer(known.SERVICE_ACCOUNTS, KubeObject)
-    config_maps = Informer(known.CONFIG_MAPS, kinds.ConfigMap)
-    replication_controllers = Informer(known.REPLICATION_CONTROLLERS, kinds.ReplicationController)
-    replica_sets = Informer(known.REPLICA_SETS, kinds.ReplicaSet)
-    deployments = Informer(known.DEPLOYMENTS, kinds.Deployment)
-    stateful_sets = Informer(known.STATEFUL_SETS, kinds.StatefulSet)
-    daemon_sets = Informer(known.DAEMON_SETS, kinds.DaemonSet)
-    revisions = Informer(known.CONTROLLER_REVISIONS, kinds.ControllerRevision)
+    config_maps = Informer(known.CONFIG_MAPS, controlled.ConfigMap)
+    replication_controllers = Informer(
+        known.REPLICATION_CONTROLLERS, controlled.ReplicationController
+    )
+    replica_sets = Informer(known.REPLICA_SETS, controlled.ReplicaSet)
+    deployments = Informer(known.DEPLOYMENTS, controlled.Deployment)
+    stateful_sets = Informer(known.STATEFUL_SETS, controlled.StatefulSet)
+    daemon_sets = Informer(known.DAEMON_SETS, controlled.DaemonSet)
+    revisions = Informer(known.CONTROLLER_REVISIONS, controlled.ControllerRevision)
     cron_jobs = Informer(known.CRON_JOBS, CronJob)
-    jobs = Informer(known.JOBS, kinds.Job)
+    jobs = Informer(known.JOBS, controlled.Job)
     budgets = Informer(known.POD_DISRUPTION_BUDGETS, workloads.PodDisruptionBudget)
     services = Informer(known.SERVICES, Service)
     endpoints = Informer(known.ENDPOINTS, Endpoints)

@@ -10,13 +10,13 @@ change it; everything else that is refused is raised, after the rest of its batc
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import Final
+from typing import Final, assert_never
 
 import msgspec
 
-from podium.kubernetes.kinds.meta import KubeStruct, ObjectMeta
 from podium.client import DeleteOptions, KubeClient, ResourceType
 from podium.client.api_errors import Conflict, NotFound
+from podium.kubernetes.kinds.meta import KubeStruct, ObjectMeta
 from podium.simulated_cluster.actions import Action, Create, Delete, Patch
 from podium.simulated_cluster.informers import Informers
 
@@ -65,6 +65,8 @@ class RequestExecutor:
                     await self._patch(action)
                 case Delete():
                     await self._delete(action)
+                case _:
+                    assert_never(action)
 
     async def _patch(self, action: Patch) -> None:
         try:

@@ -10,11 +10,11 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from podium.kubernetes.rules.timestamps import seconds_of
 from podium.client import KubeClient
 from podium.client.api_errors import NotFound
 from podium.client.resources import LEASES
 from podium.kubernetes.controllers.nodes import Lease
+from podium.kubernetes.rules.timestamps import seconds_of
 
 _NAMESPACE: Final = "kube-system"
 _NAME: Final = "kube-controller-manager"

@@ -10,7 +10,6 @@ none.
 from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
-from podium.kubernetes.kinds.meta import KubeObject
 from podium.client import (
     NAMESPACE_INDEX,
     DeletedFinalStateUnknown,
@@ -19,6 +18,7 @@ from podium.client import (
     last_state,
 )
 from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.kinds.meta import KubeObject
 
 T = TypeVar("T", bound=KubeObject)
 Listener = Callable[[T | None, T | None], None]

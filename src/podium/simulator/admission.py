@@ -1,45 +1,58 @@
-"""What an API server would have done to an object before a scheduler sees it.
+"""Objects that somebody wrote, admitted as the API server would admit them.
 
-A manifest leaves out what the server fills in, and some of it decides placements: a limit without
-a request becomes the request, a class name becomes a priority, `matchLabelKeys` become part of the
-selector, limit ranges and runtime classes have their say. Only such fields are filled in;
-tolerations for not-ready and unreachable nodes are not, because they matter to eviction and not to
-where a pod goes.
+A manifest leaves out what the server fills in, and some of it decides placements: a limit without a
+request becomes the request, a class name becomes a priority, `matchLabelKeys` become part of the
+selector, limit ranges and runtime classes have their say. And a server refuses what is wrong. Both
+are done here by the very functions of the embedded server (`kubernetes.admission.new_objects`);
+only the store is another one (`object_lookup.py`).
 
-Contract: an object that a server has stored (it has a resourceVersion) went through this already
-and keeps what it has.
+A status and a time of deletion are kept as they are written: a server has them from others than the
+writer of the object, and a file speaks for them all.
+
+Contract: an object that a server has stored (it has a resourceVersion) went through this already.
+It keeps what it has and is not refused.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar
+from collections import Counter
+from collections.abc import Iterable
+from functools import cache
+from typing import Any, Final, TypeVar
 from uuid import NAMESPACE_OID, uuid5
 
+import msgspec
 from msgspec.structs import replace
 
-from podium.kubernetes.kinds.devices import ResourceClaim, ResourceClaimSpec
-from podium.golang.errors import ObjectError
-from podium.kubernetes.kinds.typed_objects import is_cluster_scoped
+from podium.golang.errors import ObjectError, raise_first
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.admission.new_objects import admit_new
+from podium.kubernetes.admission.priorities import class_of
+from podium.kubernetes.admission.rules import admit_create
+from podium.kubernetes.kind_rules import BuiltinRules
 from podium.kubernetes.kinds.meta import KubeObject, ObjectMeta
 from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Container, Pod, PodSpec
-from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
-from podium.kubernetes.kinds.workloads import Namespace, PriorityClass
-from podium.simulator.cluster_dump import HOW_TO_DUMP
-from podium.simulator.cluster_rules import ClusterRules
-from podium.simulator.pod_resources import default_container, default_spec
+from podium.kubernetes.kinds.pod import Pod, PodSpec
+from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
+from podium.kubernetes.kinds.typed_objects import convert_object
+from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.kubernetes.resources.builtin import served_resources
+from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.table import ResourceTable
 from podium.kubernetes.rules.node_status import default_allocatable
-from podium.kubernetes.rules.priorities import (
-    SYSTEM_PRIORITIES,
-    PriorityConflict,
-    default_priority_class,
-    resolve_priority,
-)
-from podium.kubernetes.rules.storage_classes import CLASS_ANNOTATION, default_storage_class
+from podium.kubernetes.schema import Decoded, DecodeError
+from podium.kubernetes.status_errors import StatusError, invalid
+from podium.kubernetes.strategy import ServiceAddresses
+from podium.simulator.cluster_dump import HOW_TO_DUMP
+from podium.simulator.object_lookup import ObjectLookup
 
 K = TypeVar("K", bound=KubeObject)
 
-DEFAULT_NAMESPACE = "default"
-NAMESPACE_LABEL = "kubernetes.io/metadata.name"
+DEFAULT_NAMESPACE: Final = "default"
+_LOOKED_UP: Final = frozenset({"PriorityClass", "RuntimeClass"})
+"""Kinds without whose objects a pod that names them is refused."""
+_RUNTIME_CLASSES: Final = ("node.k8s.io", "runtimeclasses")
+_PRIORITY: Final = ("priority", "priorityClassName", "preemptionPolicy")
+_EPOCH: Final = "1970-01-01T00:00:00Z"
+"""When objects are admitted offline: nothing that is decided here depends on it."""
 
 
 def is_stored(obj: KubeObject) -> bool:
@@ -56,7 +69,7 @@ def assign_uid(obj: K, default_namespace: str = DEFAULT_NAMESPACE) -> K:
     """The object with a namespace (if its kind has them) and a UID."""
     metadata = obj.metadata
     namespace = metadata.namespace
-    if is_cluster_scoped(type(obj)):
+    if obj.cluster_scoped:
         namespace = ""
     elif not namespace:
         namespace = default_namespace
@@ -66,136 +79,240 @@ def assign_uid(obj: K, default_namespace: str = DEFAULT_NAMESPACE) -> K:
     return _with(obj, metadata=replace(metadata, namespace=namespace, uid=uid))
 
 
+class ServedKinds:
+    """The kinds that the embedded server knows, with the rules of each."""
+
+    def __init__(self, gates: FeatureGates) -> None:
+        self.table: Final = ResourceTable(served_resources(gates))
+        self._rules: dict[tuple[str, str], tuple[Resource, BuiltinRules] | None] = {}
+
+    def find(self, api_version: str, kind: str) -> tuple[Resource, BuiltinRules] | None:
+        """None for a kind that is not built in: its rules are in a definition that nobody has."""
+        key = (api_version, kind)
+        if key not in self._rules:
+            group, _, version = api_version.rpartition("/")
+            resource = self.table.find_kind(group, version, kind)
+            self._rules[key] = None if resource is None else (resource, BuiltinRules(resource))
+        return self._rules[key]
+
+    def decode(self, raw: JsonObject) -> Decoded | None:
+        """The object as the server reads it, with what it does not know; None for a kind that is
+        not built in. Raises ObjectError."""
+        found = self.find(raw.get("apiVersion") or "", raw.get("kind") or "")
+        if found is None:
+            return None
+        try:
+            return found[1].decode(raw)
+        except DecodeError as problem:
+            raise ObjectError("", problem.message) from None
+
+
+@cache
+def served_kinds(gates: FeatureGates) -> ServedKinds:
+    """Those of a server with these gates."""
+    return ServedKinds(gates)
+
+
 class Admission:
-    """Fills in objects, knowing the classes of the cluster they go into."""
+    """Creates objects in the cluster that an input describes."""
 
-    def __init__(self, objects: Iterable[KubeObject]) -> None:
-        found = list(objects)
-        priorities = [obj for obj in found if isinstance(obj, PriorityClass)]
-        self._priorities: dict[str, PriorityClass] = {
-            name: PriorityClass(metadata=ObjectMeta(name=name), value=value)
-            for name, value in SYSTEM_PRIORITIES.items()
-        }
-        self._priorities.update((entry.metadata.name, entry) for entry in priorities)
-        self.rules = ClusterRules(found)
-        self._default_priority = default_priority_class(priorities)
-        self._default_storage = default_storage_class(
-            obj.metadata for obj in found if isinstance(obj, StorageClass)
-        )
+    def __init__(
+        self,
+        gates: FeatureGates,
+        stored: Iterable[KubeObject] = (),
+        *,
+        knows_classes: bool = True,
+        checks: bool = True,
+    ) -> None:
+        """`stored` are objects that are there already; without `knows_classes` a runtime class
+        that is not among the objects may be in the cluster all the same. Without `checks` nothing
+        is refused: all objects have been in some cluster."""
+        self._checks = checks
+        self._served = served_kinds(gates)
+        self._lookup = ObjectLookup(self._served.table, stored)
+        self._knows_classes = knows_classes
+        self.unknown_classes: Counter[str] = Counter()
+        """Runtime classes that pods name and nobody has seen."""
+        self._addresses = ServiceAddresses()
+        self._last_pod: tuple[object, JsonObject, Pod] | None = None
 
-    def admit(self, obj: K) -> K:
-        """The object as a server would store it; ObjectError if it would refuse it."""
-        match obj:
-            case Pod():
-                return _same(obj, self._pod(obj))
-            case Node():
-                return _same(obj, default_allocatable(obj))
-            case Namespace():
-                return _same(obj, _namespace(obj))
-            case StorageClass() if obj.volume_binding_mode is None:
-                return _with(obj, volume_binding_mode="Immediate")
-            case PersistentVolume() if not obj.status.phase:
-                phase = "Bound" if obj.spec.claim_ref else "Available"
-                return _with(obj, status=replace(obj.status, phase=phase))
-            case PersistentVolumeClaim() if not is_stored(obj):
-                return _same(obj, self._claim(obj))
-            case ResourceClaim() if not is_stored(obj):
-                return _with(obj, spec=default_requests(obj.spec))
+    def create(self, raw: JsonObject, struct: type[K]) -> K:
+        """The typed object that the server would store. Raises ObjectError if it would refuse it.
+
+        `raw` has its name and namespace, and is as the server decodes it.
+        """
+        return _apply_controllers(convert_object(self.store(raw), struct, strict=False), raw)
+
+    def admit_leniently(self, raw: JsonObject, struct: type[K]) -> K:
+        """The same for an object that some cluster has had, or that a controller makes of a sound
+        one: what is wrong with it is left alone as far as it can be read."""
+        try:
+            decoded = self._served.decode(raw)
+        except ObjectError:
+            convert_object(raw, struct, strict=False)  # says more exactly where, if it reads it
+            raise
+        obj = self._store(raw if decoded is None else decoded.value, is_checked=False)
+        return _apply_controllers(convert_object(obj, struct, strict=False), raw)
+
+    def store(self, raw: JsonObject) -> JsonObject:
+        """What the server would store of an object. Raises ObjectError if it would refuse it."""
+        return self._store(raw, is_checked=self._checks)
+
+    def create_pod(self, body: JsonObject) -> Pod:
+        """The same for a pod that a controller makes. Pods of one template share what the server
+        makes of its spec."""
+        spec, metadata = body["spec"], body["metadata"]
+        last = self._last_pod
+        if (
+            last is not None
+            and last[0] is spec
+            and _is_alike(metadata, last[1])
+            and not self._lookup.has_quotas(metadata["namespace"])
+        ):
+            return self._create_alike(metadata, last[1], last[2])
+        decoded = self._served.decode(body)
+        assert decoded is not None
+        pod = self.create(decoded.value, Pod)
+        self._last_pod = (spec, metadata, pod)
+        return pod
+
+    def _create_alike(self, metadata: JsonObject, like: JsonObject, pod: Pod) -> Pod:
+        """A pod of the same spec, labels, annotations and namespace."""
+        made = msgspec.convert(metadata, ObjectMeta)
+        written, stored = like.get("annotations") or {}, pod.metadata.annotations or {}
+        added = {key: value for key, value in stored.items() if key not in written}
+        made = replace(made, generation=pod.metadata.generation)
+        if added:
+            made = replace(made, annotations={**(made.annotations or {}), **added})
+        if pod.spec.runtime_class_name in self.unknown_classes:
+            self.unknown_classes[pod.spec.runtime_class_name or ""] += 1
+        return Pod(metadata=made, spec=pod.spec, status=pod.status)
+
+    def has(self, api_version: str, kind: str, namespace: str, name: str) -> bool:
+        """Whether there is an object of a kind that the server knows."""
+        found = self._served.find(api_version, kind)
+        if found is None:
+            return False
+        resource = found[0]
+        return self._lookup.find(resource.group, resource.plural, namespace, name) is not None
+
+    def create_claim(self, body: JsonObject) -> PersistentVolumeClaim:
+        """The same for a claim that a controller makes."""
+        decoded = self._served.decode(body)
+        assert decoded is not None
+        return self.create(decoded.value, PersistentVolumeClaim)
+
+    def read_stored(self, obj: K) -> K:
+        """An object that a server has stored, with what older servers left to the scheduler."""
+        if isinstance(obj, Pod):
+            return _same(obj, self._settle_pod(obj))
+        return _apply_controllers(obj, {})
+
+    def _store(self, raw: JsonObject, *, is_checked: bool) -> JsonObject:
+        found = self._served.find(raw["apiVersion"], raw["kind"])
+        if found is None:
+            return raw
+        resource, rules = found
+        self._lookup.missing = None
+        obj = dict(raw)
+        metadata = obj["metadata"] = dict(obj.get("metadata") or {})
+        status, leaving_at = obj.get("status"), metadata.get("deletionTimestamp")
+        if status is not None:
+            obj["status"] = dict(status)  # which defaults change
+        namespace = metadata.get("namespace") or "" if resource.namespaced else ""
+        if not resource.namespaced:
+            metadata.pop("namespace", None)
+        kept = self._take_out_kept_fields(obj, is_checked=is_checked)
+        try:
+            rules.set_defaults(obj)
+            if is_checked:
+                admit_new(resource, namespace, obj, rules=rules, lookup=self._lookup, now=_EPOCH)
+                self._give_addresses(obj)
+            else:
+                admit_create(resource, namespace, obj, self._lookup)
+                rules.prepare_create(obj, _EPOCH)
+        except StatusError as refusal:
+            raise_first(self._problems(refusal))
+        if "priority" in kept:
+            for name in _PRIORITY:
+                obj["spec"].pop(name, None)
+        obj.get("spec", {}).update(kept)
+        self._lookup.put(resource, obj)
+        if status:
+            obj["status"] = status
+        if leaving_at:
+            metadata["deletionTimestamp"] = leaving_at
         return obj
 
-    def _pod(self, pod: Pod) -> Pod:
-        settled = is_stored(pod) and pod.spec.priority is not None
-        spec = pod.spec if settled else self._set_priority(pod.spec)
+    def _give_addresses(self, obj: JsonObject) -> None:
+        """A service's, or the refusal of those that it wants."""
+        if (obj["apiVersion"], obj["kind"]) != ("v1", "Service"):
+            return
+        problems = self._addresses.allocate(obj, dry_run=False)
+        if problems:
+            raise invalid("", obj["kind"], obj["metadata"]["name"], problems)
+
+    def _take_out_kept_fields(self, obj: JsonObject, *, is_checked: bool) -> JsonObject:
+        """What of a pod's spec is kept as it is: a runtime class that only its cluster knows, and
+        the priority of a pod that some cluster has had."""
+        if obj["kind"] != "Pod":
+            return {}
+        spec = obj["spec"] = dict(obj.get("spec") or {})
+        names: tuple[str, ...] = ()
+        if not is_checked and spec.get("priority") is not None:
+            names += _PRIORITY
+        runtime = spec.get("runtimeClassName")
+        is_lenient = not is_checked or not self._knows_classes
+        if runtime and is_lenient and self._lookup.find(*_RUNTIME_CLASSES, "", runtime) is None:
+            self.unknown_classes[runtime] += 1
+            names += ("runtimeClassName",)
+        return {name: spec.pop(name) for name in names if name in spec}
+
+    def _problems(self, refusal: StatusError) -> list[ObjectError]:
+        causes = (refusal.details or {}).get("causes") or ()
+        if causes:
+            return [ObjectError(each.get("field", ""), each["message"]) for each in causes]
+        kind, name = self._lookup.missing or ("", "")
+        remedy = ""
+        if kind in _LOOKED_UP and name in refusal.message:
+            remedy = f"add the {kind} to the input; {HOW_TO_DUMP}"
+        return [ObjectError("", refusal.message, remedy)]
+
+    def _settle_pod(self, pod: Pod) -> Pod:
+        spec = pod.spec
+        if spec.priority is None:
+            try:
+                pods = self._served.table.named("pods")
+                chosen = class_of(pods, pod.name, spec.priority_class_name, self._lookup)
+            except StatusError:
+                chosen = None  # the class went, and nobody wrote down what it was worth
+            spec = replace(spec, priority=0 if chosen is None else chosen.value)
         if not spec.scheduler_name:
             spec = replace(spec, scheduler_name=PodSpec().scheduler_name)
-        if is_stored(pod):
-            return pod if spec is pod.spec else replace(pod, spec=spec)
-        spec = default_spec(_default_resources(spec), pod.metadata.labels or {})
-        return self.rules.apply_to(replace(pod, spec=spec))
-
-    def _set_priority(self, spec: PodSpec) -> PodSpec:
-        """Priority and preemption policy as the class says; a written number stays."""
-        found = self._default_priority
-        if spec.priority_class_name:
-            found = self._priorities.get(spec.priority_class_name)
-            if found is None and spec.priority is None:
-                raise ObjectError(
-                    "spec.priorityClassName",
-                    f"no PriorityClass with name {spec.priority_class_name} was found",
-                    f"add the PriorityClass to the input; {HOW_TO_DUMP}",
-                )
-        elif spec.priority is not None:
-            found = None
-        if found is None:
-            return spec if spec.priority is not None else replace(spec, priority=0)
-        try:
-            value, policy = resolve_priority(found, spec.priority, spec.preemption_policy)
-        except PriorityConflict as conflict:
-            raise ObjectError(
-                f"spec.{conflict.field}",
-                f"{conflict.written} is not what PriorityClass {found.name} says"
-                f" ({conflict.computed})",
-                "leave one of the two out",
-            ) from None
-        return replace(
-            spec, priority=value, priority_class_name=found.name, preemption_policy=policy
-        )
-
-    def _claim(self, claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
-        spec = claim.spec
-        if spec.volume_mode is None:
-            spec = replace(spec, volume_mode="Filesystem")
-        written = CLASS_ANNOTATION in (claim.metadata.annotations or {})
-        if spec.storage_class_name is None and not written and self._default_storage:
-            spec = replace(spec, storage_class_name=self._default_storage)
-        self.rules.check_claim(claim)
-        return replace(claim, spec=spec)
+        return pod if spec is pod.spec else replace(pod, spec=spec)
 
 
-def default_requests(spec: ResourceClaimSpec) -> ResourceClaimSpec:
-    """A request for devices that says neither how nor how many wants exactly one."""
-    requests = spec.devices.requests
-    if not requests:
-        return spec
-    filled = tuple(
-        replace(
-            request,
-            exactly=_fill_in_count(request.exactly) if request.exactly else None,
-            first_available=tuple(map(_fill_in_count, request.first_available))
-            if request.first_available
-            else request.first_available,
-        )
-        for request in requests
-    )
-    return replace(spec, devices=replace(spec.devices, requests=filled))
-
-
-def _fill_in_count(request: Any) -> Any:
-    mode = request.allocation_mode or "ExactCount"
-    count = request.count or (1 if mode == "ExactCount" else 0)
-    return replace(request, allocation_mode=mode, count=count)
-
-
-def _default_resources(spec: PodSpec) -> PodSpec:
-    def fill_in_requests(containers: tuple[Container, ...] | None) -> tuple[Container, ...] | None:
-        if not containers:
-            return containers
-        return tuple(default_container(c, host_network=spec.host_network) for c in containers)
-
-    return replace(
-        spec,
-        containers=fill_in_requests(spec.containers),
-        init_containers=fill_in_requests(spec.init_containers),
+def _is_alike(metadata: JsonObject, other: JsonObject) -> bool:
+    """Whether two pods of one spec differ in nothing that admission looks at."""
+    return all(
+        metadata.get(field) == other.get(field) for field in ("namespace", "labels", "annotations")
     )
 
 
-def _namespace(namespace: Namespace) -> Namespace:
-    metadata = namespace.metadata
-    labels: Mapping[str, str] = metadata.labels or {}
-    if NAMESPACE_LABEL in labels:
-        return namespace
-    named = {**labels, NAMESPACE_LABEL: metadata.name}
-    return replace(namespace, metadata=replace(metadata, labels=named))
+def _apply_controllers(obj: K, written: JsonObject) -> K:
+    """The object after the controllers whose work scheduling waits for."""
+    match obj:
+        case Node():
+            return _same(obj, default_allocatable(obj))
+        case PersistentVolume() if not is_stored(obj) and not _phase_of(written):
+            phase = "Bound" if obj.spec.claim_ref else "Available"
+            return _with(obj, status=replace(obj.status, phase=phase))
+    return obj
+
+
+def _phase_of(written: JsonObject) -> str:
+    phase: str = (written.get("status") or {}).get("phase") or ""
+    return phase
 
 
 def _with(obj: K, **changes: Any) -> K:

@@ -12,14 +12,14 @@ from typing import Final
 
 from podium.client import ResourceType
 from podium.framework.watched_kind import WatchedKind
-from podium.simulator.read_kinds import READ, resource_of
+from podium.simulator.read_kinds import ADMISSION, READ, resource_of
 
 HOW_TO_DUMP: Final = "podium dump-command prints the command that writes a whole cluster to a file"
 
 
 def kinds_to_dump(watched: Iterable[WatchedKind] = ()) -> tuple[ResourceType, ...]:
-    """All that scheduling reads, and what plugins have `watched` besides."""
-    return tuple(dict.fromkeys((*READ, *map(resource_of, watched))))
+    """All that scheduling and admission read, and what plugins have `watched` besides."""
+    return tuple(dict.fromkeys((*READ, *ADMISSION, *map(resource_of, watched))))
 
 
 def dump_command(target: str = "cluster.json", watched: Iterable[WatchedKind] = ()) -> str:

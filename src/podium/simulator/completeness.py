@@ -16,9 +16,14 @@ from types import MappingProxyType
 from podium.kubernetes.kinds.devices import ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate
 from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
 from podium.kubernetes.kinds.pod import Pod, PodAffinity
-from podium.kubernetes.kinds.storage import CSIDriver, PersistentVolume, PersistentVolumeClaim, StorageClass
-from podium.simulator.admission import is_stored
+from podium.kubernetes.kinds.storage import (
+    CSIDriver,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+)
 from podium.kubernetes.rules.priorities import SYSTEM_PRIORITIES
+from podium.simulator.admission import is_stored
 
 _IN_TREE = "kubernetes.io/"
 _WAITS = "WaitForFirstConsumer"

@@ -9,13 +9,18 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
+from podium.kubernetes.controllers.objects import selector_or_nothing
+from podium.kubernetes.controllers.workloads import (
+    Deployment,
+    ReplicaSet,
+    ReplicationController,
+    StatefulSet,
+)
 from podium.kubernetes.kinds.meta import KubeObject, OwnerReference
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget, PodDisruptionBudgetStatus
-from podium.simulator.admission import is_stored
 from podium.kubernetes.rules.disruptions import Scale, count_disruptions
-from podium.kubernetes.controllers.workloads import Deployment, ReplicaSet, ReplicationController, StatefulSet
-from podium.kubernetes.controllers.objects import selector_or_nothing
+from podium.simulator.admission import is_stored
 
 _Scaled = Deployment | ReplicaSet | ReplicationController | StatefulSet
 

@@ -20,7 +20,6 @@ _UNREAD: dict[str, frozenset[str]] = {
             "Endpoints",
             "Event",
             "PodTemplate",
-            "ResourceQuota",
             "Secret",
             "ServiceAccount",
         }

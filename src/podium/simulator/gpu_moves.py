@@ -11,9 +11,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.catalog import object_key
-from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.types import Configuration
 from podium.engine import Engine
 from podium.engine.binding_cycle import Binding
@@ -25,6 +23,8 @@ from podium.gpu.dialects.dialect import Dialect
 from podium.gpu.dialects.writes import written_pod
 from podium.gpu.moves import MoveAnswer, PlacedPod
 from podium.gpu.requests import PodRequest
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler_plugins.gpu_share.arguments import apply_policies
 from podium.scheduler_plugins.gpu_share.plugin import GPUShare
 from podium.scheduler_plugins.gpu_share.reservations import reservations_of

@@ -12,9 +12,9 @@ import shlex
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from podium.golang.errors import InputError
 from podium.files.bounded_files import MAX_CLUSTER_BYTES, STDIN, read_input
 from podium.files.gzip_inputs import MAGIC, unpack_gzip
+from podium.golang.errors import InputError
 from podium.simulator.problems import Problems
 
 _SUFFIXES = tuple(

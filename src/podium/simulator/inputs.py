@@ -9,6 +9,7 @@ Contract: the objects are as they were written; what an API server or a controll
 the business of `admission` and `workloads`.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -18,16 +19,19 @@ from typing import Any
 
 import msgspec
 
+from podium.framework.watched_kind import WatchedKind
 from podium.golang.documents import Document, expand_lists, read_documents
 from podium.golang.errors import InputError, ObjectError
 from podium.golang.field_paths import ROOT
 from podium.golang.json_list_items import JsonListItem, Located, read_json_list
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.typed_objects import KINDS, KubeObject, convert_object
-from podium.kubernetes.kinds.shapes import described, shape_of
+from podium.kubernetes.controllers.workloads import WORKLOAD_KINDS, Workload
+from podium.kubernetes.kinds.shapes import Entries, Items, Record, described, shape_of
 from podium.kubernetes.kinds.strict_decoding import decode_strictly
-from podium.framework.watched_kind import WatchedKind
-from podium.simulator.cluster_rules import RULE_KINDS
+from podium.kubernetes.kinds.typed_objects import KINDS, KubeObject, convert_object
+from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.simulator.admission import ServedKinds, served_kinds
+from podium.simulator.admission_kinds import ADMISSION_KINDS
 from podium.simulator.foreign_kinds import refuse_mistake
 from podium.simulator.input_files import display_path, find_files, read_unpacked
 from podium.simulator.old_spellings import may_be_old, old_labels_of, respell_object
@@ -39,14 +43,20 @@ from podium.simulator.scheduler_simulator_export import (
     is_export,
 )
 from podium.simulator.simkube_trace import is_simkube_trace, simkube_documents
-from podium.simulator.templates import check_templates, find_unknown_in_templates
-from podium.kubernetes.controllers.workloads import WORKLOAD_KINDS, Workload
+from podium.simulator.templates import (
+    ReadPodTemplate,
+    check_templates,
+    find_unknown_in_templates,
+)
 
 _HELM_HOOK = "helm.sh/hook"
+_UNKNOWN = re.compile(r'unknown field "(.*)"', re.DOTALL)
+_BRACKETS = '["'
+_STEPS = re.compile(r"[.\[\]]+")
 _HELM_TESTS = frozenset({"test", "test-success", "test-failure"})
-_READ: dict[tuple[str, str], type[KubeObject] | type[Workload]] = {
+READ_KINDS: dict[tuple[str, str], type[KubeObject] | type[Workload]] = {
     **KINDS,
-    **RULE_KINDS,
+    **ADMISSION_KINDS,
     **WORKLOAD_KINDS,
 }
 
@@ -61,10 +71,12 @@ class Validation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One object and where it stands."""
+    """One object and where it stands. `written` is what an API server decodes of it, None if one
+    has stored the object or knows nothing of its kind."""
 
     document: Located
     value: KubeObject | Workload
+    written: JsonObject | None = None
 
 
 @dataclass(slots=True)
@@ -85,6 +97,7 @@ class Inputs:
 def read_inputs(
     paths: Iterable[str],
     *,
+    gates: FeatureGates,
     validation: Validation = Validation.STRICT,
     problems: Problems,
     on_file: Callable[[str], None] = lambda _: None,
@@ -97,7 +110,8 @@ def read_inputs(
     reading = _Reading(
         inputs,
         problems,
-        {**_READ, **{(kind.api_version, kind.kind): kind.struct for kind in watched}},
+        {**READ_KINDS, **{(kind.api_version, kind.kind): kind.struct for kind in watched}},
+        served_kinds(gates),
         validation,
         inputs.old_spellings.append if takes_old else problems.add,
     )
@@ -110,10 +124,14 @@ def read_inputs(
     return inputs
 
 
-def read_inline(documents: Iterable[Document], problems: Problems) -> Inputs:
+def read_inline(
+    documents: Iterable[Document], problems: Problems, *, gates: FeatureGates
+) -> Inputs:
     """Objects that stand inside of another document, read as strictly as those of files."""
     inputs = Inputs()
-    reading = _Reading(inputs, problems, _READ, Validation.STRICT, problems.add)
+    reading = _Reading(
+        inputs, problems, READ_KINDS, served_kinds(gates), Validation.STRICT, problems.add
+    )
     reading.take_all(list(documents), to_respell=False)
     return inputs
 
@@ -165,6 +183,7 @@ class _Reading:
     inputs: Inputs
     problems: Problems
     read_kinds: Mapping[tuple[str, str], type[KubeObject] | type[Workload]]
+    served: ServedKinds
     validation: Validation
     tell: Callable[[InputError], None]
 
@@ -221,10 +240,8 @@ class _Reading:
         if meta is None or struct is None or issubclass(struct, Workload):
             return False
         value = decode_strictly(item.raw, struct)
-        if value is None:
-            return False
-        # Of what a server has stored only the version and unknown fields can be old.
-        if not value.metadata.resource_version and may_be_old(bytes(item.raw)):
+        # What no server has stored is looked through as a server would.
+        if value is None or not value.metadata.resource_version:
             return False
         if _is_test_hook(value.metadata.annotation(_HELM_HOOK)):
             self.inputs.helm_tests[meta.kind] += 1
@@ -250,24 +267,36 @@ class _Reading:
             inputs.helm_tests[kind] += 1
             return
         raw = _fill_in_name(raw)
+        inputs.kinds.add(kind)
         value: KubeObject | Workload | None = None
+        is_sound = False
         with problems.of(document):
             value = convert_object(raw, struct, strict=False)
-        is_workload = issubclass(struct, Workload)
-        is_sound = not is_workload
-        if is_workload:
+            is_sound = True
+        if issubclass(struct, Workload):
             with problems.of(document):
+                is_sound = False
                 check_templates(raw)
-                is_sound = True
-        for each in self._unknown_fields(raw, struct):
-            told = document.error(each.problem, path=each.path, remedy=each.remedy)
+                is_sound = value is not None
+        unknown = self._unknown_fields(raw, struct)
+        decoded = None
+        if value is not None and is_sound and not value.metadata.resource_version:
+            with problems.of(document):
+                decoded = self.served.decode(raw)
+        if decoded is not None:
+            told = {match[1] for each in decoded.problems if (match := _UNKNOWN.fullmatch(each))}
+            # The server knows more fields than scheduling does; names in brackets it writes plain.
+            unknown = [each for each in unknown if each.path in told or _BRACKETS in each.path]
+            unknown += self._further_unknown_fields(told, struct)
+        for each in unknown:
+            problem = document.error(each.problem, path=each.path, remedy=each.remedy)
             if self.validation is Validation.STRICT:
-                problems.add(told)
+                problems.add(problem)
             else:
-                inputs.warnings.append(str(told))
+                inputs.warnings.append(str(problem))
         if value is not None and is_sound:
-            inputs.items.append(Item(document, value))
-        inputs.kinds.add(kind)
+            written = decoded.value if decoded is not None else None
+            inputs.items.append(Item(document, value, written))
 
     def _unknown_fields(
         self, raw: JsonObject, struct: type[KubeObject] | type[Workload]
@@ -278,6 +307,39 @@ class _Reading:
             if issubclass(struct, Workload):
                 find_unknown_in_templates(raw, unknown)
         return unknown
+
+    def _further_unknown_fields(
+        self, paths: Iterable[str], struct: type[KubeObject] | type[Workload]
+    ) -> list[ObjectError]:
+        """Those inside of fields that scheduling does not read, which only the server's schema
+        tells. The status is written by programs, newer ones included: nothing in it is a typo."""
+        if self.validation is Validation.IGNORE:
+            return []
+        return [
+            ObjectError(path, "unknown field", "remove it, or check its indentation")
+            for path in sorted(paths)
+            if _is_unread(struct, path)
+        ]
+
+
+def _is_unread(struct: type[KubeObject] | type[Workload], path: str) -> bool:
+    """Whether a path leads through a field that the Struct has no shape for."""
+    record = shape_of(struct)
+    names = [step for step in _STEPS.split(path) if step and not step.isdigit()]
+    if issubclass(struct, Workload) and names[:2] == ["spec", "template"]:
+        record, names = shape_of(ReadPodTemplate), names[2:]
+    for at, name in enumerate(names[:-1]):
+        if at == 0 and name == "status":
+            return False
+        if name not in record.fields:
+            return name in record.known
+        inner = record.fields[name].shape
+        while isinstance(inner, Items | Entries):
+            inner = inner.element if isinstance(inner, Items) else inner.value
+        if not isinstance(inner, Record):
+            return True
+        record = inner
+    return False
 
 
 def _is_helm_test(raw: dict[str, Any]) -> bool:

@@ -9,12 +9,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from podium.kubernetes.kinds.typed_objects import KINDS, KubeObject
 from podium.client import ResourceType, Selection, resources
 from podium.client.snapshot import Listing, Snapshot, Unread
-from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.framework.watched_kind import WatchedKind
+from podium.kubernetes.kinds.typed_objects import KINDS, KubeObject
+from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.simulator.admission_kinds import ADMISSION_KINDS
 from podium.simulator.read_kinds import (
+    ADMISSION,
     DEVICES,
     GROUPS,
     READ,
@@ -28,9 +30,11 @@ from podium.simulator.shared_parts import SharedParts
 _MAX_PROBLEMS: Final = 3
 
 
-def listings_for(gates: FeatureGates, watched: Iterable[WatchedKind] = ()) -> list[Listing]:
+def listings_for(
+    gates: FeatureGates, watched: Iterable[WatchedKind] = (), *, with_files: bool
+) -> list[Listing]:
     """What to read of a cluster, the longest lists first; `watched` are kinds that plugins read
-    beside the rest."""
+    beside the rest. Files `with` it may bring pods, about which admission decides."""
     closed: set[ResourceType] = set()
     closed.update(() if gates["DynamicResourceAllocation"] else DEVICES)
     closed.update(() if gates["GenericWorkload"] else GROUPS)
@@ -45,7 +49,13 @@ def listings_for(gates: FeatureGates, watched: Iterable[WatchedKind] = ()) -> li
         )
         for resource in READ
         if resource not in closed
-    ] + [Listing(resource_of(kind), kind.struct) for kind in watched]
+    ] + [
+        *(
+            Listing(resource, ADMISSION_KINDS[resource.api_version, resource.kind])
+            for resource in (ADMISSION if with_files else ())
+        ),
+        *(Listing(resource_of(kind), kind.struct) for kind in watched),
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,14 @@ from contextlib import contextmanager
 from typing import Final
 
 from podium import __version__
-from podium.golang.errors import InputError, ObjectError
 from podium.client import KubeClient, Unreachable
 from podium.client.api_errors import ApiError, Unauthorized
 from podium.client.connection import transport_for
+from podium.client.ended_cluster import find_ended_process
 from podium.client.snapshot import Listing, OnProgress, Snapshot, read_snapshot
 from podium.config.flags.client_settings import ClientSettings
+from podium.config.kubeconfig import ClusterEntry
+from podium.golang.errors import InputError, ObjectError
 
 _UNTRUSTED: Final = "CERTIFICATE_VERIFY_FAILED"
 
@@ -29,8 +31,9 @@ async def fetch_snapshot(
 
 
 @contextmanager
-def refusals_told(server: str) -> Iterator[None]:
+def refusals_told(cluster: ClusterEntry) -> Iterator[None]:
     """What keeps a server from answering, as errors that a user can do something about."""
+    server = cluster.server
     try:
         yield
     except Unauthorized as problem:
@@ -52,5 +55,7 @@ def refusals_told(server: str) -> Iterator[None]:
                 remedy="certificate-authority names who has signed it",
             ) from None
         if problem.refused:
+            if (ended := find_ended_process(cluster)) is not None:
+                raise ended from None
             cause = "connection refused"
         raise InputError(f"does not answer: {cause}", source=server) from None

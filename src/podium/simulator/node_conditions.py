@@ -2,7 +2,7 @@
 
 A node of a file may say that it is short of memory, or not ready, and have no taint: nobody was
 there to add it. Here it gets what that controller would have added
-(`podium.kubernetes.rules.node_condition_taints`), so that the scheduler sees it; taints are never removed.
+(`kubernetes.rules.node_condition_taints`), so that the scheduler sees it; taints are never removed.
 
 A Policy that names CheckNodeMemoryPressure means the predicate of its time: a node short of memory
 refuses pods that ask for nothing. Then all other pods tolerate the taint, as the admission plugin
@@ -17,8 +17,8 @@ from msgspec.structs import replace
 
 from podium.kubernetes.kinds.node import Node, Taint
 from podium.kubernetes.kinds.pod import Pod, Toleration
-from podium.kubernetes.rules.quality_of_service import BEST_EFFORT, qos_class_of
 from podium.kubernetes.rules.node_condition_taints import MEMORY_PRESSURE, condition_taints
+from podium.kubernetes.rules.quality_of_service import BEST_EFFORT, qos_class_of
 
 _TOLERATION = Toleration(key=MEMORY_PRESSURE, operator="Exists", effect="NoSchedule")
 SPARED: Final = (

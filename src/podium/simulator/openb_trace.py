@@ -9,10 +9,10 @@ from typing import Final
 
 from podium.golang.documents import Document
 from podium.golang.errors import InputError
-from podium.kubernetes.kinds.typed_objects import convert_object
-from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.openb_manifests import node_manifest, pod_manifest
 from podium.gpu.openb_rows import is_node_list, is_pod_list, read_node_rows, read_pod_rows
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.simulator.admission import Admission, assign_uid
 from podium.simulator.timed_events import PodArrival
 
@@ -43,7 +43,7 @@ def openb_documents(data: bytes, source: str) -> list[Document]:
     ]
 
 
-def read_openb_events(data: bytes, source: str) -> list[PodArrival]:
+def read_openb_events(data: bytes, source: str, *, gates: FeatureGates) -> list[PodArrival]:
     """The arrivals of a list of pods, the first one at 0. Raises InputError."""
     rows = read_pod_rows(_text(data, source), source)
     if not rows:
@@ -52,11 +52,11 @@ def read_openb_events(data: bytes, source: str) -> list[PodArrival]:
         remedy = "without it the file can be given to podium simulate, which knows no times"
         raise InputError("pods have no creation_time", source=source, remedy=remedy)
     rows.sort(key=lambda row: row.created_s or 0)
-    first, admission = rows[0].created_s or 0, Admission(())
+    first, admission = rows[0].created_s or 0, Admission(gates)
     return [
         PodArrival(
             float((row.created_s or 0) - first),
-            admission.admit(assign_uid(convert_object(pod_manifest(row), Pod, strict=True))),
+            assign_uid(admission.admit_leniently(pod_manifest(row), Pod)),
             row.duration_s,
             WORKLOAD,
         )

@@ -2,7 +2,6 @@
 
 import traceback
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.catalog import object_key
 from podium.engine import Attempt, Engine
 from podium.engine.scheduler import CRASHED
@@ -10,6 +9,7 @@ from podium.explain.causes.refusals import attempt_broke, explained_by_plugin, t
 from podium.explain.decision_digest import digest_of
 from podium.framework.faults import describe
 from podium.framework.status import Code, Status
+from podium.kubernetes.kinds.pod import Pod
 from podium.simulator.failed_pods import FailedPod
 from podium.simulator.pending_causes import PendingCauses
 from podium.simulator.report import Eviction, PodOutcome, PodResult

@@ -7,12 +7,12 @@ themselves only what no filter can say again is kept.
 
 from msgspec.structs import replace
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.pod_info import PodShape
 from podium.engine import Decision, Engine
 from podium.explain.cause import Cause
 from podium.explain.causes import find_causes, find_filter_causes, find_waiting_cause
 from podium.explain.filter_examination import examine_filters
+from podium.kubernetes.kinds.pod import Pod
 
 
 class PendingCauses:

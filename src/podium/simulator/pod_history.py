@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.engine.decision import Decision
 from podium.engine.pod_log import Line
+from podium.kubernetes.kinds.pod import Pod
 from podium.simulator.report import PodResult, SimulationReport
 
 

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from podium.golang.errors import InputError, closest, did_you_mean
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import ReplicaSet
+from podium.simulator.report import PodResult, SimulationReport
 from podium.simulator.scenario import Scenario
 
 MAX_CANDIDATES: Final = 10
@@ -125,6 +126,24 @@ def _ambiguous(pods: Sequence[Pod], what: str) -> InputError:
     more = len(keys) - MAX_CANDIDATES
     listed = ", ".join(keys[:MAX_CANDIDATES]) + (f" and {more} more" if more > 0 else "")
     return InputError(f"{len(keys)} pods {what}", remedy=f"say which: {listed}")
+
+
+def names_workload(reference: str) -> bool:
+    return read_reference(reference)[0] != _POD
+
+
+def choose_result(report: SimulationReport, pod: Pod, *, of_workload: bool) -> PodResult:
+    """The result of a pod; of its workload that of the first pod that gets no node, if any."""
+    own = next(result for result in report.pods if result.pod.metadata.key == pod.metadata.key)
+    if not of_workload or not own.placed:
+        return own
+    controller, namespace = pod.metadata.controller, pod.metadata.namespace
+    for result in report.pods:
+        metadata = result.pod.metadata
+        is_own = (metadata.namespace, metadata.controller) == (namespace, controller)
+        if is_own and not result.placed:
+            return result
+    return own
 
 
 # --- workloads --------------------------------------------------------------------------------

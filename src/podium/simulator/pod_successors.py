@@ -9,11 +9,11 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
+from podium.engine import Engine
 from podium.kubernetes.kinds.meta import KubeObject
-from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
 from podium.kubernetes.kinds.pod import Pod, PodStatus
 from podium.kubernetes.kinds.storage import PersistentVolumeClaim
-from podium.engine import Engine
+from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
 from podium.simulator.admission import uid_for
 from podium.simulator.pod_claims import PodClaims
 
@@ -42,7 +42,7 @@ class PodSuccessors:
             pod, metadata=metadata, spec=replace(pod.spec, node_name=""), status=PodStatus()
         )
         if again.spec.volumes or again.spec.resource_claims:
-            self._claims = self._claims or PodClaims(self._objects)
+            self._claims = self._claims or PodClaims(self._objects, self._engine.gates)
             again, made = self._claims.make(again)
             for obj in made:
                 self._engine.intake.object_put(obj)

@@ -43,5 +43,14 @@ READ: Final[tuple[ResourceType, ...]] = (
 """Every kind of `podium.kubernetes.kinds.typed_objects.KINDS`."""
 
 
+ADMISSION: Final[tuple[ResourceType, ...]] = (
+    resources.LIMIT_RANGES,
+    resources.RESOURCE_QUOTAS,
+    resources.RUNTIME_CLASSES,
+)
+"""What decides about pods that files add to a cluster (`admission_kinds.py`); pods that are there
+have gone through it."""
+
+
 def resource_of(kind: WatchedKind) -> ResourceType:
     return ResourceType(kind.group, kind.version, kind.plural, kind.kind, kind.namespaced)

@@ -8,7 +8,7 @@ cluster may have changed since, or Podium may be wrong.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.pod import POD_SCHEDULED, Pod
 from podium.simulator.report import PodOutcome, PodResult
 
 _ATTEMPTED = ("Unschedulable", "SchedulerError")
@@ -39,7 +39,7 @@ class RecordedMessages:
 def recorded_message(pod: Pod) -> str:
     """Why the cluster's scheduler found no node; empty if it has not said."""
     for condition in pod.status.conditions or ():
-        if condition.type == "PodScheduled" and condition.status == "False":
+        if condition.type == POD_SCHEDULED and condition.status == "False":
             return (condition.message or "") if condition.reason in _ATTEMPTED else ""
     return ""
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.explain.cause import Cause
 from podium.explain.decision_digest import Digest
 from podium.explain.utilisation import Utilisation
+from podium.kubernetes.kinds.pod import Pod
 from podium.simulator.completeness import MissingKind
 from podium.simulator.timeline import Timeline
 from podium.simulator.watching import Look
@@ -91,10 +91,14 @@ class SimulationReport:
     compared_results: tuple[str, ...] = ()
     """How decisions differ from those that pods bring along from kube-scheduler-simulator."""
 
+    refusals: tuple[str, ...] = ()
+    """Pods that are not there to be placed, because the API server refuses them their controller;
+    notes have them too."""
+
     @property
     def all_fit(self) -> bool:
         """Whether every pod that was to be placed has a place."""
-        return not self.left_over
+        return not self.left_over and not self.refusals
 
     @property
     def left_over(self) -> list[PodResult]:

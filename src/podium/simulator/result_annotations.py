@@ -16,17 +16,17 @@ from typing import Final, Protocol
 import msgspec
 from msgspec.structs import replace
 
-from podium.golang.durations import Duration
-from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.growth import indices
 from podium.engine import Engine
 from podium.engine.decision import Decision
 from podium.engine.observer import Observer
 from podium.framework.profile import Profile
 from podium.framework.status import Status
-from podium.simulator.report import SimulationReport
+from podium.golang.durations import Duration
+from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.revision_data import go_map_bytes
+from podium.kubernetes.kinds.pod import Pod
+from podium.simulator.report import SimulationReport
 
 PREFIX: Final = "kube-scheduler-simulator.sigs.k8s.io/"
 FILTER: Final = f"{PREFIX}filter-result"

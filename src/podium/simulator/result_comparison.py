@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.catalog import object_key
 from podium.engine.decision import Decision
 from podium.engine.observer import Observer
+from podium.kubernetes.kinds.pod import Pod
 from podium.simulator.result_annotations import FILTER, FINAL_SCORE, PASSED, SELECTED_NODE
 
 _ByNode = dict[str, dict[str, str]]

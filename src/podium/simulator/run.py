@@ -15,12 +15,9 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from itertools import chain
 
-from podium.golang.errors import InputError
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.rules.timestamps import parse_time
 from podium.cluster.catalog import object_key
-from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.types import Configuration
 from podium.engine import Attempt, Engine
 from podium.engine.choice import Seeded
@@ -31,6 +28,10 @@ from podium.engine.validation import InvariantBroken
 from podium.explain.utilisation import Utilisation, load_of
 from podium.framework.asking import Asker
 from podium.framework.registry import Registry
+from podium.golang.errors import InputError
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.kubernetes.rules.timestamps import parse_time
 from podium.simulator.completeness import MissingKind, find_missing_kinds
 from podium.simulator.failed_pods import FailedPods
 from podium.simulator.node_conditions import (
@@ -40,10 +41,10 @@ from podium.simulator.node_conditions import (
 )
 from podium.simulator.outcomes import Outcomes
 from podium.simulator.report import Eviction, PodResult, SimulationReport
-from podium.simulator.request_handling import RequestHandler
 from podium.simulator.result_comparison import ComparedResults
 from podium.simulator.scenario import Scenario
 from podium.simulator.simulated_api import SimulatedApi
+from podium.simulator.simulated_driver import SimulatedDriver
 from podium.simulator.source_fetching import SourceFetching
 from podium.simulator.timeline import Timeline
 from podium.simulator.watching import WatchedPods
@@ -107,7 +108,7 @@ class Simulation:
         self._given_up = 0
         self._ended_calls = count_ended_calls()
         self._interrupted = 0
-        self._requests = RequestHandler(self.engine, self._api, self._outcomes)
+        self._driver = SimulatedDriver(self.engine, self._api, self._outcomes)
         self._notes = list(scenario.notes)
         if configuration.spares_pods_with_requests and has_memory_pressure(scenario.nodes):
             self._notes.append(SPARED)
@@ -116,12 +117,7 @@ class Simulation:
             pod for pod in scenario.running if pod.metadata.deletion_timestamp is not None
         )
         with uncollected():
-            for node in scenario.nodes:
-                self.engine.intake.node_put(node)
-            for obj in scenario.objects:
-                self.engine.intake.object_put(obj)
-            for pod in scenario.running:
-                self.engine.intake.pod_put(pod)
+            self.engine.intake.put_all(chain(scenario.nodes, scenario.objects, scenario.running))
 
     def run(
         self,
@@ -158,6 +154,7 @@ class Simulation:
             self._watched.looks,
             self._find_missing_kinds(),
             compared,
+            self._scenario.refusals,
         )
 
     def settle(self, *, until: str = "", on_attempt: Callable[[], None] = lambda: None) -> None:
@@ -180,7 +177,7 @@ class Simulation:
         if attempt is not None:
             self._record(attempt)
             self._spend(ATTEMPT_S)
-        self._requests.handle_all()
+        self._driver.carry_out_requests()
         self._record_failures()
         return attempt is not None
 

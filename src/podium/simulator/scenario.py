@@ -1,11 +1,12 @@
 """A cluster and the pods that wait for a place in it: what a simulation starts from.
 
-Reading is done in the order in which the real cluster would see things: files become objects,
-controllers make their pods, the API server fills in what was left out and refuses what is wrong.
-All problems of all steps are raised together and nothing is half done.
+Reading is done in the order in which the real cluster would see things: files become objects, the
+API server fills in what was left out and refuses what is wrong, controllers make their pods, which
+the server admits in turn. All problems of all steps are raised together and nothing is half done.
 
-Objects that were read from a cluster (`stored`) join behind all that: they have been admitted, and
-controllers are at work for them. Files beside them are what somebody would apply to that cluster.
+Objects that were read from a cluster (`stored`) have been admitted, and controllers are at work for
+them. Files beside them are what somebody would apply to that cluster: its classes, limits and
+quotas decide about them.
 """
 
 import dataclasses
@@ -16,31 +17,47 @@ from types import MappingProxyType
 
 from msgspec.structs import replace
 
-from podium.golang.documents import Document
-from podium.golang.errors import InputError, ObjectError
-from podium.kubernetes.kinds.typed_objects import KINDS
-from podium.kubernetes.kinds.meta import KubeObject, KubeStruct, ObjectMeta
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.rules.old_node_labels import missing_old_labels
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.workloads import Namespace, PodDisruptionBudget
 from podium.engine.garbage import uncollected
 from podium.framework.watched_kind import WatchedKind
+from podium.golang.documents import Document
+from podium.golang.errors import InputError
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.controllers.workloads import DaemonSet, Deployment, Job, Workload
+from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.pod_groups import Workload as PodGroupWorkload
+from podium.kubernetes.kinds.storage import StorageClass
+from podium.kubernetes.kinds.typed_objects import KINDS
+from podium.kubernetes.kinds.workloads import Namespace, PodDisruptionBudget, PriorityClass
+from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.kubernetes.rules.disruptions import Scale
+from podium.kubernetes.rules.old_node_labels import missing_old_labels
+from podium.kubernetes.rules.quotas import ResourceQuota
 from podium.simulator.admission import DEFAULT_NAMESPACE, Admission, assign_uid, is_stored
+from podium.simulator.admission_kinds import ADMISSION_KINDS, LimitRange, RuntimeClass
 from podium.simulator.cluster_dump import HOW_TO_DUMP
-from podium.simulator.cluster_rules import LimitRange, RuntimeClass
 from podium.simulator.disruptions import count_budget, scales_of
 from podium.simulator.inputs import Inputs, Item, Validation, read_inline, read_inputs
 from podium.simulator.node_conditions import taint_by_conditions
 from podium.simulator.pod_claims import ClaimMaker
 from podium.simulator.problems import Problems
-from podium.simulator.validation import problems_of
 from podium.simulator.volumes import provision_at_once
 from podium.simulator.workloads import Controllers
-from podium.kubernetes.rules.disruptions import Scale
-from podium.kubernetes.controllers.workloads import DaemonSet, Deployment, Job, Workload
 
 _FINISHED = ("Succeeded", "Failed")
+_ADMISSION_ONLY = frozenset(ADMISSION_KINDS.values())
+_LOOKED_UP = (
+    LimitRange,
+    Namespace,
+    Node,
+    PodGroupWorkload,
+    PriorityClass,
+    ResourceQuota,
+    RuntimeClass,
+    StorageClass,
+)
+"""Kinds that decide about objects of other kinds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +76,10 @@ class Scenario:
     workloads: tuple[Workload, ...] = ()
     """The controllers' objects that the input has: how many pods they want, and how they replace
     them."""
+    admission_objects: tuple[KubeObject, ...] = ()
+    """Limit ranges, quotas and runtime classes: what decides about pods that come later."""
+    refusals: tuple[str, ...] = ()
+    """Controllers whose pods the API server does not take, and why; notes have them too."""
     old_spellings: tuple[str, ...] = ()
     """What files have as in earlier releases, and what to write today."""
 
@@ -67,6 +88,7 @@ class Scenario:
 def load_scenario(
     paths: Sequence[str],
     *,
+    gates: FeatureGates,
     validation: Validation = Validation.STRICT,
     on_file: Callable[[str], None] = lambda _: None,
     namespace: str = DEFAULT_NAMESPACE,
@@ -76,21 +98,25 @@ def load_scenario(
     takes_old: bool = True,
 ) -> Scenario:
     """Read files into a scenario, on top of objects that a cluster has `stored`, of which it did
-    not show the `unread` kinds; `namespace` is that of objects that name none, `watched` are kinds
-    that plugins read beside the rest. Without `takes_old`, what is written as in earlier releases
-    is refused. Raises InputError with everything that is wrong."""
+    not show the `unread` kinds. `gates` are those of the API server, `namespace` is that of objects
+    that name none, `watched` are kinds that plugins read beside the rest. Without `takes_old`, what
+    is written as in earlier releases is refused. Raises InputError with everything that is wrong.
+    """
     if not paths and not stored:
         raise InputError("no input", remedy="give files, directories or - with -f")
     problems = Problems()
     inputs = read_inputs(
         paths,
+        gates=gates,
         validation=validation,
         problems=problems,
         on_file=on_file,
         watched=watched,
         takes_old=takes_old,
     )
-    scenario = _assemble(inputs, namespace, stored, problems)
+    # Files beside a cluster that is read live: its runtime classes are read with it.
+    is_live = bool(stored) and bool(paths) and "RuntimeClass" not in unread
+    scenario = _assemble(inputs, namespace, stored, problems, gates, watched, knows_classes=is_live)
     if not stored:
         _refuse_empty(scenario, inputs, paths)
     shown = {kind for _, kind in KINDS} - unread.keys() if stored else set()
@@ -105,37 +131,84 @@ def load_scenario(
 def read_inline_scenario(
     documents: Iterable[Document],
     *,
+    gates: FeatureGates,
     namespace: str = DEFAULT_NAMESPACE,
     stored: Sequence[KubeObject] = (),
 ) -> Scenario:
     """The same from objects that stand inside of other documents; nodes may be missing. Raises
     InputError with everything that is wrong."""
     problems = Problems()
-    inputs = read_inline(documents, problems)
-    return _assemble(inputs, namespace, stored, problems)
+    inputs = read_inline(documents, problems, gates=gates)
+    return _assemble(inputs, namespace, stored, problems, gates)
 
 
 def _assemble(
-    inputs: Inputs, namespace: str, stored: Sequence[KubeObject], problems: Problems
+    inputs: Inputs,
+    namespace: str,
+    stored: Sequence[KubeObject],
+    problems: Problems,
+    gates: FeatureGates,
+    watched: Sequence[WatchedKind] = (),
+    *,
+    knows_classes: bool = False,
 ) -> Scenario:
-    items = _with_old_labels(inputs.items, inputs.old_labels)
-    entries = _unique(_identify(items, namespace), problems)
-    _refuse_invalid(entries, problems)
+    entries = _unique(_identify(inputs.items, namespace), problems)
     stored, notes = _without_replaced(stored, entries)
-    objects, made = _populate(entries, stored, problems)
+    is_from_cluster = any(map(is_stored, stored)) or any(
+        is_stored(entry.value) for entry in entries
+    )
+    admission = Admission(
+        gates,
+        [*stored, *(entry.value for entry in entries if is_stored(entry.value))],
+        knows_classes=knows_classes
+        or not is_from_cluster
+        or "RuntimeClass" in inputs.kinds
+        or any(isinstance(obj, RuntimeClass) for obj in stored),
+    )
+    entries = _admit(entries, admission, inputs.old_labels, problems)
+    objects, made, refused = _populate(entries, stored, admission, problems)
     problems.raise_if_any()
     scales = scales_of(entry.value for entry in entries)
     written = [entry.value for entry in entries]
     workloads = [value for value in (*stored, *written) if isinstance(value, Workload)]
-    scenario = _sort_out([*stored, *objects], scales, [*_notes_on(inputs), *notes, *made])
-    return dataclasses.replace(scenario, workloads=tuple(workloads))
+    left_out = _ADMISSION_ONLY - {kind.struct for kind in watched}
+    objects = [obj for obj in (*stored, *objects) if type(obj) not in left_out]
+    notes = [*_notes_on(inputs), *notes, *made, *refused]
+    scenario = _sort_out(objects, scales, notes, gates)
+    return dataclasses.replace(
+        scenario,
+        workloads=tuple(workloads),
+        refusals=tuple(refused),
+        admission_objects=tuple(obj for obj in (*stored, *written) if type(obj) in _ADMISSION_ONLY),
+    )
 
 
-def _with_old_labels(items: list[Item], keys: Collection[str]) -> list[Item]:
-    """The objects, with nodes that have the labels that pods name by their old names too."""
-    if not keys:
-        return items
-    return [Item(item.document, _with_labels(item.value, keys)) for item in items]
+def _admit(
+    entries: list[Item], admission: Admission, old_labels: Collection[str], problems: Problems
+) -> list[Item]:
+    """The objects as the API server has them, without those that it refuses. What admission looks
+    up comes first: in files it may stand behind the pods that it is about."""
+    admitted: dict[int, Item] = {}
+    for at in sorted(range(len(entries)), key=lambda at: not _is_looked_up(entries[at].value)):
+        entry = entries[at]
+        with problems.of(entry.document):
+            value = _with_labels(_admit_entry(entry, admission), old_labels)
+            admitted[at] = Item(entry.document, value)
+    return [admitted[at] for at in sorted(admitted)]
+
+
+def _is_looked_up(value: KubeObject) -> bool:
+    return isinstance(value, _LOOKED_UP)
+
+
+def _admit_entry(entry: Item, admission: Admission) -> KubeObject:
+    value, written = entry.value, entry.written
+    if written is None:
+        return admission.read_stored(value)
+    identity = value.metadata
+    named = {"name": identity.name, "namespace": identity.namespace, "uid": identity.uid}
+    metadata = {**written["metadata"], **named}
+    return admission.create({**written, "metadata": metadata}, type(value))
 
 
 def _with_labels(value: KubeObject | Workload, keys: Collection[str]) -> KubeObject | Workload:
@@ -143,6 +216,8 @@ def _with_labels(value: KubeObject | Workload, keys: Collection[str]) -> KubeObj
         return value
     labels = value.metadata.labels or {}
     more = missing_old_labels(labels, keys)
+    if not more:
+        return value
     return replace(value, metadata=replace(value.metadata, labels={**labels, **more}))
 
 
@@ -169,7 +244,7 @@ def _identify(items: Iterable[Item], namespace: str) -> list[Item]:
         if value.metadata.uid in uids:
             value = assign_uid(replace(value, metadata=replace(value.metadata, uid="")))
         uids.add(value.metadata.uid)
-        found.append(Item(item.document, value))
+        found.append(Item(item.document, value, item.written))
     return found
 
 
@@ -185,42 +260,33 @@ def _unique(items: list[Item], problems: Problems) -> list[Item]:
     return list(first.values())
 
 
-def _refuse_invalid(items: list[Item], problems: Problems) -> None:
-    for item in items:
-        if is_stored(item.value):
-            continue
-        for problem in problems_of(item.value):
-            with problems.of(item.document):
-                raise problem
-
-
 def _populate(
-    items: list[Item], stored: Sequence[KubeObject], problems: Problems
-) -> tuple[list[KubeObject], list[str]]:
-    """The objects of the files after controllers and API server have done their part, in a cluster
-    that has some already."""
+    items: list[Item], stored: Sequence[KubeObject], admission: Admission, problems: Problems
+) -> tuple[list[KubeObject], list[str], list[str]]:
+    """The objects of the files and what controllers make of them, in a cluster that has some
+    already; notes, and whose pods are refused."""
     if not items:
-        return [], []
+        return [], [], []
     values = [*stored, *(item.value for item in items)]
     controllers = Controllers(
         [value for value in values if isinstance(value, Pod)],
         [value for value in values if isinstance(value, Workload)],
         [value for value in values if isinstance(value, Node)],
+        admission,
     )
-    admission, claims = Admission(values), ClaimMaker(values)
+    claims = ClaimMaker(values, admission)
     objects: list[KubeObject] = []
     made_by: dict[str, list[int]] = {}
+    refused: list[str] = []
 
     def add(obj: KubeObject) -> None:
         if isinstance(obj, Pod) and obj.status.phase not in _FINISHED:
             obj, made = claims.make(obj)
-            objects.extend(admission.admit(assign_uid(claim)) for claim in made)
-        objects.append(admission.admit(obj))
+            objects.extend(made)
+        objects.append(obj)
 
     for item in items:
         value = item.value
-        if isinstance(value, LimitRange | RuntimeClass):
-            continue
         with problems.of(item.document):
             if not isinstance(value, Workload):
                 add(value)
@@ -228,12 +294,13 @@ def _populate(
             made = controllers.make(value)
             if made.pods:
                 made_by.setdefault(value.kind, []).append(len(made.pods))
-            try:
-                for obj in (*made.objects, *made.pods):
-                    add(obj)
-            except ObjectError as problem:
-                path = f"spec.template.{problem.path}"
-                raise ObjectError(path, problem.problem, problem.remedy) from None
+            if made.refusal is not None:
+                refused.append(
+                    f"{value.kind} {_key(value)} has {_count(len(made.pods), 'pod')}, and the API"
+                    f" server refuses the next one: {made.refusal}"
+                )
+            for obj in (*made.objects, *made.pods):
+                add(obj)
     notes = [
         f"{_count(sum(pods), 'pod')} made from {_count(len(pods), kind)}"
         for kind, pods in made_by.items()
@@ -241,12 +308,14 @@ def _populate(
     notes += [
         f"RuntimeClass {name} is not in the input: its overhead, node selector and tolerations are"
         f" not applied to {_count(pods, 'pod')}"
-        for name, pods in sorted(admission.rules.unknown_classes.items())
+        for name, pods in sorted(admission.unknown_classes.items())
     ]
-    return objects, notes
+    return objects, notes, refused
 
 
-def _sort_out(objects: Iterable[KubeObject], scales: Scale, notes: list[str]) -> Scenario:
+def _sort_out(
+    objects: Iterable[KubeObject], scales: Scale, notes: list[str], gates: FeatureGates
+) -> Scenario:
     nodes: list[Node] = []
     running: list[Pod] = []
     pending: list[Pod] = []
@@ -284,18 +353,24 @@ def _sort_out(objects: Iterable[KubeObject], scales: Scale, notes: list[str]) ->
         for obj in others
     ]
     others = provision_at_once(others)
-    others.extend(_implied_namespaces(others, [*running, *pending]))
+    others.extend(_implied_namespaces(others, [*running, *pending], gates))
     return Scenario(tuple(nodes), tuple(running), tuple(pending), tuple(others), tuple(notes))
 
 
-def _implied_namespaces(objects: list[KubeObject], pods: Iterable[Pod]) -> list[KubeObject]:
+def _implied_namespaces(
+    objects: list[KubeObject], pods: Iterable[Pod], gates: FeatureGates
+) -> list[KubeObject]:
     """Namespaces that pods live in and nobody wrote down; selectors can match their names."""
     known = {obj.metadata.name for obj in objects if isinstance(obj, Namespace)}
-    admission = Admission(())
+    admission = Admission(gates)
     return [
-        admission.admit(assign_uid(Namespace(metadata=ObjectMeta(name=name))))
+        assign_uid(admission.admit_leniently(_namespace(name), Namespace))
         for name in sorted({pod.metadata.namespace for pod in pods} - known)
     ]
+
+
+def _namespace(name: str) -> JsonObject:
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
 
 
 def _notes_on(inputs: Inputs) -> list[str]:

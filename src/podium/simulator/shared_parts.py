@@ -15,9 +15,9 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import force_setattr
 
-from podium.kubernetes.kinds.typed_objects import KubeObject
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.typed_objects import KubeObject
 
 _SPEC: Final = (
     "containers",

@@ -14,11 +14,13 @@ import msgspec
 from podium.golang.documents import Document
 from podium.golang.errors import InputError, ObjectError
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.typed_objects import KINDS, convert_object
+from podium.kubernetes.controllers.workloads import WORKLOAD_KINDS, Workload
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
-from podium.simulator.admission import Admission, assign_uid
+from podium.kubernetes.kinds.typed_objects import KINDS, convert_object
+from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.simulator.admission import DEFAULT_NAMESPACE, Admission, assign_uid
 from podium.simulator.simkube_trace import (
     Lifecycle,
     SimKubeTrace,
@@ -35,19 +37,23 @@ from podium.simulator.timed_events import (
     TimedEvent,
 )
 from podium.simulator.workloads import Controllers
-from podium.kubernetes.controllers.workloads import WORKLOAD_KINDS, Workload
 
 _CRON_JOB = ("batch/v1", "CronJob")
 _Identity = tuple[str, str, str]
 
 
 def read_simkube_events(
-    data: bytes, source: str, *, nodes: Sequence[Node] = (), objects: Sequence[KubeObject] = ()
+    data: bytes,
+    source: str,
+    *,
+    gates: FeatureGates,
+    nodes: Sequence[Node] = (),
+    objects: Sequence[KubeObject] = (),
 ) -> list[TimedEvent]:
     """What happens in a trace, in order of time and from 0 on, in a cluster with some nodes and
     objects. Raises InputError."""
     trace = decode_simkube_trace(data, source)
-    reading = _EventReading(trace, source, nodes, objects)
+    reading = _EventReading(trace, source, nodes, Admission(gates, objects, checks=False))
     events = [event for found in reading.read() for event in found]
     return sorted(events, key=lambda event: event.at)
 
@@ -58,12 +64,12 @@ class _EventReading:
         trace: SimKubeTrace,
         source: str,
         nodes: Sequence[Node],
-        objects: Sequence[KubeObject],
+        admission: Admission,
     ) -> None:
         self._trace = trace
         self._source = source
         self._nodes = nodes
-        self._admission = Admission(objects)
+        self._admission = admission
         self._start = trace.events[0].ts
         self._pods: dict[_Identity, dict[str, Pod]] = {}
         """The pods that are there, by the object that asks for them and by their key."""
@@ -104,26 +110,28 @@ class _EventReading:
         elif kind in WORKLOAD_KINDS:
             yield from self._apply_workload(value, WORKLOAD_KINDS[kind], at)
         elif kind in KINDS:
-            obj = assign_uid(convert_object(value, KINDS[kind], strict=False))
+            obj = assign_uid(self._admission.admit_leniently(_placed(value), KINDS[kind]))
             if isinstance(obj, Pod):
                 yield from self._put_pods(identify(value), [obj], at)
             elif isinstance(obj, Node):
-                yield NodePut(at, self._admission.admit(obj))
+                yield NodePut(at, obj)
             else:
-                yield ObjectPut(at, self._admission.admit(obj))
+                yield ObjectPut(at, obj)
 
     def _apply_workload(
         self, value: JsonObject, struct: type[Workload], at: float
     ) -> Iterator[TimedEvent]:
         workload = assign_uid(convert_object(value, struct, strict=False))
-        made = Controllers((), (), self._nodes).make(workload)
+        made = Controllers((), (), self._nodes, self._admission).make(workload)
+        if made.refusal is not None:
+            raise made.refusal
         for obj in made.objects:
-            yield ObjectPut(at, self._admission.admit(assign_uid(obj)))
+            yield ObjectPut(at, assign_uid(obj))
         yield from self._put_pods(identify(value), [assign_uid(pod) for pod in made.pods], at)
 
     def _put_pods(self, owner: _Identity, pods: Sequence[Pod], at: float) -> Iterator[TimedEvent]:
         """What it takes until an owner has these pods and no others."""
-        wanted = {_key(pod): self._admission.admit(_unbound(pod)) for pod in pods}
+        wanted = {_key(pod): _unbound(pod) for pod in pods}
         there = self._pods.setdefault(owner, {})
         for key in [key for key, pod in there.items() if wanted.get(key) != pod]:
             del there[key]
@@ -146,10 +154,12 @@ class _EventReading:
             if begin is None:
                 continue
             body = {
+                "apiVersion": "v1",
+                "kind": "Pod",
                 "metadata": {**metadata, "name": f"{owner[2]}-{number}"},
                 "spec": template.get("spec") or {},
             }
-            pod = self._admission.admit(assign_uid(convert_object(body, Pod, strict=False)))
+            pod = assign_uid(self._admission.admit_leniently(body, Pod))
             at = max(0.0, float(begin - self._start))
             yield PodArrival(at, pod, duration, _workload(owner))
 
@@ -194,6 +204,12 @@ def _times(lifecycle: Lifecycle) -> tuple[int | None, float | None]:
 def _unbound(pod: Pod) -> Pod:
     """A pod that somebody has yet to decide about."""
     return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, node_name=""))
+
+
+def _placed(value: JsonObject) -> JsonObject:
+    """The object with its namespace, which a trace may leave out."""
+    metadata = value.get("metadata") or {}
+    return {**value, "metadata": {"namespace": DEFAULT_NAMESPACE, **metadata}}
 
 
 def _at(value: JsonObject, *path: str) -> JsonObject:

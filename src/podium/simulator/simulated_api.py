@@ -1,18 +1,27 @@
 """The API server of a simulation, and the controllers behind it.
 
-Writes of the binding cycle are carried out at once (`podium.engine.in_memory_api`). Beyond that
+Writes of the binding cycle are carried out at once (`podium.offline.in_memory_api`). Beyond that
 pods start, extenders are asked to bind, claims of pods that are gone are released, and time passes
 when a plugin asks for it; by then the controllers that it waits for have done their work
 (`volumes`).
 """
 
+from collections import Counter
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from hashlib import sha256
 
 from msgspec.structs import replace
 
+from podium.cluster.catalog import object_key
+from podium.cluster.pod_info import PodInfo
+from podium.engine import Engine
+from podium.framework.asking import Asker, NobodyToAsk, WrongAnswers
+from podium.framework.extender_calls import BindAnswer, BindCall, CallFailed
+from podium.kubernetes.controllers.claims import release_claims
+from podium.kubernetes.controllers.provisioning import bind_claim
 from podium.kubernetes.kinds.devices import ResourceClaim
+from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.storage import (
     SELECTED_NODE,
@@ -22,26 +31,9 @@ from podium.kubernetes.kinds.storage import (
     StorageClass,
 )
 from podium.kubernetes.rules.timestamps import time_text
-from podium.cluster.catalog import object_key
-from podium.cluster.pod_info import PodInfo
-from podium.engine import Engine
-from podium.engine.in_memory_api import InMemoryApi, carry_out
+from podium.offline.in_memory_api import InMemoryApi
 from podium.offline.in_memory_objects import with_next_version
-from podium.framework.api_handle import DeferredWrite
-from podium.framework.asking import Asker, NobodyToAsk, WrongAnswers
-from podium.framework.extender_calls import BindAnswer, BindCall, CallFailed
-from podium.plugins.dynamic_resources.claim_writing import (
-    ClaimWrite,
-    Deallocate,
-    DeleteClaim,
-    ReleaseReservation,
-    deallocated,
-    released,
-)
-from podium.simulator.admission import assign_uid
 from podium.simulator.volumes import provision_volume
-from podium.kubernetes.controllers.claims import release_claims
-from podium.kubernetes.controllers.provisioning import bind_claim
 
 
 class SimulatedApi(InMemoryApi):
@@ -69,6 +61,8 @@ class SimulatedApi(InMemoryApi):
         self.ask: Asker | None = None
         self._volumes: list[PersistentVolume] = []
         self._claims: list[PersistentVolumeClaim] = []
+        self._names: Counter[str] = Counter()
+        """How many names were made up, by how they start."""
 
     # pods
 
@@ -101,15 +95,14 @@ class SimulatedApi(InMemoryApi):
         self._spend(seconds)
         self._let_controllers_work()
 
-    # volumes
+    # volumes and devices
 
-    async def update_volume(self, volume: PersistentVolume) -> PersistentVolume:
-        self._volumes.append(volume)
-        return await super().update_volume(volume)
-
-    async def update_claim(self, claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
-        self._claims.append(claim)
-        return await super().update_claim(claim)
+    def _store(self, obj: KubeObject) -> None:
+        super()._store(obj)
+        if isinstance(obj, PersistentVolume):
+            self._volumes.append(obj)
+        elif isinstance(obj, PersistentVolumeClaim):
+            self._claims.append(obj)
 
     def _let_controllers_work(self) -> None:
         catalog = self._engine.cluster.catalog
@@ -133,35 +126,15 @@ class SimulatedApi(InMemoryApi):
     def _settle(self, claim: PersistentVolumeClaim | None, volume: PersistentVolume) -> None:
         if claim is not None:
             for obj in reversed(bind_claim(claim, volume)):
-                self._engine.intake.object_put(obj)
+                self._engine.intake.object_put(with_next_version(obj))
 
-    # devices
-
-    async def create_resource_claim(
-        self, claim: ResourceClaim, *, generate_name: str
-    ) -> ResourceClaim:
-        suffix = sha256(f"{claim.metadata.uid}/{generate_name}".encode()).hexdigest()[:5]
-        metadata = replace(claim.metadata, name=generate_name + suffix, uid="")
-        return self._put_claim(assign_uid(replace(claim, metadata=metadata)))
-
-    def write(self, write: object) -> None:
-        """Carry out what a plugin left to be written; a claim that has moved on is left alone."""
-        if isinstance(write, DeferredWrite):
-            carry_out(write, self)
-        if not isinstance(write, ClaimWrite):
-            return
-        wanted = write.claim
-        metadata = wanted.metadata
-        current = self._engine.cluster.catalog.get(ResourceClaim, metadata.name, metadata.namespace)
-        if current is None or current.metadata.uid != metadata.uid:
-            return
-        match write:
-            case Deallocate() if current.status == wanted.status:
-                self._put_claim(deallocated(current))
-            case ReleaseReservation():
-                self._put_claim(released(current, write.pod_uid))
-            case DeleteClaim():
-                self._engine.intake.object_deleted(current)
+    def _make_name(self, start: str) -> str:
+        """A name as a server would make it up, the same in every run."""
+        if not start:
+            return super()._make_name(start)
+        number = self._names[start]
+        self._names[start] += 1
+        return start + sha256(f"{start}{number or ''}".encode()).hexdigest()[:5]
 
     def release_claims(self, pod: Pod) -> None:
         """What the claim controller does when a pod is gone: free its devices."""
@@ -170,4 +143,4 @@ class SimulatedApi(InMemoryApi):
             if after is None:
                 self._engine.intake.object_deleted(before)
             else:
-                self._engine.intake.object_put(after)
+                self._engine.intake.object_put(with_next_version(after))

@@ -1,7 +1,8 @@
 """Templates of pods and claims, read as what they will become.
 
-Controllers pass templates on as they are written (`podium.kubernetes.controllers.workloads`). A file is told what is
-wrong in its templates before pods are made of them, with the path from the top of the object.
+Controllers pass templates on as they are written (`kubernetes.controllers.workloads`). What is
+wrong in a file's templates is reported before pods are made of them, with the path from the top of
+the object.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,11 +12,11 @@ import msgspec
 
 from podium.golang.errors import ObjectError, raise_first
 from podium.golang.field_paths import ROOT, Path
+from podium.kubernetes.controllers.workloads import PodTemplate
 from podium.kubernetes.kinds.meta import KubeStruct, ObjectMeta
 from podium.kubernetes.kinds.pod import PodSpec
 from podium.kubernetes.kinds.shapes import shape_of
 from podium.kubernetes.kinds.storage import PersistentVolumeClaim
-from podium.kubernetes.controllers.workloads import PodTemplate
 
 
 class ReadPodTemplate(KubeStruct, frozen=True):
@@ -58,4 +59,11 @@ def _templates(workload: Mapping[str, Any]) -> Iterator[tuple[type[KubeStruct], 
     path = (path, "volumeClaimTemplates")
     claims = spec.get("volumeClaimTemplates")
     for index, template in enumerate(claims if isinstance(claims, list) else ()):
-        yield PersistentVolumeClaim, template or {}, (path, index)
+        yield PersistentVolumeClaim, _without_type(template or {}), (path, index)
+
+
+def _without_type(template: Any) -> Any:
+    """What a claim template says it is does not matter to anybody."""
+    if not isinstance(template, Mapping):
+        return template
+    return {name: value for name, value in template.items() if name not in ("apiVersion", "kind")}

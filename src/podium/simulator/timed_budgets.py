@@ -5,14 +5,14 @@ something has happened to are looked at again. Budgets that a cluster has counte
 (`disruptions.py`).
 """
 
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.cluster.catalog import object_key
 from podium.engine import Engine
 from podium.engine.observer import Observer
 from podium.framework.events import ClusterEvent, EventObject
-from podium.simulator.disruptions import recount_budget
 from podium.kubernetes.controllers.objects import selector_or_nothing
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
+from podium.simulator.disruptions import recount_budget
 
 Key = tuple[str, str]
 

@@ -6,8 +6,9 @@ cluster in which the run begins, read as always.
 
 from collections.abc import Sequence
 
-from podium.kubernetes.kinds.meta import KubeObject
 from podium.files.bounded_files import STDIN
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.simulator.input_files import display_path, find_files, read_unpacked
 from podium.simulator.openb_trace import is_openb_pods, read_openb_events
 from podium.simulator.problems import Problems
@@ -22,7 +23,9 @@ def is_timed(data: bytes) -> bool:
     return is_simkube_trace(data) or is_openb_pods(data)
 
 
-def load_timed_imports(paths: Sequence[str]) -> tuple[Scenario, list[TimedEvent]]:
+def load_timed_imports(
+    paths: Sequence[str], *, gates: FeatureGates
+) -> tuple[Scenario, list[TimedEvent]]:
     """The cluster that a run begins with, and what happens to it, in order of time. Raises
     InputError with everything that is wrong with the cluster, or the first thing that is wrong with
     a trace."""
@@ -36,12 +39,17 @@ def load_timed_imports(paths: Sequence[str]) -> tuple[Scenario, list[TimedEvent]
         else:
             others.append(path)
     problems.raise_if_any()
-    scenario = load_scenario(others)
+    scenario = load_scenario(others, gates=gates)
     objects = [obj for obj in scenario.objects if isinstance(obj, KubeObject)]
+    objects += scenario.admission_objects
     events: list[TimedEvent] = []
     for source, data in traces:
         if is_openb_pods(data):
-            events.extend(read_openb_events(data, source))
+            events.extend(read_openb_events(data, source, gates=gates))
         else:
-            events.extend(read_simkube_events(data, source, nodes=scenario.nodes, objects=objects))
+            events.extend(
+                read_simkube_events(
+                    data, source, gates=gates, nodes=scenario.nodes, objects=objects
+                )
+            )
     return scenario, sorted(events, key=lambda event: event.at)

@@ -14,20 +14,21 @@ configuration, reactors and seed, same report.
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final, Protocol
+from typing import Final, Protocol, assert_never
 
-from podium.kubernetes.kinds.meta import KubeObject
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.cluster.catalog import object_key
-from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.types import Configuration
 from podium.engine import Engine
 from podium.engine.garbage import seldom_collected
 from podium.framework.asking import Asker
 from podium.framework.registry import Registry
+from podium.kubernetes.controllers.daemon_pods import daemons_of, pod_of_daemon
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
+from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
 from podium.simulator.admission import assign_uid
 from podium.simulator.pod_successors import PodSuccessors, is_made_again
 from podium.simulator.run import Simulation
@@ -46,7 +47,6 @@ from podium.simulator.timed_events import (
 from podium.simulator.timed_lives import TimedLives
 from podium.simulator.timed_report import TimedNode, TimedPod, TimedPodState, TimedReport
 from podium.simulator.timed_series import TimedSeries
-from podium.kubernetes.controllers.daemon_pods import daemons_of, pod_of_daemon
 
 GRACE_S: Final = 30.0
 """How long pods that are terminating in the beginning are there."""
@@ -198,6 +198,10 @@ class TimedRun:
                     self._budgets.forget(due.obj)
             case ObjectRemoval():
                 self.engine.intake.object_deleted(due.obj)
+            case None:  # nothing is left to come
+                pass
+            case _:
+                assert_never(due)
 
     def _follow(self, agenda: Agenda) -> None:
         """What comes of an attempt: pods run from now on, others have lost their nodes."""

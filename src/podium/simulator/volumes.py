@@ -2,12 +2,13 @@
 
 The scheduler names a volume for a claim, or a node for a volume that is still to be made; others do
 the rest. Offline they do it at once: a volume that names a claim becomes that claim's, and a claim
-that was sent to a node gets a new volume that the node can reach (`podium.kubernetes.controllers.provisioning`).
+that was sent to a node gets a new volume that the node can reach
+(`kubernetes.controllers.provisioning`).
 """
 
 from collections.abc import Iterable
 
-from podium.kubernetes.kinds.typed_objects import convert_object
+from podium.kubernetes.controllers.provisioning import bind_claim, can_provision, provisioned_volume
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.storage import (
@@ -16,8 +17,8 @@ from podium.kubernetes.kinds.storage import (
     PersistentVolumeClaim,
     StorageClass,
 )
+from podium.kubernetes.kinds.typed_objects import convert_object
 from podium.simulator.admission import assign_uid, is_stored
-from podium.kubernetes.controllers.provisioning import bind_claim, can_provision, provisioned_volume
 
 
 def provision_volume(

@@ -2,8 +2,8 @@
 
 People simulate what they would apply, and that is rarely a bare Pod. A controller whose pods are
 in the input as well (a dump of a cluster) has done its work and makes none. What pods look like is
-decided in `podium.workloads`; only their names are given here: they are numbered (`web-0`, `web-1`)
-instead of getting random names, so that two runs can be compared.
+decided in `kubernetes.controllers`; only their names are given here: they are numbered (`web-0`,
+`web-1`) instead of getting random names, so that two runs can be compared.
 """
 
 import itertools
@@ -14,18 +14,17 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from podium.kubernetes.kinds import workloads as read_by_engine
 from podium.golang.errors import ObjectError
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.typed_objects import convert_object
-from podium.kubernetes.kinds.meta import KubeObject, ObjectMeta
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod, PodSpec
-from podium.kubernetes.kinds.storage import PersistentVolumeClaim
-from podium.simulator.admission import assign_uid
 from podium.kubernetes.controllers.daemons import DaemonTemplate
-from podium.kubernetes.rules.index_ranges import read_indexes
 from podium.kubernetes.controllers.jobs import job_labels, job_pod, wanted_pods
+from podium.kubernetes.controllers.objects import Kind
+from podium.kubernetes.controllers.pod_templates import (
+    pod_from_template,
+    replica_set_of,
+    template_hash,
+)
+from podium.kubernetes.controllers.stateful_sets import claims_of_ordinal, pod_of_ordinal
 from podium.kubernetes.controllers.workloads import (
     DaemonSet,
     Deployment,
@@ -36,9 +35,13 @@ from podium.kubernetes.controllers.workloads import (
     StatefulSet,
     Workload,
 )
-from podium.kubernetes.controllers.objects import Kind
-from podium.kubernetes.controllers.pod_templates import pod_from_template, replica_set_of, template_hash
-from podium.kubernetes.controllers.stateful_sets import claims_of_ordinal, pod_of_ordinal
+from podium.kubernetes.kinds import workloads as read_by_engine
+from podium.kubernetes.kinds.meta import KubeObject, ObjectMeta
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.typed_objects import convert_object
+from podium.kubernetes.rules.index_ranges import read_indexes
+from podium.simulator.admission import Admission, assign_uid
 
 K = TypeVar("K", bound=KubeObject)
 MAX_PODS: Final = 500_000
@@ -47,25 +50,45 @@ Owner = tuple[str, str, str]
 """(namespace, kind, name)"""
 
 
+class TooManyPods(ObjectError):
+    """More than one input may have."""
+
+
 @dataclass(slots=True)
 class Made:
     """What a controller makes: pods, and the objects that the scheduler looks up beside them."""
 
     pods: list[Pod] = field(default_factory=list)
     objects: list[KubeObject] = field(default_factory=list)
+    refusal: ObjectError | None = None
+    """Why the API server takes no more pods of the controller."""
+
+    def add_pods(self, pods: Iterator[Pod]) -> None:
+        """Until one is refused; the controller would try again, with the same answer."""
+        try:
+            for pod in pods:
+                self.pods.append(pod)
+        except TooManyPods:
+            raise
+        except ObjectError as refusal:
+            self.refusal = refusal
 
 
 class Controllers:
     """Knows which controllers have their pods already, and makes pods for the others."""
 
     def __init__(
-        self, pods: Iterable[Pod], workloads: Iterable[Workload], nodes: Iterable[Node]
+        self,
+        pods: Iterable[Pod],
+        workloads: Iterable[Workload],
+        nodes: Iterable[Node],
+        admission: Admission,
     ) -> None:
         self._nodes = list(nodes)
+        self._admission = admission
         self._taken: set[tuple[str, str]] = set()
         self._at_work: set[Owner] = set()
         self._replicated: set[Owner] = set()
-        self._last_spec: tuple[JsonObject, PodSpec] = ({}, PodSpec())
         self._made = 0
         for pod in pods:
             self._taken.add(pod.metadata.key)
@@ -82,7 +105,9 @@ class Controllers:
             self._refuse_beyond(workload.wanted)
             body = replica_set_of(workload, workload.wanted)
             replicas = _convert_body(body, ReplicaSet, workload.namespace)
-            return Made(list(self._replicas(replicas, workload.name)), [_as_engine_reads(replicas)])
+            made = Made(objects=[_as_engine_reads(replicas)])
+            made.add_pods(self._replicas(replicas, workload.name))
+            return made
         made = Made()
         if isinstance(workload, ReplicaSet | ReplicationController | StatefulSet):
             made.objects.append(_as_engine_reads(workload))
@@ -91,23 +116,22 @@ class Controllers:
         self._refuse_beyond(_wanted(workload))
         match workload:
             case ReplicaSet():
-                made.pods.extend(self._replicas(workload, workload.name))
+                made.add_pods(self._replicas(workload, workload.name))
             case ReplicationController():
                 replicas = workload.as_replica_set()
-                made.pods.extend(self._replicas(replicas, workload.name, workload))
+                made.add_pods(self._replicas(replicas, workload.name, workload))
             case StatefulSet():
-                made.objects.extend(_claims_of(workload))
-                made.pods.extend(self._ordinals(workload))
+                made.add_pods(self._ordinals(workload, made.objects))
             case DaemonSet():
-                made.pods.extend(self._daemons(workload))
+                made.add_pods(self._daemons(workload))
             case Job():
-                made.pods.extend(self._job_pods(workload))
+                made.add_pods(self._job_pods(workload))
         return made
 
     def _refuse_beyond(self, more: int) -> None:
         """Raises ObjectError before memory is full of pods."""
         if self._made + more > MAX_PODS:
-            raise ObjectError(
+            raise TooManyPods(
                 "spec",
                 f"with its {more:,} pods there would be more than {MAX_PODS:,}",
                 "ask for fewer pods",
@@ -122,10 +146,16 @@ class Controllers:
             name = self._free_name(by, template, base, str(index))
             yield self._pod(pod_from_template(kind, by.metadata, template, name=name), by)
 
-    def _ordinals(self, stateful: StatefulSet) -> Iterator[Pod]:
+    def _ordinals(self, stateful: StatefulSet, claims: list[KubeObject]) -> Iterator[Pod]:
+        """Each pod comes after its claims."""
         template = stateful.spec.template
         revision = f"{stateful.name}-{template_hash(template)}"
         for ordinal in stateful.ordinals:
+            for claim in claims_of_ordinal(stateful, ordinal):
+                body = _in_namespace(claim, stateful.namespace)
+                key = stateful.namespace, body["metadata"]["name"]
+                if not self._admission.has("v1", "PersistentVolumeClaim", *key):
+                    claims.append(assign_uid(self._admission.create_claim(body)))
             body = pod_of_ordinal(stateful, template, ordinal, revision)
             name = self._free_name(stateful, template, stateful.name, str(ordinal))
             body["metadata"]["name"] = name
@@ -157,17 +187,9 @@ class Controllers:
         return name
 
     def _pod(self, body: JsonObject, owner: Workload) -> Pod:
-        """Pods of one template share their spec, which is read once."""
         self._refuse_beyond(1)
         self._made += 1
-        written, spec = self._last_spec
-        if body["spec"] is written:
-            metadata = msgspec.convert(body["metadata"], ObjectMeta)
-            metadata = msgspec.structs.replace(metadata, namespace=owner.namespace)
-            pod = assign_uid(Pod(metadata=metadata, spec=spec))
-        else:
-            pod = _convert_body(body, Pod, owner.namespace)
-            self._last_spec = body["spec"], pod.spec
+        pod = assign_uid(self._admission.create_pod(_in_namespace(body, owner.namespace)))
         self._taken.add(pod.metadata.key)
         return pod
 
@@ -185,14 +207,11 @@ def _wanted(workload: Workload) -> int:
 
 
 def _convert_body(body: JsonObject, struct: type[K], namespace: str) -> K:
-    metadata = {**body["metadata"], "namespace": namespace}
-    return assign_uid(convert_object({**body, "metadata": metadata}, struct, strict=False))
+    return assign_uid(convert_object(_in_namespace(body, namespace), struct, strict=False))
 
 
-def _claims_of(stateful: StatefulSet) -> Iterator[PersistentVolumeClaim]:
-    for ordinal in stateful.ordinals:
-        for claim in claims_of_ordinal(stateful, ordinal):
-            yield _convert_body(claim, PersistentVolumeClaim, stateful.namespace)
+def _in_namespace(body: JsonObject, namespace: str) -> JsonObject:
+    return {**body, "metadata": {**body["metadata"], "namespace": namespace}}
 
 
 def _as_engine_reads(workload: ReplicaSet | ReplicationController | StatefulSet) -> KubeObject:

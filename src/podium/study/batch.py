@@ -15,8 +15,8 @@ from typing import Final, Literal
 import msgspec
 import numpy as np
 
-from podium.golang.errors import InputError
 from podium.files.bounded_files import MAX_CLUSTER_BYTES, read_input
+from podium.golang.errors import InputError
 from podium.gpu.columns import Ints
 from podium.study.metrics import measure
 from podium.study.numpy_engine import NO_NODE, Placements, place

@@ -11,15 +11,10 @@ from math import inf
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from podium.golang.documents import expand_lists, read_documents
-from podium.golang.errors import InputError
-from podium.kubernetes.kinds.typed_objects import UnknownKind, decode_document
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.rules.requests import allocatable_vector, pod_requests, to_vector
 from podium.files.bounded_files import MAX_CLUSTER_BYTES, read_input
 from podium.files.gzip_inputs import MAGIC, unpack_gzip
+from podium.golang.documents import expand_lists, read_documents
+from podium.golang.errors import InputError
 from podium.gpu.card_table import CardTable
 from podium.gpu.cards import Card, NodeCards
 from podium.gpu.dialect_detection import find_spoken_dialects
@@ -28,6 +23,11 @@ from podium.gpu.dialects.dialect import Dialect, InvalidRequest
 from podium.gpu.openb_rows import MAX_DEVICES, NodeRow, PodRow
 from podium.gpu.packing.card_needs import CardSize, card_need
 from podium.gpu.packing.node_columns import WHOLE
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.typed_objects import UnknownKind, decode_document
+from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
+from podium.kubernetes.rules.requests import allocatable_vector, pod_requests, to_vector
 from podium.study.traces import Nodes, Pods, node_columns, pod_columns
 
 SUFFIXES: Final = (".json", ".yaml", ".yml")

@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from podium.golang.errors import InputError
+from podium.golang.math_rand import constant_table
 from podium.gpu.columns import Ints
 from podium.gpu.packing.model_prices import prices_of
 from podium.gpu.packing.policies import SCORE_THRESHOLDS
-from podium.golang.math_rand import constant_table
 from podium.study.numpy_engine import Placements
 from podium.study.policy_numbers import POLICY_NUMBERS
 from podium.study.traces import Trace

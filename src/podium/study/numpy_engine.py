@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from podium.golang.math_rand import GoRandom
 from podium.gpu.columns import Floats, Ints
 from podium.gpu.packing.fragmentation import node_fragmentation
 from podium.gpu.packing.node_columns import (
@@ -20,7 +21,6 @@ from podium.gpu.packing.node_columns import (
     whole_devices,
 )
 from podium.gpu.packing.policies import Policy, random
-from podium.golang.math_rand import GoRandom
 from podium.study.workloads import (
     Workload,
     empty_nodes,

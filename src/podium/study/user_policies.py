@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from podium.golang.errors import InputError, closest, did_you_mean
 from podium.files.bounded_files import read_input
+from podium.golang.errors import InputError, closest, did_you_mean
 from podium.gpu.packing.node_columns import NodeColumns, Pod
 from podium.gpu.packing.policies import POLICIES, Policy, Scored
 from podium.gpu.packing.typical_pods import TypicalPods

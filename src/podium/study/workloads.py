@@ -12,10 +12,10 @@ from functools import lru_cache
 
 import numpy as np
 
+from podium.golang.math_rand import GoRandom
 from podium.gpu.columns import Ints
 from podium.gpu.packing.node_columns import WHOLE, NodeColumns
 from podium.gpu.packing.typical_pods import TypicalPods
-from podium.golang.math_rand import GoRandom
 from podium.study.traces import Nodes, Pods, Trace
 from podium.study.typical_pods import typical_pods
 

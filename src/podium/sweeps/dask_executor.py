@@ -30,8 +30,8 @@ from typing import Any, Final, NoReturn
 import msgspec
 
 from podium import __version__
-from podium.golang.errors import InputError
 from podium.files.bounded_files import read_input
+from podium.golang.errors import InputError
 from podium.sweeps.executors import (
     MAX_ATTEMPTS,
     Outcome,

@@ -13,8 +13,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from podium.golang.errors import InputError
 from podium.files.bounded_files import MAX_CLUSTER_BYTES, read_file
+from podium.golang.errors import InputError
 
 SUFFIX: Final = ".run.json"
 

@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.growth import Ints, Rows, indices
 from podium.cluster.state import Cluster
 from podium.framework.cycle import Cycle
@@ -18,6 +17,7 @@ from podium.framework.points import (
 )
 from podium.framework.status import SKIP, Status
 from podium.framework.verdict import Verdict, checked
+from podium.kubernetes.kinds.pod import Pod
 from podium.testing.answers import present_rows
 
 Statuses = list[Status | None]

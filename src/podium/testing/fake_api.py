@@ -2,9 +2,9 @@
 
 from typing import TypeVar
 
-from podium.kubernetes.kinds.meta import KubeObject
 from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo
+from podium.kubernetes.kinds.meta import KubeObject
 from podium.offline.in_memory_objects import MemoryObjects
 
 K = TypeVar("K", bound=KubeObject)
@@ -40,3 +40,6 @@ class FakeApi(MemoryObjects):
 
     def _store(self, obj: KubeObject) -> None:
         self.objects[type(obj), object_key(obj.metadata)] = obj
+
+    def _discard(self, obj: KubeObject) -> None:
+        del self.objects[type(obj), object_key(obj.metadata)]

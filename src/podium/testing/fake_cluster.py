@@ -16,24 +16,31 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from podium.kubernetes.kinds.meta import KubeStruct
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.pod_info import PodInfo
-from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.load import load_configuration
 from podium.config.types import API_VERSION, KIND
 from podium.engine.binding_cycle import Binding
 from podium.engine.choice import FirstByName
 from podium.engine.decision import Decision
-from podium.engine.in_memory_api import carry_out
-from podium.offline.in_memory_objects import EngineApi, with_next_version
-from podium.engine.requests import Bind, Event, Nominate, PatchStatus, PluginWrite, Preempt
+from podium.engine.requests import (
+    Event,
+    Nominate,
+    PatchPodGroupStatus,
+    PatchStatus,
+    Preempt,
+    PreemptForGroup,
+)
 from podium.engine.scheduler import Attempt, Engine
-from podium.framework.api_handle import DeferredWrite
 from podium.framework.asking import Asker
 from podium.framework.extender_calls import BindAnswer, BindCall, CallFailed
 from podium.framework.points import Plugin, QueueSortPlugin
 from podium.framework.status import Status
+from podium.kubernetes.kinds.meta import KubeStruct
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.offline.driver import OfflineDriver
+from podium.offline.in_memory_api import InMemoryApi
+from podium.offline.in_memory_objects import with_next_version
 from podium.plugins import in_tree_registry
 from podium.testing.fake_clock import FakeClock
 
@@ -97,8 +104,11 @@ class FakeCluster:
         self.patches: list[PatchStatus] = []
         self.nominations: list[Nominate] = []
         self.preemptions: list[Preempt] = []
+        self.group_patches: list[PatchPodGroupStatus] = []
+        self.group_preemptions: list[PreemptForGroup] = []
         self.bindings: dict[str, Binding] = {}
         self.api = FakeClusterApi(self)
+        self._driver = _CollectingDriver(self)
         self.put(*objects)
 
     # the world
@@ -177,21 +187,8 @@ class FakeCluster:
         self.collect()
 
     def collect(self) -> None:
-        """Sort what the engine asks for."""
-        for request in self.engine.take_requests():
-            match request:
-                case Event():
-                    self.events.append(request)
-                case PatchStatus():
-                    self.patches.append(request)
-                case Nominate():
-                    self.nominations.append(request)
-                case Preempt():
-                    self.preemptions.append(request)
-                case Bind():
-                    self.bindings[request.binding.cycle.pod.pod.metadata.name] = request.binding
-                case PluginWrite() if isinstance(request.write, DeferredWrite):
-                    carry_out(request.write, self.api)
+        """Sort what the engine asks for; what plugins write is written at once."""
+        self._driver.carry_out_requests()
 
     # bindings
 
@@ -258,7 +255,36 @@ class FakeCluster:
         return [line.what for line in self.engine.state.pod_log.lines(f"default/{name}")]
 
 
-class FakeClusterApi(EngineApi):
+class _CollectingDriver(OfflineDriver):
+    """Leaves to the test what comes of a request."""
+
+    def __init__(self, cluster: FakeCluster) -> None:
+        super().__init__(cluster.engine, cluster.api)
+        self._cluster = cluster
+
+    def bind(self, binding: Binding) -> None:
+        self._cluster.bindings[binding.cycle.pod.pod.metadata.name] = binding
+
+    def patch_status(self, request: PatchStatus) -> None:
+        self._cluster.patches.append(request)
+
+    def nominate(self, request: Nominate) -> None:
+        self._cluster.nominations.append(request)
+
+    def preempt(self, request: Preempt | PreemptForGroup) -> None:
+        if isinstance(request, Preempt):
+            self._cluster.preemptions.append(request)
+        else:
+            self._cluster.group_preemptions.append(request)
+
+    def patch_pod_group(self, request: PatchPodGroupStatus) -> None:
+        self._cluster.group_patches.append(request)
+
+    def record_event(self, event: Event) -> None:
+        self._cluster.events.append(event)
+
+
+class FakeClusterApi(InMemoryApi):
     """The API handle of its binding plugins: binding succeeds and says nothing more, events are
     among the cluster's."""
 

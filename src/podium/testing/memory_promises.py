@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.growth import indices
 from podium.framework.cycle import Cycle
 from podium.framework.dependence import Dependence
@@ -21,6 +20,7 @@ from podium.framework.sources import Source
 from podium.framework.status import SKIP
 from podium.framework.template_cache import world_of
 from podium.framework.verdict import checked
+from podium.kubernetes.kinds.pod import Pod
 from podium.testing.asked import Asked, ask, statuses_of
 from podium.testing.fake_cluster import FakeCluster
 from podium.testing.seeded_objects import seeded_pod

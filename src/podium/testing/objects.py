@@ -9,13 +9,13 @@ from typing import Any
 
 import msgspec
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.pod_info import request_rules
 from podium.cluster.state import Cluster
-from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.framework.handle import Handle
 from podium.framework.waiting import WaitingPods
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.releases.feature_gates import FeatureGates
 
 
 def make_node(

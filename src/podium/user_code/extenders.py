@@ -3,9 +3,9 @@
 import sys
 from types import ModuleType
 
-from podium.golang.errors import InputError, closest, did_you_mean
 from podium.extenders import Extender
 from podium.extenders.extender import verbs_of
+from podium.golang.errors import InputError, closest, did_you_mean
 from podium.user_code.modules import load_code, load_error
 
 _FORMS = "an extender is given as FILE.py, FILE.py:Class or package.module:Class"

@@ -10,17 +10,17 @@ Contract: whatever is wrong with a plugin is an InputError that says which one a
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from types import ModuleType
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from podium.golang.errors import InputError, closest, did_you_mean
 from podium.config.types import Configuration, PluginRef, PluginSet, ProfileConfiguration
 from podium.framework.points import Plugin
 from podium.framework.registry import Registry, RegistryError
 from podium.framework.watched_kind import WatchedKind, unique_kinds
+from podium.golang.errors import InputError, closest, did_you_mean
 from podium.scheduler_plugins import COLLECTION, find_plugin
 from podium.user_code.guarded_plugin import guarded
 from podium.user_code.modules import load_code, load_error
@@ -57,12 +57,13 @@ def equip(configuration: Configuration, registry: Registry, given: Sequence[str]
                 " in every profile, with weight 1"
             )
     wanted = {name for p in configuration.profiles for name in p.plugins.enabled_names()}
-    for name in sorted(wanted):
-        if name in registry:
-            continue
+    unknown = sorted(wanted - {*registry})
+    # Every package that is installed is looked through, so once.
+    offers = entry_points(group=GROUP) if unknown else None
+    for name in unknown:
         if (own := find_plugin(name)) is not None:
             registry = registry.with_plugins(own)
-        elif (offered := _find_offered(name)) is not None:
+        elif offers and (offered := _find_offered(name, offers)) is not None:
             registry = _register(registry, offered, f"entry point {name}")
     return Equipped(configuration, registry, tuple(notes))
 
@@ -74,9 +75,10 @@ def all_plugins(registry: Registry, given: Sequence[str]) -> Registry:
         registry = _register(registry, load_plugin(spec), spec)
     for name in sorted({*COLLECTION} - {*registry}):
         registry = registry.with_plugins(*filter(None, [find_plugin(name)]))
-    for name in sorted({entry.name for entry in entry_points(group=GROUP)} - {*registry}):
+    offers = entry_points(group=GROUP)
+    for name in sorted({entry.name for entry in offers} - {*registry}):
         with suppress(InputError):
-            offered = _find_offered(name)
+            offered = _find_offered(name, offers)
             registry = _register(registry, offered, name) if offered else registry
     return registry
 
@@ -165,23 +167,23 @@ def _enable_everywhere(configuration: Configuration, plugin: str) -> Configurati
     return replace(configuration, profiles=tuple(map(add, configuration.profiles)))
 
 
-def _find_offered(name: str) -> type[Plugin] | None:
+def _find_offered(name: str, offers: EntryPoints) -> type[Plugin] | None:
     """The plugin that an installed package offers under a name, if one does."""
-    offers: dict[str, EntryPoint] = {e.value: e for e in entry_points(group=GROUP, name=name)}
-    if not offers:
+    found: dict[str, EntryPoint] = {e.value: e for e in offers.select(name=name)}
+    if not found:
         return None
-    if len(offers) > 1:
-        values = ", ".join(sorted(offers))
+    if len(found) > 1:
+        values = ", ".join(sorted(found))
         raise InputError(f"several packages offer a plugin named {name}: {values}")
-    (offer,) = offers.values()
+    (offer,) = found.values()
     shown = f"plugin {name} ({offer.value})"
     try:
-        found = offer.load()
+        loaded = offer.load()
     except (Exception, SystemExit) as problem:
         raise load_error(problem, shown) from problem
-    if not (isinstance(found, type) and issubclass(found, Plugin)):
+    if not (isinstance(loaded, type) and issubclass(loaded, Plugin)):
         raise InputError("is not a plugin class", source=shown)
-    if getattr(found, "name", "") != name:
-        its = getattr(found, "name", "")
+    if getattr(loaded, "name", "") != name:
+        its = getattr(loaded, "name", "")
         raise InputError(f"the class calls itself {its!r}, its entry point {name!r}", source=shown)
-    return found
+    return loaded

@@ -15,6 +15,8 @@ import secrets
 from collections.abc import Mapping
 from typing import Final
 
+from podium.serving.foreign_pages import JSON, read_media_type
+
 _TOKEN_BYTES: Final = 32
 _NAMES: Final = ("127.0.0.1", "localhost", "[::1]")
 _OWN_SITES: Final = ("same-origin", "none")
@@ -70,7 +72,7 @@ class LinkAccess:
             raise Refused(403, WRONG_ORIGIN)
         if headers.get("sec-fetch-site", _OWN_SITES[0]) != _OWN_SITES[0]:
             raise Refused(403, WRONG_ORIGIN)
-        if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        if read_media_type(headers.get("content-type", "")) != JSON:
             raise Refused(415, NO_JSON)
 
     def _is_right(self, token: str) -> bool:

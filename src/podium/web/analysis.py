@@ -14,8 +14,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from podium.kubernetes.kinds.meta import KubeStruct
-from podium.kubernetes.kinds.pod import Pod, as_pending
 from podium.engine import Engine
 from podium.engine.state import placed
 from podium.explain.cause_document import cause_document
@@ -23,6 +21,8 @@ from podium.explain.proposals.answer_document import answer_document
 from podium.explain.proposals.search import Answer, find_proposals
 from podium.explain.proposals.shell import Kubectl
 from podium.explain.trial import Trial
+from podium.kubernetes.kinds.meta import KubeStruct
+from podium.kubernetes.kinds.pod import Pod, as_pending
 from podium.simulator import ExplainedPod, Scenario, Simulation
 from podium.web.decision_document import explanation_document
 from podium.web.page_documents import NotThere, TooBusy

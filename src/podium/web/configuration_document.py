@@ -5,11 +5,11 @@ from typing import Any, Final
 
 from podium.config.effective import effective
 from podium.config.effective_diff import effective_diff
-from podium.kubernetes.releases.feature_gates import DEFAULT_GATES
 from podium.config.load import load_configuration
 from podium.config.types import KIND
 from podium.engine import Engine
 from podium.framework.profile import Profile
+from podium.kubernetes.releases.feature_gates import FeatureGates
 
 POINTS: Final = (
     "pre_enqueue",
@@ -29,6 +29,7 @@ POINTS: Final = (
 
 def configuration_document(engine: Engine) -> dict[str, Any]:
     document = effective(engine.configuration)
+    default_gates = FeatureGates(of=engine.gates.release)
     empty = {"apiVersion": engine.configuration.api_version, "kind": KIND}
     defaults = effective(load_configuration(empty, gates=engine.gates))
     return {
@@ -37,7 +38,7 @@ def configuration_document(engine: Engine) -> dict[str, Any]:
         "differences": list(effective_diff(defaults, document)),
         "extenders": [each.url_prefix for each in engine.configuration.extenders],
         "gates": [
-            {"name": name, "enabled": engine.gates[name], "default": DEFAULT_GATES[name]}
+            {"name": name, "enabled": engine.gates[name], "default": default_gates[name]}
             for name in sorted(engine.gates)
         ],
     }

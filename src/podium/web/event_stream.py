@@ -10,6 +10,7 @@ Contract: messages are at least `INTERVAL_S` apart and bounded in size, there ar
 """
 
 import asyncio
+import inspect
 from contextlib import suppress
 from typing import Final
 
@@ -86,10 +87,14 @@ class EventStreams:
 
     async def _follow(self, mark: str, send: Send, ended: asyncio.Event) -> None:
         silent_s = HEARTBEAT_S
+        age_s: int | None = None
         while not ended.is_set():
-            changes = self._source.changes(mark)
-            if changes["mark"] != mark or silent_s >= HEARTBEAT_S:
-                mark, silent_s = changes["mark"], 0.0
+            found = self._source.changes(mark)
+            changes = await found if inspect.isawaitable(found) else found
+            seen = (mark, age_s)
+            mark, age_s = changes["mark"], changes.get("ageSeconds")
+            if (mark, age_s) != seen or silent_s >= HEARTBEAT_S:
+                silent_s = 0.0
                 body = msgspec.json.encode(changes)
                 await _send(send, b"id: %b\ndata: %b\n\n" % (mark.encode(), body))
             with suppress(TimeoutError):

@@ -1,7 +1,8 @@
 """The page of a scheduler that runs: its documents, and what has changed in between.
 
 Everything is read in the scheduler's own thread, between two of its steps, so that a document is of
-one moment; what takes long is worked out elsewhere (`analysis.py`). The engine may be replaced
+one moment; what takes long is worked out elsewhere (`analysis.py`). Where another thread serves the
+page, it asks through `relayed_page.py`. The engine may be replaced
 while the page is open (plugins that are loaded anew): the next document is of the new one, and a
 mark of the old one means nothing any more.
 """
@@ -12,10 +13,10 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from podium import __version__
-from podium.kubernetes.rules.timestamps import micro_time_text
-from podium.files.versioned_documents import add_version
 from podium.engine import Engine
 from podium.explain.proposals.shell import Kubectl
+from podium.files.versioned_documents import add_version
+from podium.kubernetes.rules.timestamps import micro_time_text
 from podium.live.metrics import SchedulerMetrics
 from podium.live.serving.surface import UI
 from podium.processes.management import SchedulerParts

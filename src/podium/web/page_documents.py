@@ -7,6 +7,8 @@ Documents are mappings with `apiVersion` and `kind`, like all documents of Podiu
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
+import msgspec
+
 Parameters = Mapping[str, Sequence[str]]
 Document = Mapping[str, Any]
 
@@ -23,16 +25,19 @@ class Documents(Protocol):
     async def follow(self) -> None:
         """Gather what cannot be read afterwards, until cancelled."""
 
-    def document(self, path: str, parameters: Parameters) -> Document | Awaitable[Document]:
-        """Raises NotThere and TooBusy."""
+    def document(
+        self, path: str, parameters: Parameters
+    ) -> Document | Awaitable[Document | msgspec.Raw]:
+        """Raises NotThere and TooBusy. One that is encoded already is `Raw`."""
 
 
 class EventSource(Protocol):
     """What has changed in between, for whoever keeps looking."""
 
-    def changes(self, mark: str) -> Document:
+    def changes(self, mark: str) -> Document | Awaitable[Document]:
         """What is different from the moment of a mark on, with a `mark` of its own; a mark that
-        is unknown or too old is answered with `reload`."""
+        is unknown or too old is answered with `reload`. Of a state that is not of now, it says
+        `stale` and `ageSeconds`."""
 
 
 LIVE: Final = "live"

@@ -9,6 +9,7 @@ from podium.web.access import LinkAccess
 from podium.web.application import PageApplication
 from podium.web.event_stream import EventStreams
 from podium.web.live_page import LivePage
+from podium.web.relayed_page import RelayedPage
 
 HOST: Final = "127.0.0.1"
 _GRACE_S: Final = 1
@@ -30,7 +31,7 @@ class PageServer:
         """For one that was never served, or is no more."""
         self._listener.close()
 
-    async def serve(self, page: LivePage) -> None:
+    async def serve(self, page: LivePage | RelayedPage) -> None:
         """Until cancelled."""
         application = PageApplication(page, EventStreams(page), self._access, play=page.play)
         server = WebServer(application, limits=_LIMITS, grace_s=_GRACE_S)

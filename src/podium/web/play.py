@@ -12,11 +12,11 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, Final
 from urllib.parse import unquote
 
-from podium.files.versioned_documents import add_version
 from podium.client import KubeClient
 from podium.client.api_errors import NotFound
 from podium.client.resources import PRIORITY_CLASSES
 from podium.engine import Engine
+from podium.files.versioned_documents import add_version
 from podium.simulated_cluster.names import FAILURE
 from podium.web.access import Refused
 from podium.web.page_documents import Document, NotThere, Parameters

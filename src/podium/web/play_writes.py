@@ -7,16 +7,11 @@ Play is about; it waits for nothing but the server's answers.
 
 import json
 from collections.abc import Awaitable, Callable
-from typing import Final
+from typing import Final, assert_never
 
 import msgspec
 from msgspec import Struct
 
-from podium.golang.documents import Limits, expand_lists, read_documents
-from podium.golang.errors import InputError
-from podium.golang.json_values import JsonObject, JsonValue
-from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
-from podium.kubernetes.kinds.pod import Pod
 from podium.client import KubeClient, PatchType, ResourceType
 from podium.client.api_errors import ApiError, Conflict, error_of
 from podium.client.resources import (
@@ -28,6 +23,11 @@ from podium.client.resources import (
     PRIORITY_CLASSES,
 )
 from podium.client.transport import Request, RequestFailed
+from podium.golang.documents import Limits, expand_lists, read_documents
+from podium.golang.errors import InputError
+from podium.golang.json_values import JsonObject, JsonValue
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
 from podium.simulated_cluster.names import FAILURE
 from podium.web import play_commands
 from podium.web.play_commands import OUT_OF_SERVICE
@@ -102,6 +102,8 @@ class ClusterSteps:
             case Revive(node):
                 outcome = Outcome(play_commands.revive_commands(node))
                 work = self._revive(node, outcome)
+            case _:
+                assert_never(step)
         return await _told(work, outcome)
 
     # --- objects ------------------------------------------------------------------------------

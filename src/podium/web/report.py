@@ -9,15 +9,15 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from podium import __version__
-from podium.kubernetes.rules.timestamps import micro_time_text
-from podium.files.versioned_documents import Kind, add_version
 from podium.engine import Engine
 from podium.explain.cause_document import cause_document
 from podium.explain.proposals.answer_document import answer_document
 from podium.explain.proposals.search import Answer, find_proposals
 from podium.explain.proposals.shell import Kubectl
 from podium.explain.trial import Trial
+from podium.files.versioned_documents import Kind, add_version
 from podium.framework.asking import Asker
+from podium.kubernetes.rules.timestamps import micro_time_text
 from podium.live.decision_records import DecisionRecords
 from podium.live.scheduler_records import SchedulerRecords
 from podium.simulator import PodResult, SimulationReport

@@ -13,8 +13,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 
-from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.pod_info import PodInfo
 from podium.engine.binding_cycle import Binding
 from podium.engine.decision import Decision
@@ -22,6 +20,8 @@ from podium.engine.scheduler import Engine, UnknownProfileError
 from podium.framework.asking import Asker
 from podium.framework.diagnosis import Diagnosis
 from podium.framework.fit_message import fit_error, reason_counts
+from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
+from podium.kubernetes.kinds.pod import Pod
 from podium.what_if.capacity_answer import NodeRoom, Room
 from podium.what_if.pod_templates import Copies, PodTemplate
 from podium.what_if.row_counting import RowCounts, count_rows
@@ -73,7 +73,7 @@ class CapacityQuestion:
 
     def _count_rows(self, template: PodTemplate) -> RowCounts | None:
         engine = self._engine
-        pod, _ = Copies(template, self._objects).make(0)
+        pod, _ = Copies(template, self._objects, engine.gates).make(0)
         info = engine.cluster.infos.of(pod)
         if self._schedules or self._limit or self._refusal(info) is not None:
             return None
@@ -82,7 +82,11 @@ class CapacityQuestion:
     def _in_turns(self, templates: Sequence[PodTemplate], most: int | None = None) -> list[Room]:
         with _Placing(self._engine, self._ask) as placing:
             counts = [
-                _Counting(each, Copies(each, self._objects), self._limit.begin(self._engine))
+                _Counting(
+                    each,
+                    Copies(each, self._objects, self._engine.gates),
+                    self._limit.begin(self._engine),
+                )
                 for each in templates
             ]
             left = list(counts)

@@ -10,16 +10,19 @@ same consequences.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import assert_never
 
 from msgspec.structs import replace
 
-from podium.kubernetes.kinds.meta import KubeObject
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.rules.tolerations import NO_EXECUTE
 from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo
+from podium.kubernetes.controllers.daemon_pods import daemons_of, pod_of_daemon
+from podium.kubernetes.controllers.taint_eviction import stay_s
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
+from podium.kubernetes.rules.tolerations import NO_EXECUTE
 from podium.simulator.admission import assign_uid
 from podium.simulator.pod_successors import PodSuccessors
 from podium.simulator.run import Simulation
@@ -40,8 +43,6 @@ from podium.what_if.consequences import Consequences, Gone, Kept, Moved, Preempt
 from podium.what_if.disruption_accounts import DisruptionAccounts
 from podium.what_if.node_selection import nodes_in_zone, select_nodes
 from podium.what_if.scaling import pods_of_workload, pods_to_add, pods_to_remove
-from podium.kubernetes.controllers.daemon_pods import daemons_of, pod_of_daemon
-from podium.kubernetes.controllers.taint_eviction import stay_s
 
 
 class ChangedCluster:
@@ -90,6 +91,8 @@ class ChangedCluster:
                 self._taint(change)
             case Scale():
                 self._scale(change)
+            case _:
+                assert_never(change)
 
     def evict(self, key: str) -> str:
         """Evict one pod and let what follows from it happen; why it may not go, or "" if it has."""
@@ -212,7 +215,7 @@ class ChangedCluster:
             self._note_place(object_key(pod.metadata), pod.spec.node_name)
             self._let_go.add(object_key(pod.metadata))
             self._simulation.remove_pod(pod)
-        made, objects = pods_to_add(pods, change, self._objects())
+        made, objects = pods_to_add(pods, change, self._objects(), self._engine.gates)
         for obj in objects:
             self._engine.intake.object_put(obj)
         self._new.update(object_key(pod.metadata) for pod in made)

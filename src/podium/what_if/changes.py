@@ -5,7 +5,7 @@ what it does and changes nothing by itself (`changed_cluster.py`).
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, assert_never
 
 from podium.golang.errors import InputError
 from podium.kubernetes.kinds.node import Node, Taint
@@ -101,6 +101,7 @@ def describe_change(change: Change) -> str:
             return f"taint {change.nodes}:{taint.key}{value}:{taint.effect}{end}"
         case Scale():
             return f"scale {change.workload}={change.replicas}"
+    assert_never(change)
 
 
 def parse_taint(text: str) -> SetTaint:

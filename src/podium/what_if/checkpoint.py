@@ -9,15 +9,15 @@ taken out of the simulation before (`leave_waiting_out`).
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
+from podium.cluster.catalog import object_key
+from podium.engine.observer import Observer
+from podium.framework.events import ClusterEvent, EventObject
 from podium.kubernetes.kinds.devices import ResourceClaim
 from podium.kubernetes.kinds.meta import KubeStruct
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
-from podium.cluster.catalog import object_key
-from podium.engine.observer import Observer
-from podium.framework.events import ClusterEvent, EventObject
 from podium.simulator.run import Simulation
 
 _WRITTEN: tuple[type[KubeStruct], ...] = (

@@ -11,12 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from podium.golang.errors import InputError
-from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.load import load_configuration, load_file
 from podium.extenders.asking_offline import asker_of
 from podium.files.bounded_files import read_input
 from podium.framework.asking import Asker
+from podium.golang.errors import InputError
+from podium.kubernetes.controllers.daemon_pods import daemons_of
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.plugins import in_tree_registry
 from podium.simulator.inputs import Validation
 from podium.simulator.pod_references import find_pod
@@ -68,7 +69,6 @@ from podium.what_if.records import (
 from podium.what_if.run_matrix import NamedConfiguration, NamedInput, RunMatrix, RunPlace
 from podium.what_if.run_metrics import choose_yardstick
 from podium.what_if.utilisation_limit import NO_LIMIT, parse_limit
-from podium.kubernetes.controllers.daemon_pods import daemons_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,7 +312,7 @@ def load_cluster(
     gates = FeatureGates().with_overrides(feature_gates or {})
     equipped = equip_model(config, plugins, gates)
     scenario = load_scenario(
-        paths, validation=Validation(validation), watched=equipped.watched_kinds
+        paths, gates=gates, validation=Validation(validation), watched=equipped.watched_kinds
     )
     return ClusterModel(scenario, equipped, gates, seed)
 

@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.cluster.pod_info import PodInfo
 from podium.engine.scheduler import Engine
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.plugins.disruption_budgets import covers
 from podium.simulator.disruptions import recount_budget
 

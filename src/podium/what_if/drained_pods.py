@@ -5,10 +5,10 @@ that nobody would make again stay, and so do those that would lose what they hav
 emptyDir, unless that is allowed. Disruption budgets that let nobody go hold their pods.
 """
 
-from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.pod_info import PodInfo
 from podium.engine.scheduler import Engine
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
 from podium.what_if.disruption_accounts import DisruptionAccounts
 
 

@@ -34,14 +34,15 @@ def read_live_cluster(
     equipped = equip_model(config, plugins, gates)
     found = find_context(kubeconfig, context)
     server = found.settings.cluster.server
-    listings = listings_for(gates, equipped.watched_kinds)
-    with refusals_told(server), ThreadPoolExecutor(1) as thread:
+    listings = listings_for(gates, equipped.watched_kinds, with_files=bool(paths))
+    with refusals_told(found.settings.cluster), ThreadPoolExecutor(1) as thread:
         snapshot = thread.submit(asyncio.run, fetch_snapshot(found.settings, listings)).result()
     live = LiveCluster.of(server, snapshot, equipped.watched_kinds)
     if live.missing:
         raise InputError(live.missing, source=server)
     scenario = load_scenario(
         paths,
+        gates=gates,
         namespace=found.namespace or "default",
         stored=live.objects,
         unread=live.unread_kinds,

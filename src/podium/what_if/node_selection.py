@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from podium.cluster.state import Cluster
 from podium.golang.errors import InputError, closest, did_you_mean
+from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.rules.label_selector_text import parse_label_selector
 from podium.kubernetes.rules.labels import SelectorError
-from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.rules.node_zones import zone_of
-from podium.cluster.state import Cluster
 
 
 def select_nodes(cluster: Cluster, text: str) -> list[str]:

@@ -17,18 +17,19 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from podium.golang.errors import InputError
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.engine.scheduler import Engine
 from podium.explain.trial import Trial
+from podium.golang.errors import InputError
+from podium.kubernetes.controllers.daemon_pods import pod_of_daemon
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.simulator.admission import assign_uid
 from podium.simulator.node_prices import PRICE, price_of
 from podium.simulator.scenario import load_scenario
 from podium.what_if.capacity import CapacityQuestion, holding
 from podium.what_if.capacity_answer import Mix
 from podium.what_if.pod_templates import PodTemplate
-from podium.kubernetes.controllers.daemon_pods import pod_of_daemon
 
 HOSTNAME: Final = "kubernetes.io/hostname"
 MAX_MIXES: Final = 20
@@ -57,7 +58,7 @@ class NodeShape:
 
 def load_nodes(path: str) -> tuple[Node, ...]:
     """The nodes of a file. Raises InputError."""
-    return load_scenario([path]).nodes
+    return load_scenario([path], gates=FeatureGates()).nodes
 
 
 def read_shapes(nodes: Iterable[Node]) -> list[NodeShape]:

@@ -15,10 +15,10 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import Final
 
-from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
 from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo
 from podium.engine.scheduler import Engine
+from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
 from podium.optimum.integer_program import Objective, Solution, Stage
 from podium.optimum.placement_problem import Assignment
 from podium.optimum.placement_program import PlacementProgram

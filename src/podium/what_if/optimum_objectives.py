@@ -5,9 +5,9 @@ from fractions import Fraction
 from math import fsum
 from typing import Final, Literal, NamedTuple, get_args
 
+from podium.cluster.state import Cluster
 from podium.golang.errors import InputError
 from podium.kubernetes.rules.requests import CPU, MEMORY
-from podium.cluster.state import Cluster
 from podium.optimum.integer_program import Expression
 from podium.optimum.placement_problem import Assignment, PlacementProblem
 from podium.optimum.placement_program import PlacementProgram

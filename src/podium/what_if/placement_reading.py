@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from msgspec.structs import replace
 
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.rules.requests import PODS
 from podium.cluster.growth import Ints
 from podium.cluster.pod_info import PodInfo
 from podium.engine.scheduler import Engine
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.requests import PODS
 from podium.optimum.placement_problem import PlacementProblem, PodKind
 from podium.what_if.card_sums import free_cards
 from podium.what_if.placement_terms import AskedKind, attractions, exclusions, spreads

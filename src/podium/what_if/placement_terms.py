@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from podium.kubernetes.rules.host_ports import conflicts
-from podium.kubernetes.rules.pod_affinity import AffinityTerm
 from podium.cluster.growth import Ints
 from podium.cluster.pod_info import PodInfo, PodShape
 from podium.cluster.state import Cluster
+from podium.kubernetes.rules.host_ports import conflicts
+from podium.kubernetes.rules.pod_affinity import AffinityTerm
 from podium.optimum.placement_problem import (
     Attraction,
     Domain,

@@ -12,10 +12,11 @@ from msgspec.structs import replace
 
 from podium.golang.errors import InputError
 from podium.kubernetes.kinds.meta import KubeObject
-from podium.kubernetes.rules.node_pods import is_daemon
 from podium.kubernetes.kinds.pod import Pod, as_pending
 from podium.kubernetes.kinds.storage import PersistentVolumeClaim
 from podium.kubernetes.kinds.volumes import Volume
+from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.kubernetes.rules.node_pods import is_daemon
 from podium.simulator.admission import assign_uid, is_stored
 from podium.simulator.pod_claims import PodClaims
 from podium.simulator.scenario import Scenario
@@ -88,10 +89,12 @@ def require_templates(templates: Sequence[PodTemplate]) -> None:
 class Copies:
     """Copies of a template, numbered, with what has to be in the cluster for each."""
 
-    def __init__(self, template: PodTemplate, objects: Iterable[KubeObject]) -> None:
+    def __init__(
+        self, template: PodTemplate, objects: Iterable[KubeObject], gates: FeatureGates
+    ) -> None:
         there = list(objects)
         self._pod = template.pod
-        self._claims = PodClaims(there)
+        self._claims = PodClaims(there, gates)
         self._own = _claims_of_ordinal(template.pod, there)
 
     def make(self, number: int) -> tuple[Pod, list[KubeObject]]:

@@ -11,8 +11,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.extenders.asking_offline import asker_of
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.optimum.integer_program import require_solver
 from podium.simulator.run import Simulation
 from podium.simulator.scenario import Scenario

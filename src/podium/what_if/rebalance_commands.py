@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.engine.scheduler import Engine
 from podium.explain.proposals.shell import Kubectl
+from podium.kubernetes.kinds.pod import Pod
 
 TIMEOUT: Final = "10m"
 """How long a pod may take to end and to become ready."""

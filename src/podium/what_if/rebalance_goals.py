@@ -8,10 +8,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
+from podium.engine.scheduler import Engine
 from podium.golang.errors import InputError
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.requests import PODS
-from podium.engine.scheduler import Engine
 from podium.optimum.integer_program import Expression, Objective, add_up
 from podium.optimum.placement_program import PlacementProgram
 from podium.what_if.usable_nodes import has_pods, usable_nodes

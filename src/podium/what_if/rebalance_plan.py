@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.catalog import object_key
+from podium.kubernetes.kinds.pod import Pod
 from podium.optimum.integer_program import Objective, Solution
 from podium.optimum.placement_problem import Assignment
 from podium.optimum.placement_program import PlacementProgram

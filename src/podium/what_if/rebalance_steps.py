@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.catalog import object_key
 from podium.engine.scheduler import Attempt
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.simulator.run import Simulation
 from podium.simulator.scenario import Scenario
 from podium.what_if.changed_cluster import ChangedCluster

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from podium.golang.errors import InputError
 from podium.config.errors import ConfigurationError
-from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.types import Configuration
 from podium.extenders.asking_offline import asker_of
+from podium.golang.errors import InputError
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.plugins import in_tree_registry
 from podium.scenarios import ScenarioFile
 from podium.simulator.run import Simulation

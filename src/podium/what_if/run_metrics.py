@@ -12,12 +12,12 @@ from typing import Final
 
 import numpy as np
 
-from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
-from podium.kubernetes.rules.node_zones import zone_of
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.rules.requests import CPU, MEMORY, PODS
 from podium.cluster.growth import Ints, Mask
 from podium.explain.utilisation import Load
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
+from podium.kubernetes.rules.node_zones import zone_of
+from podium.kubernetes.rules.requests import CPU, MEMORY, PODS
 from podium.simulator.percentiles import find_percentile
 from podium.simulator.report import PodOutcome, PodResult, SimulationReport
 from podium.simulator.run import ATTEMPT_S

@@ -10,14 +10,15 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from podium.golang.errors import InputError
+from podium.kubernetes.controllers.pods import Pod as ControlledPod
+from podium.kubernetes.controllers.scale_down import least_missed
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.simulator.pod_references import deployments_of, owner_of, read_reference
 from podium.simulator.scenario import Scenario
 from podium.what_if.changes import Scale
 from podium.what_if.pod_templates import Copies, PodTemplate
-from podium.kubernetes.controllers.pods import Pod as ControlledPod
-from podium.kubernetes.controllers.scale_down import least_missed
 
 
 def pods_of_workload(scenario: Scenario, pods: Iterable[Pod], reference: str) -> list[Pod]:
@@ -59,11 +60,11 @@ def pods_to_remove(pods: Sequence[Pod], replicas: int) -> list[Pod]:
 
 
 def pods_to_add(
-    pods: Sequence[Pod], change: Scale, objects: Iterable[KubeObject]
+    pods: Sequence[Pod], change: Scale, objects: Iterable[KubeObject], gates: FeatureGates
 ) -> tuple[list[Pod], list[KubeObject]]:
     """New pods, and the claims that are made for them."""
     first = min(pods, key=_ordinal)
-    copies = Copies(PodTemplate(first), objects)
+    copies = Copies(PodTemplate(first), objects, gates)
     made: list[Pod] = []
     claims: list[KubeObject] = []
     for number in range(change.replicas - len(pods)):

@@ -93,7 +93,7 @@ def load_timed_scenario(
     seed: int | None = None,
 ) -> ScenarioModel:
     """A scenario file, or the name of one that Podium brings along; raises InputError."""
-    file = find_scenario(path)
+    file = find_scenario(path, gates=FeatureGates())
     gates = FeatureGates().with_overrides(file.feature_gates)
     return ScenarioModel(file, equip_model(config, plugins, gates), gates, seed)
 

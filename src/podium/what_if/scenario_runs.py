@@ -26,11 +26,12 @@ class NamedScenario:
     data: bytes
     folder: str
     digest: str
+    gates: FeatureGates
     cluster: Scenario | None = None
 
     def read(self) -> ScenarioFile:
         """Raises InputError if a file that it names is not what it was."""
-        found = read_scenario_file(self.data, self.source, self.folder)
+        found = read_scenario_file(self.data, self.source, self.folder, gates=self.gates)
         if digest_scenario(self.data, self.source, self.folder) != self.digest:
             raise InputError(
                 "names files that are not those with which runs were planned", source=self.source
@@ -38,11 +39,13 @@ class NamedScenario:
         return found
 
 
-def name_scenario(source: str, name: str = "", cluster: Scenario | None = None) -> NamedScenario:
+def name_scenario(
+    source: str, name: str = "", cluster: Scenario | None = None, *, gates: FeatureGates
+) -> NamedScenario:
     """A file, or one that Podium brings along, by its name. Raises InputError."""
     data, folder = read_scenario_source(source)
     digest = digest_scenario(data, source, folder)
-    named = NamedScenario(name or source, source, data, folder, digest, cluster)
+    named = NamedScenario(name or source, source, data, folder, digest, gates, cluster)
     named.read()
     return named
 

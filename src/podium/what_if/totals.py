@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from podium.kubernetes.rules.requests import CPU, MEMORY, PODS
 from podium.explain.utilisation import Load
+from podium.kubernetes.rules.requests import CPU, MEMORY, PODS
 
 _ALWAYS = (CPU, MEMORY, PODS)
 

@@ -7,12 +7,12 @@ can be, and every wish for free nodes fulfilled.
 
 import numpy as np
 
-from podium.kubernetes.rules.tolerations import HARD_EFFECTS
 from podium.cluster.growth import Mask
 from podium.cluster.node_matching import required_mask
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.taint_matching import untolerated_mask
 from podium.engine.scheduler import Engine
+from podium.kubernetes.rules.tolerations import HARD_EFFECTS
 from podium.what_if.drained_pods import belongs_to_node
 
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
 
-from podium.golang.errors import InputError
 from podium.engine.scheduler import Engine
 from podium.explain.utilisation import load_of
+from podium.golang.errors import InputError
 
 _SHARE: Final = re.compile(r"(?:([^=,%\s]+)=)?(\d{1,3}(?:\.\d{1,6})?)%")
 _REMEDY: Final = "90%, or cpu=80%,memory=90%"

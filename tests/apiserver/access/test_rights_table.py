@@ -24,7 +24,7 @@ from support.apiserver.rights_table import (
     object_of,
 )
 
-from podium.apiserver.resources.builtin import BUILTIN
+from podium.kubernetes.resources.builtin import builtin_resources
 from podium.kubernetes.resources.resource import Resource
 
 ROLES = f"/apis/{RBAC}/v1/clusterroles"
@@ -188,7 +188,7 @@ def _is_used_up(cell: Cell) -> bool:
 
 
 def _resources() -> Iterator[Resource]:
-    yield from BUILTIN
+    yield from builtin_resources()
     yield Resource("example.com", "v1", "Widget", "widgets", "widget", namespaced=True)
 
 

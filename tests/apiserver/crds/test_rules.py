@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from support.apiserver.apiserver_cases import recorded_steps
 from support.apiserver.schema_values import json_values
 
-from podium.kubernetes import status_errors
 from podium.apiserver.crds import CustomRules, default_definition, resources_of_definition
 from podium.apiserver.managed_fields import Writer, apply, track_create
-from podium.apiserver.schema import DecodeError
+from podium.kubernetes import status_errors
+from podium.kubernetes.schema import DecodeError
 
 NOW = "2026-01-01T00:00:00Z"
 SPEC: dict[str, Any] = {

@@ -10,12 +10,12 @@ from support.apiserver.api_calls import PODS, Api, pod
 from support.apiserver.asgi_client import Exchange, exchange
 from support.waiting import PATIENCE_S
 
-from podium.golang.json_values import encode
 from podium.apiserver.http.app import Application
 from podium.apiserver.http.commits import Commits
 from podium.apiserver.store.records import Record
 from podium.apiserver.store.store import Store
 from podium.apiserver.store.write_ahead_log import WriteAheadLog
+from podium.golang.json_values import encode
 
 
 class SlowLog(WriteAheadLog):

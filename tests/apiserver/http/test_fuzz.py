@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.apiserver.api_calls import APPLY, JSON_PATCH, MERGE, PODS, STRATEGIC, Api, pod
 
-from podium.apiserver.resources.builtin import BUILTIN
+from podium.kubernetes.resources.builtin import builtin_resources
 from podium.kubernetes.resources.resource import Resource
 
 JUNK: list[Any] = [
@@ -125,7 +125,7 @@ def test_no_request_finds_a_bug(seed: int) -> None:
     mischief = Mischief(seed)
     api.create_pod("a", nodeName="n")
     for _ in range(60):
-        resource = mischief.random.choice(BUILTIN)
+        resource = mischief.random.choice(builtin_resources())
         answer = api.ask(**mischief.request(resource))
         assert (
             answer.status < 500

@@ -4,7 +4,7 @@ import pytest
 from support.apiserver.api_calls import CONFIG_MAPS, PODS, Api, config_map, pod
 
 from podium.apiserver import protobuf
-from podium.apiserver.schema import schema_of
+from podium.kubernetes.schema import schema_of
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.apiserver.schema_values import objects_of
 
-from podium.golang.json_values import copied
 from podium.apiserver.managed_fields import Writer, apply, track_create, track_update
 from podium.apiserver.managed_fields.merging import merged
 from podium.apiserver.managed_fields.tracking import without_identity
 from podium.apiserver.managed_fields.typed_values import field_set
-from podium.apiserver.schema import Schema, decode, schema_of
+from podium.golang.json_values import copied
+from podium.kubernetes.schema import Schema, decode, schema_of
 from podium.kubernetes.status_errors import StatusError
 
 POD = schema_of("", "v1", "Pod")

@@ -6,7 +6,7 @@ from support.apiserver.apiserver_cases import parts_missing, recorded_steps
 
 from podium.apiserver.managed_fields import Writer, apply, track_update
 from podium.apiserver.patching import merge_patch
-from podium.apiserver.schema import decode, schema_of
+from podium.kubernetes.schema import decode, schema_of
 from podium.kubernetes.status_errors import StatusError
 
 NOW = "2026-01-01T00:00:00Z"

@@ -18,7 +18,7 @@ from podium.apiserver.managed_fields import (
 from podium.apiserver.managed_fields.comparing import compare, created_fields
 from podium.apiserver.managed_fields.field_sets import union
 from podium.apiserver.managed_fields.tracking import empty_object
-from podium.apiserver.schema import Schema, decode, schema_of
+from podium.kubernetes.schema import Schema, decode, schema_of
 
 POD = schema_of("", "v1", "Pod")
 NODE = schema_of("", "v1", "Node")

@@ -8,10 +8,10 @@ import pytest
 
 from podium.apiserver.openapi import OpenApi
 from podium.apiserver.openapi.models import Dialect, Models
-from podium.apiserver.resources.builtin import BUILTIN
+from podium.kubernetes.resources.builtin import builtin_resources
 from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.resources.table import ResourceTable
-from podium.apiserver.schema import schema_of
+from podium.kubernetes.schema import schema_of
 
 GIZMO = Resource("x.dev", "v1", "Gizmo", "gizmos", "gizmo", True, is_custom=True)
 SCHEMA = {
@@ -51,7 +51,9 @@ def test_every_group_version_has_a_document_whose_references_lead_somewhere(
     openapi: OpenApi,
 ) -> None:
     index = json.loads(openapi.v3_index())["paths"]
-    versions = {"api/v1" if not r.group else f"apis/{r.group}/{r.version}" for r in BUILTIN}
+    versions = {
+        "api/v1" if not r.group else f"apis/{r.group}/{r.version}" for r in builtin_resources()
+    }
     assert versions <= set(index)
     for path, entry in index.items():
         assert entry["serverRelativeURL"].startswith(f"/openapi/v3/{path}?hash=")
@@ -66,7 +68,9 @@ def test_there_is_no_document_of_what_is_not_served(openapi: OpenApi) -> None:
     assert openapi.v3_document("") is None
 
 
-@pytest.mark.parametrize("resource", [r for r in BUILTIN if "patch" in r.verbs], ids=str)
+@pytest.mark.parametrize(
+    "resource", [r for r in builtin_resources() if "patch" in r.verbs], ids=str
+)
 def test_every_kind_that_can_be_patched_says_how(openapi: OpenApi, resource: Resource) -> None:
     path = "api/v1" if not resource.group else f"apis/{resource.group}/{resource.version}"
     scope = "/namespaces/{namespace}" if resource.namespaced else ""

@@ -15,7 +15,7 @@ from podium.apiserver.patching import (
     not_decodable,
     strategic_merge,
 )
-from podium.apiserver.schema import DecodeError, Schema, decode, decode_patched, schema_of
+from podium.kubernetes.schema import DecodeError, Schema, decode, decode_patched, schema_of
 from podium.kubernetes.status_errors import StatusError
 
 SCHEMAS = {

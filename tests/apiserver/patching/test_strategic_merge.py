@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from support.apiserver.schema_values import json_values, objects_of
 from support.apiserver.strategic_difference import strategic_difference
 
-from podium.golang.json_values import JsonObject
 from podium.apiserver.patching import (
     MERGE_PATCH,
     STRATEGIC_MERGE_PATCH,
@@ -18,7 +17,8 @@ from podium.apiserver.patching import (
     strategic_merge,
     unreadable,
 )
-from podium.apiserver.schema import DecodeError, Schema, decode, schema_of
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.schema import DecodeError, Schema, decode, schema_of
 
 POD = schema_of("", "v1", "Pod")
 DEPLOYMENT = schema_of("apps", "v1", "Deployment")

@@ -8,8 +8,8 @@ from support.apiserver.api_calls import Json
 from podium.apiserver import protobuf
 from podium.apiserver.protobuf.message_numbers import fields_of_message
 from podium.apiserver.protobuf.wire import MAX_FIELDS, FieldReader, bytes_field, signed, varint
-from podium.apiserver.resources.builtin import BUILTIN
-from podium.apiserver.schema import decode, schema_of
+from podium.kubernetes.resources.builtin import builtin_resources
+from podium.kubernetes.schema import decode, schema_of
 
 POD: Json = {
     "kind": "Pod",
@@ -90,7 +90,7 @@ def test_an_object_reads_back_as_it_was(obj: Json) -> None:
 
 @pytest.mark.parametrize(
     "resource",
-    [each for each in BUILTIN if each.group != "apiextensions.k8s.io"],
+    [each for each in builtin_resources() if each.group != "apiextensions.k8s.io"],
     ids=lambda each: each.group_resource,
 )
 def test_every_kind_has_numbers_for_its_fields(resource: object) -> None:

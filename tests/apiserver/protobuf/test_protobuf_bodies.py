@@ -9,7 +9,7 @@ from podium.apiserver import protobuf
 from podium.apiserver.protobuf.envelope import enveloped
 from podium.apiserver.protobuf.wire import bytes_field, number_field
 from podium.apiserver.protobuf.writing import write_message
-from podium.apiserver.schema import schema_of
+from podium.kubernetes.schema import schema_of
 
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"

@@ -4,8 +4,8 @@ import pytest
 from support.apiserver.api_calls import PODS, Api, Watching
 
 from podium.apiserver.requests.watching import Overtaken
-from podium.kubernetes.status_errors import StatusError
 from podium.apiserver.store.history import History
+from podium.kubernetes.status_errors import StatusError
 
 
 def started(api: Api, query: str = "") -> Watching:

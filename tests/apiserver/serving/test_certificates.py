@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from cryptography import x509
 
-from podium.golang.errors import InputError
 from podium.apiserver.serving.certificates import ensure_certificates
 from podium.apiserver.serving.kubeconfig import kubeconfig, write_kubeconfig
+from podium.golang.errors import InputError
 
 
 def mode(path: Path) -> int:

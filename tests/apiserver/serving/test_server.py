@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from support.cli.command_line import podium
 
-from podium.golang.errors import InputError
 from podium.apiserver.serving.server import ApiServer, ServerOptions
+from podium.golang.errors import InputError
 
 
 def test_a_plain_server_listens_on_loopback_only() -> None:

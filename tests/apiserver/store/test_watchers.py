@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podium.golang.json_values import JsonObject
 from podium.apiserver.store.collection import Collection
 from podium.apiserver.store.history import History, HistoryLost
 from podium.apiserver.store.records import Loaded
 from podium.apiserver.store.store import Store
+from podium.golang.json_values import JsonObject
 
 NAMES = ("a", "b", "c", "d")
 

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podium.golang.errors import InputError
 from podium.apiserver.store.records import Loaded, Record
 from podium.apiserver.store.store import Store
 from podium.apiserver.store.write_ahead_log import WriteAheadLog
+from podium.golang.errors import InputError
 
 
 def body(name: str) -> bytes:

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from support.config.fake_host_environment import FakeHostEnvironment
 
-from podium.golang.durations import Duration
 from podium.config.flags.client_settings import (
     TOKEN_FILE,
     ClientSettings,
@@ -17,6 +16,7 @@ from podium.config.flags.host_environment import StartRefused
 from podium.config.flags.start_checks import client_problem, elector_problem, lock_problem
 from podium.config.kubeconfig import ClusterEntry, UserEntry
 from podium.config.types import ClientConnectionConfiguration, LeaderElectionConfiguration
+from podium.golang.durations import Duration
 
 SERVER = "https://10.0.0.1:6443"
 IN_POD = {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443"}

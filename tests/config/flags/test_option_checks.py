@@ -3,11 +3,11 @@
 import pytest
 from support.config.fake_host_environment import FakeHostEnvironment
 
-from podium.kubernetes.releases.feature_gates import DEFAULT_GATES, FeatureGates
 from podium.config.flags.logging_checks import logging_problems
 from podium.config.flags.option_checks import header_warnings, option_problems
 from podium.config.flags.options import Options, options_of
 from podium.config.flags.parser import parse_flags
+from podium.kubernetes.releases.feature_gates import FeatureGates
 
 METRIC = '"[a-zA-Z_:][a-zA-Z0-9_:]*"'
 LABEL = '"[a-zA-Z_][a-zA-Z0-9_]*"'
@@ -27,14 +27,14 @@ def options(*arguments: str) -> Options:
     return options_of(parse_flags(arguments))
 
 
-def problems(*arguments: str, gates: FeatureGates = DEFAULT_GATES) -> list[str]:
-    return option_problems(options(*arguments), gates, FakeHostEnvironment(FILES))
+def problems(*arguments: str, gates: FeatureGates | None = None) -> list[str]:
+    return option_problems(options(*arguments), gates or FeatureGates(), FakeHostEnvironment(FILES))
 
 
 def test_the_defaults_are_right() -> None:
     assert problems() == []
     assert list(header_warnings(options().authentication)) == []
-    assert logging_problems(options().logs, DEFAULT_GATES) == []
+    assert logging_problems(options().logs, FeatureGates()) == []
 
 
 def test_there_must_be_a_plugin_to_load_anew() -> None:
@@ -184,7 +184,7 @@ def test_headers_that_the_aggregator_misses_are_warned_about() -> None:
 )
 def test_what_the_log_cannot_do_is_refused(argument: str, text: str) -> None:
     assert [
-        str(problem) for problem in logging_problems(options(argument).logs, DEFAULT_GATES)
+        str(problem) for problem in logging_problems(options(argument).logs, FeatureGates())
     ] == [text]
 
 
@@ -204,5 +204,5 @@ def test_json_has_a_gate_too() -> None:
 
 def test_files_are_told_apart_in_text_only() -> None:
     logs = options("--logging-format=json", "--vmodule=a=1").logs
-    (problem,) = logging_problems(logs, DEFAULT_GATES)
+    (problem,) = logging_problems(logs, FeatureGates())
     assert str(problem) == "vmodule: Forbidden: Only supported for text log format"

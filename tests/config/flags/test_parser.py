@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.golang.durations import Duration
-from podium.config.flags.definitions import CURRENT
+from podium.config.flags.definitions import scheduler_flags
 from podium.config.flags.flag import by_name
 from podium.config.flags.kinds import CertificatePair, FileVerbosity
 from podium.config.flags.legacy_definitions import INSTEAD, LEGACY
 from podium.config.flags.options import options_of
-from podium.config.flags.parser import ALL_FLAGS, FlagError, parse_flags
+from podium.config.flags.parser import FlagError, all_flags, parse_flags
+from podium.golang.durations import Duration
+from podium.kubernetes.releases.release import release
 
 
 def value_of(name: str, *arguments: str) -> Any:
@@ -219,7 +220,7 @@ def test_every_flag_becomes_an_option_of_its_type() -> None:
     )
 
 
-@pytest.mark.parametrize("flag", ALL_FLAGS.values(), ids=lambda flag: flag.name)
+@pytest.mark.parametrize("flag", all_flags(release()).values(), ids=lambda flag: flag.name)
 def test_every_default_is_shown_as_a_text_that_reads_back(flag: Any) -> None:
     shown = flag.kind.shown(flag.default)
     if shown.startswith("["):
@@ -229,10 +230,10 @@ def test_every_default_is_shown_as_a_text_that_reads_back(flag: Any) -> None:
 
 
 def test_names_are_sorted_and_unique() -> None:
-    for section in (*CURRENT, LEGACY):
+    for section in (*scheduler_flags(release()), LEGACY):
         names = [flag.name for flag in section.flags]
         assert names == sorted(set(names))
-    assert not set(by_name(CURRENT)) & set(by_name((LEGACY,)))
+    assert not set(by_name(scheduler_flags(release()))) & set(by_name((LEGACY,)))
 
 
 def test_a_legacy_flag_is_idle_or_has_a_successor() -> None:
@@ -244,4 +245,4 @@ def test_a_legacy_flag_is_idle_or_has_a_successor() -> None:
 @given(st.lists(st.text(max_size=20), max_size=6))
 def test_any_words_are_parsed_or_refused(words: list[str]) -> None:
     with contextlib.suppress(FlagError):
-        assert set(parse_flags(words).values) == set(ALL_FLAGS)
+        assert set(parse_flags(words).values) == set(all_flags(release()))

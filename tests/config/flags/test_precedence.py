@@ -6,7 +6,6 @@ import pytest
 from support.config.fake_host_environment import FakeHostEnvironment
 
 from podium.config.errors import ConfigurationError
-from podium.kubernetes.releases.feature_gates import DEFAULT_GATES
 from podium.config.flags.host_environment import StartRefused
 from podium.config.flags.notices import configuration_notices, idle_notes, legacy_warnings
 from podium.config.flags.options import Options, options_of
@@ -14,6 +13,7 @@ from podium.config.flags.parser import parse_flags
 from podium.config.flags.precedence import completed, configured
 from podium.config.plugin_args import InterPodAffinityArgs
 from podium.config.types import Configuration
+from podium.kubernetes.releases.feature_gates import FeatureGates
 
 V1 = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 POLICY = {"apiVersion": "v1", "kind": "Policy", "predicates": [], "priorities": []}
@@ -49,8 +49,8 @@ def options(*arguments: str) -> Options:
 
 def configuration(*arguments: str) -> Configuration:
     given = options(*arguments)
-    found = configured(given, DEFAULT_GATES, FAKE)
-    return completed(found, given, DEFAULT_GATES, FAKE, config_map)
+    found = configured(given, FeatureGates(), FAKE)
+    return completed(found, given, FeatureGates(), FAKE, config_map)
 
 
 def config_map(namespace: str, name: str) -> dict[str, str]:
@@ -283,10 +283,10 @@ def test_a_flag_without_effect_says_so_once() -> None:
 
 def test_an_older_format_is_warned_about() -> None:
     given = options("--config=v1beta1.yaml")
-    assert list(configuration_notices(configured(given, DEFAULT_GATES, FAKE), given)) == [
+    assert list(configuration_notices(configured(given, FeatureGates(), FAKE), given)) == [
         "KubeSchedulerConfiguration v1beta1 and Policy were removed in v1.23"
     ]
     given = options("--config=v1.yaml", "--algorithm-provider=DefaultProvider")
-    assert list(configuration_notices(configured(given, DEFAULT_GATES, FAKE), given)) == [
+    assert list(configuration_notices(configured(given, FeatureGates(), FAKE), given)) == [
         "--algorithm-provider is ignored: KubeSchedulerConfiguration v1 has its own default plugins"
     ]

@@ -2,9 +2,10 @@
 
 import re
 
-from podium.config.flags.definitions import CURRENT
-from podium.config.flags.parser import ALL_FLAGS
+from podium.config.flags.definitions import scheduler_flags
+from podium.config.flags.parser import all_flags
 from podium.config.flags.usage import help_text, usage_text
+from podium.kubernetes.releases.release import release
 
 
 def test_the_help_opens_with_the_line_that_scripts_look_for() -> None:
@@ -15,9 +16,12 @@ def test_the_help_opens_with_the_line_that_scripts_look_for() -> None:
 def test_every_flag_is_in_its_section() -> None:
     text = usage_text()
     titles = re.findall(r"^(\S.*) flags:$", text, re.MULTILINE)
-    assert titles == [*(section.title.capitalize() for section in CURRENT), "Legacy"]
+    assert titles == [
+        *(section.title.capitalize() for section in scheduler_flags(release())),
+        "Legacy",
+    ]
     named = re.findall(r"^  (?:-\w,|   ) --(\S+)", text, re.MULTILINE)
-    assert sorted(named) == sorted(ALL_FLAGS)
+    assert sorted(named) == sorted(all_flags(release()))
 
 
 def test_defaults_are_shown_unless_they_are_empty() -> None:

@@ -2,21 +2,20 @@
 
 import pytest
 
-from podium.kubernetes.releases.feature_gates import (
-    CURRENT_RELEASE,
-    FeatureGateError,
-    FeatureGates,
-    Release,
-    Stage,
-    gates_at,
-)
 from podium.config.flags.options import options_of
 from podium.config.flags.parser import parse_flags
 from podium.config.flags.version_gates import SettledGates, alpha_warning, settled_gates
+from podium.kubernetes.releases.feature_gates import (
+    FeatureGateError,
+    FeatureGates,
+    Stage,
+)
+from podium.kubernetes.releases.release import release
+from podium.kubernetes.releases.version import Version
 
 
 def settled(*arguments: str) -> SettledGates:
-    return settled_gates(options_of(parse_flags(arguments)).versions)
+    return settled_gates(options_of(parse_flags(arguments)).versions, release())
 
 
 def refusal(*arguments: str) -> str:
@@ -87,7 +86,7 @@ def test_gates_that_need_not_be_set_any_more_are_noted() -> None:
 @pytest.mark.parametrize("form", ["1.35", "kube=1.35", "v1.35.0", "kube = 1.35"])
 def test_an_emulated_version_brings_its_own_defaults(form: str) -> None:
     found = settled("--emulated-version", form)
-    assert found.gates.emulated == Release(1, 35)
+    assert found.gates.emulated == Version(1, 35)
     assert not found.gates["NodeDeclaredFeatures"]
     assert found.problems == ()
 
@@ -146,18 +145,18 @@ def test_what_is_no_version_is_refused_at_once(version: str, text: str) -> None:
 
 @pytest.mark.parametrize("minor", [33, 34, 35, 36])
 def test_the_defaults_of_every_release_go_together(minor: int) -> None:
-    release = Release(1, minor)
-    gates = FeatureGates(emulated=release)
+    gates = FeatureGates(emulated=Version(1, minor))
     assert sum(gates.values()) > 50
-    for name, gate in gates_at(release).items():
+    for name, gate in gates.known.items():
         assert gates[name] == gate.default
         assert not gate.locked or gate.stage in (Stage.GA, Stage.DEPRECATED, Stage.BETA)
 
 
 def test_a_gate_has_a_stage_in_each_release() -> None:
-    stages = [gates_at(Release(1, minor))["NodeDeclaredFeatures"].stage for minor in (34, 35, 36)]
+    emulating = [FeatureGates(emulated=Version(1, minor)) for minor in (34, 35, 36)]
+    stages = [gates.known["NodeDeclaredFeatures"].stage for gates in emulating]
     assert stages == [Stage.PRE_ALPHA, Stage.ALPHA, Stage.BETA]
-    assert gates_at(CURRENT_RELEASE)["InOrderInformers"].locked
+    assert FeatureGates().known["InOrderInformers"].locked
 
 
 def test_a_deprecated_gate_may_be_locked_off() -> None:

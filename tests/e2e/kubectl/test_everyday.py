@@ -6,6 +6,7 @@ import pytest
 from support.apiserver.apiserver_process import RunningServer
 from support.apiserver.kubectl_process import Kubectl
 from support.e2e.manifests import BUDGET, DEPLOYMENT, pod_manifest
+from support.waiting import PATIENTLY
 
 
 def write_status(server: RunningServer, obj: dict[str, Any], plural: str, **status: Any) -> None:
@@ -245,14 +246,14 @@ def test_waiting_ends_when_the_condition_is_met(kubectl: Kubectl, server: Runnin
     wait = ("wait", "--for=condition=Ready", "pod/a")
 
     assert "timed out waiting" in kubectl(*wait, "--timeout=1s", code=1)
-    with kubectl.started(*wait, "--timeout=20s") as waiting:
+    with kubectl.started(*wait, PATIENTLY) as waiting:
         ready = [{"type": "Ready", "status": "True"}]
         write_status(server, created, "pods", phase="Running", conditions=ready)
         assert waiting.line() == "pod/a condition met"
     if kubectl.release >= (1, 23):
         wanted = "--for=jsonpath={.status.phase}=Running"
-        assert "condition met" in kubectl("wait", wanted, "pod/a", "--timeout=5s")
-    with kubectl.started("wait", "--for=delete", "pod/a", "--timeout=20s") as waiting:
+        assert "condition met" in kubectl("wait", wanted, "pod/a", PATIENTLY)
+    with kubectl.started("wait", "--for=delete", "pod/a", PATIENTLY) as waiting:
         kubectl("delete", "pod", "a", "--wait=false")
         assert waiting.ended() == 0 or kubectl.release < (1, 23)
 
@@ -310,7 +311,7 @@ def test_a_drain_waits_for_the_disruption_budget(
     refused = kubectl("drain", node, "--force", "--timeout=1s", code=1)
     assert "would violate the pod's disruption budget" in refused
     allow(1)
-    drained = kubectl("drain", node, "--force", "--timeout=20s")
+    drained = kubectl("drain", node, "--force", PATIENTLY)
     assert "evicting pod" in drained
     assert f"node/{node} " in drained.splitlines()[-1]
     assert kubectl("get", "pods").startswith("No resources found")

@@ -8,6 +8,7 @@ from support.apiserver.apiserver_process import RunningServer
 from support.apiserver.kubectl_process import Kubectl
 from support.apiserver.webhook_server import patching, webhook_server
 from support.e2e.manifests import DEFINITION, QUEUE
+from support.waiting import PATIENTLY
 
 pytestmark = pytest.mark.slow
 
@@ -141,7 +142,7 @@ def test_custom_resources_are_served_like_others(kubectl: Kubectl, number: int) 
     queue = QUEUE.replace("GROUP", group)
 
     kubectl("apply", "-f", "-", stdin=DEFINITION.replace("GROUP", group))
-    kubectl("wait", "--for=condition=Established", f"crd/queues.{group}", "--timeout=10s")
+    kubectl("wait", "--for=condition=Established", f"crd/queues.{group}", PATIENTLY)
     assert kubectl("apply", "-f", "-", stdin=queue) == f"queue.{group}/one created\n"
     assert kubectl("get", f"queues.{group}").split() == ["NAME", "WEIGHT", "one", "7"]
     assert "weight" in kubectl("explain", "queue.spec", f"--api-version={group}/v1")

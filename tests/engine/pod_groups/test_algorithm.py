@@ -14,7 +14,6 @@ from support.engine.group_driver import (
 )
 from support.framework.fake_plugins import filter_by, permit, post_filter, reserve
 
-from podium.kubernetes.kinds.meta import KubeStruct
 from podium.cluster.pod_info import PodInfo
 from podium.engine.choice import FirstByName
 from podium.engine.pod_groups.algorithm import GroupAlgorithm
@@ -25,6 +24,7 @@ from podium.framework.pod_group_cycle import PodGroupCycle
 from podium.framework.points import PermitPlugin, PermitResult, Plugin, PostFilterResult
 from podium.framework.queued import QueuedPod
 from podium.framework.status import Code, Status, error, unschedulable
+from podium.kubernetes.kinds.meta import KubeStruct
 
 GROUP_FAILED = ("pod group is unschedulable",)
 WAITING = (*GROUP_FAILED, "pod group is waiting for preemption to complete")

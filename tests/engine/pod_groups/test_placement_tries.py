@@ -14,11 +14,11 @@ from support.engine.group_driver import (
 )
 from support.framework.fake_plugins import filter_by
 
-from podium.kubernetes.kinds.meta import KubeStruct
-from podium.kubernetes.kinds.node import Node
 from podium.framework.pod_group_cycle import Assignments, PodGroupCycle
 from podium.framework.points import PlacementScorePlugin
 from podium.framework.status import error, unschedulable
+from podium.kubernetes.kinds.meta import KubeStruct
+from podium.kubernetes.kinds.node import Node
 
 
 def rack(name: str, rack: str, cpu: int = 2) -> Node:

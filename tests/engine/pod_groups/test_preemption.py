@@ -13,7 +13,6 @@ from support.engine.group_driver import (
 )
 from support.framework.fake_plugins import post_filter
 
-from podium.kubernetes.kinds.meta import KubeStruct
 from podium.cluster.growth import Rows
 from podium.engine.requests import GroupPreemptor
 from podium.framework.cycle import Cycle
@@ -25,6 +24,7 @@ from podium.framework.points import (
 )
 from podium.framework.status import Code, Status
 from podium.framework.verdict import Verdict
+from podium.kubernetes.kinds.meta import KubeStruct
 from podium.testing import make_pod as pending
 
 FAILED = "pod group is unschedulable"

@@ -7,12 +7,12 @@ from support.engine.storage_shapes import claiming_pods
 from support.explain.caused import make_engine
 from support.suite.slow_cases import given_examples
 
-from podium.kubernetes.kinds.meta import KubeStruct
-from podium.kubernetes.kinds.pod import Pod
 from podium.engine import Engine
 from podium.explain.causes import describe_nodes, find_causes, find_filter_causes
 from podium.explain.causes.families import FINDERS
 from podium.explain.filter_examination import examine_filters
+from podium.kubernetes.kinds.meta import KubeStruct
+from podium.kubernetes.kinds.pod import Pod
 
 
 @st.composite

@@ -6,14 +6,14 @@ from support.engine.group_driver import GANGS, make_group
 from support.explain.caused import causes_of, make_engine
 from support.plugins.device_builders import make_slice
 
-from podium.kubernetes.kinds.devices import DeviceClass
-from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.load import load_configuration
 from podium.explain.causes import find_waiting_cause
 from podium.explain.causes.families import FINDERS
 from podium.explain.causes.wording import amount_text, counted_values, joined, sentence
 from podium.framework.cycle import Cycle
 from podium.framework.points import FilterPlugin, PreFilterPlugin
+from podium.kubernetes.kinds.devices import DeviceClass
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.plugins import IN_TREE, LEGACY, in_tree_registry
 from podium.simulator import ExplainedPod, Scenario, Simulation
 from podium.testing import FakeCluster, make_node, make_pod

@@ -10,10 +10,10 @@ import pytest
 from support.explain.asked_engine import GPU, ask, node, owned_by, proposal
 from support.waiting import PATIENCE_S
 
+from podium.explain.proposals.shell import Kubectl
 from podium.kubernetes.kinds.meta import ObjectMeta, OwnerReference
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import ReplicaSet, ReplicaSetSpec
-from podium.explain.proposals.shell import Kubectl
 from podium.testing import make_pod
 
 EVIL = "x'; touch /tmp/owned; echo '$(id) `id` \"\n# &"

@@ -19,14 +19,14 @@ from support.scheduler_plugins.gpu_cluster import (
     gpu_node,
 )
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.dialects import DIALECTS, find_dialect
 from podium.gpu.held_cards import held_cards
 from podium.gpu.quota import MODEL_LABEL, POOL_LABEL, read_quotas
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.quotas import ResourceQuota
 from podium.scheduler_plugins.gpu_share.quotas import QuotaFile
 from podium.testing import FakeCluster
-from podium.kubernetes.rules.quotas import ResourceQuota
 
 PODS, WEIGHT = 1000, 10
 SIZES = (1, 2, 2, 4, 4, 8, 8, 8)

@@ -4,8 +4,6 @@ import pytest
 from msgspec.structs import replace
 from support.gpu.dialect_objects import NOW, bound, container, pod, registered, written
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.allocations import Allocation, CardShare
 from podium.gpu.cards import Card
 from podium.gpu.dialects import find_dialect
@@ -19,6 +17,8 @@ from podium.gpu.dialects.agents import (
     find_container,
 )
 from podium.gpu.dialects.dialect import Dialect
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 
 CARDS = tuple(Card(at, f"GPU-{at}", "NVIDIA A10", memory=100, slots=10) for at in range(2))
 GPU_MANAGER = find_dialect("gpu-manager")

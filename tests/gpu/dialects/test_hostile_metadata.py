@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.gpu.dialect_objects import NOW, container, node, pod, registered
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.cards import MAX_CARDS, Card, NodeCards, find_mistake
 from podium.gpu.dialects import DIALECTS, find_dialect
 from podium.gpu.dialects.agents import find_container
 from podium.gpu.dialects.dialect import Dialect, InvalidRequest
 from podium.gpu.dialects.stale import find_staleness
+from podium.kubernetes.kinds.pod import Pod
 
 CARDS = tuple(Card(at, f"GPU-{at}", "NVIDIA A10", memory=100, slots=10) for at in range(2))
 LIMITS = st.one_of(st.integers(-5, 500), st.sampled_from(["1Gi", "1e30", "x", "0.5", "9" * 30]))

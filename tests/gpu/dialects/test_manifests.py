@@ -4,9 +4,9 @@ import msgspec
 import pytest
 
 from podium.golang.documents import read_documents
-from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.dialects import find_dialect
 from podium.gpu.requests import CardSelector, ContainerRequest, PodRequest
+from podium.kubernetes.kinds.pod import Pod
 
 VCUDA = """
 apiVersion: v1

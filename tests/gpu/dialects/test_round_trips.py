@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.gpu.dialect_objects import bound, container, pod, registered, written
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.allocations import Allocation, CardShare
 from podium.gpu.cards import MAX_MEMORY, UNLIMITED, Card, MigProfile, NodeCards
 from podium.gpu.dialects import DIALECTS, UnknownDialect, find_dialect
 from podium.gpu.dialects.dialect import Dialect, Phase
 from podium.gpu.dialects.reading import IN_MIG_MODE
+from podium.kubernetes.kinds.pod import Pod
 
 UUIDS = st.uuids().map(lambda uuid: f"GPU-{uuid}")
 MODELS = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.gpu.dialect_objects import NOW, pod
 
-from podium.kubernetes.rules.timestamps import time_text
 from podium.gpu.allocations import Allocation
 from podium.gpu.dialects.dialect import Phase, WrittenDecision
 from podium.gpu.dialects.stale import Staleness, find_staleness, grace_period
+from podium.kubernetes.rules.timestamps import time_text
 
 DECISION = WrittenDecision("n1", Allocation(()), NOW, Phase.RESERVED)
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from support.apiserver.written_objects import Object, Shelf, pod_written, resource_of
 
-from podium.apiserver.admission import SYSTEM_CLASSES
+from podium.kubernetes.admission import SYSTEM_CLASSES
 from podium.kubernetes.status_errors import StatusError
 
 POD = resource_of("Pod")

@@ -6,7 +6,7 @@ import pytest
 from support.apiserver.smallest_objects import smallest
 from support.apiserver.written_objects import Object, Shelf, pod_written, resource_of
 
-from podium.apiserver.admission import AdmissionSettings, admit_binding, admit_delete
+from podium.kubernetes.admission import AdmissionSettings, admit_binding, admit_delete
 from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.status_errors import StatusError
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from podium.kubernetes.cel import CelError, CompileError, compile_selector, device_view
 from podium.kubernetes.kinds.devices import DeviceAttribute
-from podium.cel import CelError, CompileError, compile_selector, device_view
 
 DEVICE = device_view(
     "d.io",

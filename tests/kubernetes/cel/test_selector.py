@@ -2,13 +2,13 @@
 
 import pytest
 
-from podium.kubernetes.kinds.devices import DeviceAttribute, DeviceCapacity
-from podium.cel import (
+from podium.kubernetes.cel import (
     CelError,
     CompileError,
     compile_selector,
     device_view,
 )
+from podium.kubernetes.kinds.devices import DeviceAttribute, DeviceCapacity
 
 DEVICE = device_view(
     "d.io",

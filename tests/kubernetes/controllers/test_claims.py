@@ -4,10 +4,10 @@ from typing import Any
 
 import msgspec
 
-from podium.kubernetes.kinds.meta import ObjectMeta
-from podium.kubernetes.kinds.storage import CSINode, PersistentVolumeClaim, StorageClass
 from podium.kubernetes.controllers.claims import POD_CLAIM, device_claim, volume_claim
 from podium.kubernetes.controllers.provisioning import provisioned_volume
+from podium.kubernetes.kinds.meta import ObjectMeta
+from podium.kubernetes.kinds.storage import CSINode, PersistentVolumeClaim, StorageClass
 
 WEB = ObjectMeta(name="web", namespace="ns", uid="uid-web")
 TEMPLATE = {"metadata": {"labels": {"l": "v"}, "annotations": {"a": "b"}}, "spec": {"x": 1}}

@@ -4,9 +4,9 @@ from typing import Any
 
 import msgspec
 
-from podium.kubernetes.kinds.node import Taint
 from podium.kubernetes.controllers.daemons import DaemonTemplate, daemon_tolerations
 from podium.kubernetes.controllers.workloads import DaemonSet
+from podium.kubernetes.kinds.node import Taint
 
 NOT_READY = "node.kubernetes.io/not-ready"
 

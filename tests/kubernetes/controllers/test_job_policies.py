@@ -4,7 +4,6 @@ import msgspec
 import pytest
 from support.simulated_cluster.controller_objects import condition, pod
 
-from podium.kubernetes.rules.index_ranges import read_indexes
 from podium.kubernetes.controllers.job_policies import (
     PodFailurePolicy,
     SuccessPolicy,
@@ -12,6 +11,7 @@ from podium.kubernetes.controllers.job_policies import (
     match_success,
 )
 from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.rules.index_ranges import read_indexes
 
 
 def failed(exit_code: int, *, container: str = "c") -> Pod:

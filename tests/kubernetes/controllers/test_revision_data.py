@@ -3,13 +3,13 @@
 import pytest
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.workloads import PodTemplate
 from podium.kubernetes.controllers.revision_data import (
     go_map_bytes,
     revision_data,
     revision_hash,
     revision_name,
 )
+from podium.kubernetes.controllers.workloads import PodTemplate
 
 
 def test_keys_stand_in_order_at_every_depth() -> None:

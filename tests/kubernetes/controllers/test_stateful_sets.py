@@ -4,8 +4,12 @@ from typing import Any
 
 import msgspec
 
+from podium.kubernetes.controllers.stateful_sets import (
+    claims_of_ordinal,
+    ordinal_of,
+    pod_of_ordinal,
+)
 from podium.kubernetes.controllers.workloads import StatefulSet
-from podium.kubernetes.controllers.stateful_sets import claims_of_ordinal, ordinal_of, pod_of_ordinal
 
 
 def stateful_set(**spec: Any) -> StatefulSet:

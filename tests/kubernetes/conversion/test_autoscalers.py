@@ -8,7 +8,7 @@ from support.apiserver.api_calls import APPLY, MERGE, Api
 from support.apiserver.schema_values import objects_of
 
 from podium.kubernetes.conversion.autoscalers import as_v1_autoscaler, as_v2_autoscaler
-from podium.apiserver.schema import decode, schema_of
+from podium.kubernetes.schema import decode, schema_of
 
 V1 = "/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers"
 V2 = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers"

@@ -9,9 +9,9 @@ from support.apiserver.schema_values import objects_of
 from support.apiserver.smallest_objects import KINDS, smallest
 from support.apiserver.written_objects import Object, read
 
-from podium.apiserver.defaulting import set_defaults
+from podium.kubernetes.defaulting import set_defaults
 from podium.kubernetes.resources.resource import Resource
-from podium.apiserver.schema import decode, schema_of
+from podium.kubernetes.schema import decode, schema_of
 
 
 def test_custom_resources_have_no_defaults_here() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from support.apiserver.written_objects import Object, pod_written, read, resource_of
 
-from podium.apiserver.defaulting.images import pull_policy
+from podium.kubernetes.defaulting.images import pull_policy
 
 POD = resource_of("Pod")
 
@@ -30,6 +30,15 @@ def container_of(**fields: Any) -> Object:
         ("registry.example:5000/team/nginx:2", "IfNotPresent"),
         (f"nginx@sha256:{'a' * 64}", "IfNotPresent"),
         (f"nginx:latest@sha256:{'a' * 64}", "Always"),
+        ("a__b/c--d.e", "Always"),
+        ("[::1]:5000/nginx", "Always"),
+        ("Registry.example/nginx:latest", "Always"),
+        ("nginx-:latest", "IfNotPresent"),
+        ("a-/b", "IfNotPresent"),
+        ("a___b", "IfNotPresent"),
+        ("a//b", "IfNotPresent"),
+        ("registry-.example/Nginx", "IfNotPresent"),
+        (f"nginx:latest@sha256.:{'a' * 64}", "IfNotPresent"),
         ("Not A Reference", "IfNotPresent"),
         ("", "IfNotPresent"),
     ],

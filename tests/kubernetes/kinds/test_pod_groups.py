@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from podium.kubernetes.kinds.typed_objects import KINDS, decode_object
 from podium.kubernetes.kinds.pod_groups import PER_GROUP, PodGroup, Workload
+from podium.kubernetes.kinds.typed_objects import KINDS, decode_object
 
 VERSION = "scheduling.k8s.io/v1alpha2"
 

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from podium.golang.errors import ObjectError
-from podium.kubernetes.kinds.typed_objects import decode_json, decode_object
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.typed_objects import decode_json, decode_object
 
 
 def pod(**parts: Any) -> dict[str, Any]:

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.kubernetes.kinds.typed_objects import KINDS, decode_json, decode_object
 from podium.kubernetes.kinds.meta import KubeStruct
 from podium.kubernetes.kinds.shapes import (
     ANYTHING,
@@ -23,6 +22,7 @@ from podium.kubernetes.kinds.shapes import (
     Shape,
     shape_of,
 )
+from podium.kubernetes.kinds.typed_objects import KINDS, decode_json, decode_object
 
 LEAVES: dict[int, st.SearchStrategy[Any]] = {
     id(INTEGER): st.integers(0, 2**31 - 1),

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from podium.kubernetes.kinds.typed_objects import decode_object
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.storage import (
     CSIDriver,
@@ -15,6 +14,7 @@ from podium.kubernetes.kinds.storage import (
     StorageClass,
     VolumeAttachment,
 )
+from podium.kubernetes.kinds.typed_objects import decode_object
 
 
 def storage(kind: str, **parts: Any) -> dict[str, Any]:

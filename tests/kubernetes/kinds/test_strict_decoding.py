@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.typed_objects import convert_object
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.strict_decoding import decode_strictly
+from podium.kubernetes.kinds.typed_objects import convert_object
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 
 SOUND: JsonObject = {

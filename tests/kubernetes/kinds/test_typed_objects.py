@@ -10,8 +10,11 @@ from hypothesis import strategies as st
 
 from podium.golang.documents import Document
 from podium.golang.errors import InputError
+from podium.kubernetes.kinds.catalogue import find_kind
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.storage import PersistentVolumeClaim
 from podium.kubernetes.kinds.typed_objects import (
-    CLUSTER_SCOPED,
     KINDS,
     ObjectError,
     UnknownKind,
@@ -20,9 +23,6 @@ from podium.kubernetes.kinds.typed_objects import (
     decode_json,
     decode_object,
 )
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.storage import PersistentVolumeClaim
 
 
 def pod(**parts: Any) -> dict[str, Any]:
@@ -49,10 +49,13 @@ def test_every_kind_is_registered_under_what_its_struct_says() -> None:
         assert (decoded.api_version, decoded.kind) == (api_version, kind)
 
 
-def test_kinds_know_whether_they_live_in_a_namespace() -> None:
-    assert Node in CLUSTER_SCOPED
-    assert Pod not in CLUSTER_SCOPED
-    assert set(KINDS.values()) > CLUSTER_SCOPED
+@pytest.mark.parametrize("key", KINDS, ids=" ".join)
+def test_a_struct_has_the_version_and_scope_of_the_kinds_record(key: tuple[str, str]) -> None:
+    api_version, kind = key
+    group, _, version = api_version.rpartition("/")
+    record = find_kind(group, kind)
+    assert record.version == version
+    assert record.namespaced is not KINDS[key].cluster_scoped
 
 
 def test_a_pod_is_decoded_with_its_fields() -> None:

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from podium.kubernetes.kinds.typed_objects import decode_object
 from podium.kubernetes.kinds.meta import LabelSelector
+from podium.kubernetes.kinds.typed_objects import decode_object
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget, PriorityClass, Service
 
 

@@ -4,12 +4,12 @@ import pytest
 from support.apiserver.api_calls import Api
 from support.cli.command_line import podium
 
-from podium.golang.errors import InputError
-from podium.kubernetes.resources.runtime_config import RuntimeConfig
 from podium.cli.api_server_options import read_runtime_config
-from podium.kubernetes.releases.feature_gates import DEFAULT_GATES
+from podium.golang.errors import InputError
+from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.kubernetes.resources.runtime_config import RuntimeConfig
 
-GATES = DEFAULT_GATES.with_overrides({"DRADeviceTaintRules": True})
+GATES = FeatureGates().with_overrides({"DRADeviceTaintRules": True})
 
 
 def served(**settings: bool) -> Api:
@@ -56,7 +56,7 @@ def test_the_server_goes_on_using_what_clients_do_not_see() -> None:
 
 def test_what_this_server_does_not_have_is_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
     given = ["scheduling.k8s.io/v1alpha1=true,apps/v1", "apis/extensions/v1beta1=false"]
-    found = read_runtime_config([*given, "scheduling.k8s.io/v1alpha2=true"], DEFAULT_GATES)
+    found = read_runtime_config([*given, "scheduling.k8s.io/v1alpha2=true"], FeatureGates())
     assert found.settings["apps/v1"] is True
     assert found.settings["extensions/v1beta1"] is False
     assert capsys.readouterr().err.splitlines() == [
@@ -70,7 +70,7 @@ def test_what_this_server_does_not_have_is_a_warning(capsys: pytest.CaptureFixtu
 
 def test_a_value_that_is_no_bool_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(InputError, match="invalid value of apps/v1=maybe"):
-        read_runtime_config(["apps/v1=maybe"], DEFAULT_GATES)
+        read_runtime_config(["apps/v1=maybe"], FeatureGates())
     done = podium(capsys, "apiserver", "--runtime-config=apps/v1=maybe")
     assert done.code == 2
     assert "'maybe' is not a bool" in done.err

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.apiserver.schema_values import json_values
 
+from podium.golang.quoting import quoted
 from podium.kubernetes.rules import field_errors
 from podium.kubernetes.rules.field_errors import OMITTED, FieldError, go_json
-from podium.golang.quoting import quoted
 from podium.kubernetes.status_errors import invalid as refusal
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from podium.kubernetes.rules.host_ports import HostPort, conflicts, host_ports
 from podium.kubernetes.kinds.pod import Container, ContainerPort, Pod, PodSpec
+from podium.kubernetes.rules.host_ports import HostPort, conflicts, host_ports
 
 
 def container(*ports: ContainerPort, restart_policy: str = "") -> Container:

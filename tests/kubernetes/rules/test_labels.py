@@ -6,8 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from podium.kubernetes.kinds.meta import LabelSelector, LabelSelectorRequirement
 from podium.kubernetes.rules.field_errors import aggregate
-from podium.kubernetes.rules.label_syntax import is_plain_key, is_plain_value, key_problems, value_problems
+from podium.kubernetes.rules.label_syntax import (
+    is_plain_key,
+    is_plain_value,
+    key_problems,
+    value_problems,
+)
 from podium.kubernetes.rules.labels import (
     EVERYTHING,
     NOTHING,
@@ -18,7 +24,6 @@ from podium.kubernetes.rules.labels import (
     selector_of,
     selector_of_map,
 )
-from podium.kubernetes.kinds.meta import LabelSelector, LabelSelectorRequirement
 
 NAME_RULE = (
     "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "

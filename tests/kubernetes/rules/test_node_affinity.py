@@ -7,15 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podium.kubernetes.kinds.meta import ObjectMeta
-from podium.kubernetes.rules.node_affinity import (
-    NodeSelectorError,
-    NodeTerm,
-    RequiredNodeAffinity,
-    parse_node_selector,
-    preferred_of,
-    required_names,
-    required_of,
-)
 from podium.kubernetes.kinds.pod import (
     Affinity,
     NodeAffinity,
@@ -25,6 +16,15 @@ from podium.kubernetes.kinds.pod import (
     Pod,
     PodSpec,
     PreferredSchedulingTerm,
+)
+from podium.kubernetes.rules.node_affinity import (
+    NodeSelectorError,
+    NodeTerm,
+    RequiredNodeAffinity,
+    parse_node_selector,
+    preferred_of,
+    required_names,
+    required_of,
 )
 
 Written = tuple[str, str, list[str] | None]

@@ -1,6 +1,5 @@
 """Pod affinity terms: which pods they mean, and what survives a bad one."""
 
-from podium.kubernetes.rules.labels import EVERYTHING, NOTHING, selector_of_map
 from podium.kubernetes.kinds.meta import LabelSelector, LabelSelectorRequirement, ObjectMeta
 from podium.kubernetes.kinds.pod import (
     Affinity,
@@ -10,6 +9,7 @@ from podium.kubernetes.kinds.pod import (
     PodSpec,
     WeightedPodAffinityTerm,
 )
+from podium.kubernetes.rules.labels import EVERYTHING, NOTHING, selector_of_map
 from podium.kubernetes.rules.pod_affinity import AffinityTerm, PodAffinityTerms, parse_pod_affinity
 
 WEB = LabelSelector(match_labels={"app": "web"})

@@ -5,7 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podium.kubernetes.rules.quantity import nano
-from podium.kubernetes.rules.quantity_spelling import canonical, is_canonical, rounded_to_milli, total
+from podium.kubernetes.rules.quantity_spelling import (
+    canonical,
+    is_canonical,
+    rounded_to_milli,
+    total,
+)
 
 quantities = st.builds(
     "{}{}{}{}".format,

@@ -33,7 +33,7 @@ from podium.kubernetes.rules.tolerations import (
     ],
 )
 def test_effect_key_and_operator_decide(toleration: Toleration, expected: bool) -> None:
-    assert tolerates(toleration, "k", "v", "NoSchedule") is expected
+    assert tolerates(toleration, "k", "v", "NoSchedule", comparison=False) is expected
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_comparisons_need_their_gate_and_canonical_integers(
 ) -> None:
     toleration = Toleration(key="k", operator=operator, value=bound)
     assert tolerates(toleration, "k", taint, "NoSchedule", comparison=True) is expected
-    assert not tolerates(toleration, "k", taint, "NoSchedule")
+    assert not tolerates(toleration, "k", taint, "NoSchedule", comparison=False)
 
 
 def test_the_first_taint_nobody_tolerates_is_found() -> None:
@@ -68,24 +68,25 @@ def test_the_first_taint_nobody_tolerates_is_found() -> None:
         Taint(key="a", effect="NoSchedule"),
         Taint(key="b", value="v", effect="NoExecute"),
     )
-    allows_a = Toleration(key="a", operator="Exists")
-    assert untolerated(taints, None) == taints[1]
-    assert untolerated(taints, (allows_a,)) == taints[2]
-    assert untolerated(taints, (allows_a, Toleration(key="b", value="v"))) is None
-    assert untolerated(taints, (), {PREFER_NO_SCHEDULE}) == taints[0]
-    assert untolerated(None, ()) is None
+    allows_a, allows_b = Toleration(key="a", operator="Exists"), Toleration(key="b", value="v")
+    assert untolerated(taints, None, comparison=False) == taints[1]
+    assert untolerated(taints, (allows_a,), comparison=False) == taints[2]
+    assert untolerated(taints, (allows_a, allows_b), comparison=False) is None
+    assert untolerated(taints, (), {PREFER_NO_SCHEDULE}, comparison=False) == taints[0]
+    assert untolerated(None, (), comparison=False) is None
 
 
 def test_the_gate_reaches_the_taints_of_a_node() -> None:
     taints = (Taint(key="sla", value="950", effect="NoExecute"),)
     demanding = (Toleration(key="sla", operator="Gt", value="900"),)
-    assert untolerated(taints, demanding) == taints[0]
+    assert untolerated(taints, demanding, comparison=False) == taints[0]
     assert untolerated(taints, demanding, comparison=True) is None
 
 
 def test_no_toleration_tolerates_nothing() -> None:
-    assert not tolerated(None, "k", "", "NoSchedule")
-    assert tolerated((Toleration(key="x"), Toleration(operator="Exists")), "k", "", "NoSchedule")
+    taint, given = ("k", "", "NoSchedule"), (Toleration(key="x"), Toleration(operator="Exists"))
+    assert not tolerated(None, *taint, comparison=False)
+    assert tolerated(given, *taint, comparison=False)
 
 
 def test_tolerations_can_be_cache_keys() -> None:

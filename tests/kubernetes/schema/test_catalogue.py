@@ -2,10 +2,11 @@
 
 import pytest
 
-from podium.apiserver.resources.builtin import BUILTIN
-from podium.apiserver.schema import schema_of
-from podium.kubernetes.schema.catalogue import notation
-from podium.apiserver.schema.notation import Notation
+from podium.kubernetes.releases.entries import FieldEntry, TypeEntry
+from podium.kubernetes.resources.builtin import builtin_resources
+from podium.kubernetes.schema import schema_of
+from podium.kubernetes.schema.catalogue import built_in_types
+from podium.kubernetes.schema.release_types import ReleaseTypes
 from podium.kubernetes.schema.shapes import (
     Form,
     ListOf,
@@ -16,29 +17,57 @@ from podium.kubernetes.schema.shapes import (
     go_name,
 )
 
-TEXT = """
-[core]
-Colour, Taste = string
-Shape = Round | Square
-Amounts = map[Colour]Quantity
-Fruit object
-    metadata Meta; seeds! []Seed{id kind} merge; peel+ *Peel; names []string{} merge;
-    notes []string; taste!? Taste; amounts Amounts; labels map[string]string atomic
-Seed
-    id! string; kind Shape =Round; since Time omitzero; other *Fruit
-Peel atomic
-    thick bool; weight, age int32
-Pip
-    ...Peel; peel *Peel granular
-
-[meta]
-Meta
-    name string
-"""
+TYPES = {
+    "core": {
+        "Colour": TypeEntry(type="string"),
+        "Shape": TypeEntry(type="string", enum=("Round", "Square")),
+        "Amounts": TypeEntry(type="map[Colour]Quantity"),
+        "Fruit": TypeEntry(
+            (
+                FieldEntry("TypeMeta", inline=True),
+                FieldEntry("metadata", "Meta"),
+                FieldEntry(
+                    "seeds",
+                    "[]Seed",
+                    required=True,
+                    omit="never",
+                    list_type="map",
+                    list_map_keys=("id", "kind"),
+                    patch_strategy="merge",
+                    patch_merge_key="id",
+                ),
+                FieldEntry("peel", "*Peel", omit="never"),
+                FieldEntry("names", "[]string", list_type="set", patch_strategy="merge"),
+                FieldEntry("notes", "[]string"),
+                FieldEntry("taste", "Colour", required=True),
+                FieldEntry("amounts", "Amounts"),
+                FieldEntry("labels", "map[string]string", map_type="atomic"),
+            )
+        ),
+        "Seed": TypeEntry(
+            (
+                FieldEntry("id", "string", required=True, omit="never"),
+                FieldEntry("kind", "Shape", default="Round"),
+                FieldEntry("since", "Time", omit="zero"),
+                FieldEntry("other", "*Fruit"),
+            )
+        ),
+        "Peel": TypeEntry(
+            (FieldEntry("thick", "bool"), FieldEntry("weight", "int32")), struct_type="atomic"
+        ),
+        "Pip": TypeEntry(
+            (
+                FieldEntry("Peel", "Peel", inline=True),
+                FieldEntry("peel", "*Peel", struct_type="granular"),
+            )
+        ),
+    },
+    "meta": {"Meta": TypeEntry((FieldEntry("name", "string"),))},
+}
 
 
 def test_every_served_kind_has_a_schema() -> None:
-    for resource in BUILTIN:
+    for resource in builtin_resources():
         schema = schema_of(resource.group, resource.version, resource.kind)
         assert schema.api_version == resource.api_version
         assert {"kind", "apiVersion"} <= set(schema.root.fields)
@@ -58,7 +87,7 @@ def test_there_is_one_schema_of_each_kind() -> None:
 
 
 def test_keys_and_merge_keys_are_fields_of_the_items() -> None:
-    for struct in notation().structs():
+    for struct in built_in_types().structs():
         for field in struct.fields.values():
             shape = field.shape
             if isinstance(shape, ListOf) and (shape.keys or field.merge_key):
@@ -66,8 +95,8 @@ def test_keys_and_merge_keys_are_fields_of_the_items() -> None:
                 assert {*shape.keys, field.merge_key or shape.keys[0]} <= set(shape.item.fields)
 
 
-def test_the_notation_says_how_lists_are_keyed_and_merged() -> None:
-    fruit = Notation([TEXT]).struct("core", "Fruit")
+def test_entries_say_how_lists_are_keyed_and_merged() -> None:
+    fruit = ReleaseTypes(TYPES).struct("core", "Fruit")
     seeds, names = fruit.fields["seeds"], fruit.fields["names"]
     assert isinstance(seeds.shape, ListOf)
     assert seeds.shape.keys == ("id", "kind")
@@ -79,8 +108,8 @@ def test_the_notation_says_how_lists_are_keyed_and_merged() -> None:
     assert not notes.is_associative
 
 
-def test_the_notation_says_what_is_written_when_empty() -> None:
-    fields = Notation([TEXT]).struct("core", "Fruit").fields
+def test_entries_say_what_is_written_when_empty() -> None:
+    fields = ReleaseTypes(TYPES).struct("core", "Fruit").fields
     told = {name: (field.is_required, field.omitted) for name, field in fields.items()}
     assert told["seeds"] == (True, Omitted.NEVER)
     assert told["peel"] == (False, Omitted.NEVER)
@@ -89,7 +118,7 @@ def test_the_notation_says_what_is_written_when_empty() -> None:
 
 
 def test_names_stand_for_types_and_show_in_messages() -> None:
-    known = Notation([TEXT])
+    known = ReleaseTypes(TYPES)
     fields = known.struct("core", "Fruit").fields
     kind = known.struct("core", "Seed").fields["kind"]
     assert isinstance(kind.shape, Scalar)
@@ -101,10 +130,10 @@ def test_names_stand_for_types_and_show_in_messages() -> None:
 
 
 def test_structs_may_refer_to_each_other_and_include_each_other() -> None:
-    known = Notation([TEXT])
+    known = ReleaseTypes(TYPES)
     assert known.struct("core", "Seed").fields["other"].shape is known.struct("core", "Fruit")
     pip = known.struct("core", "Pip")
-    assert set(pip.fields) == {"thick", "weight", "age", "peel"}
+    assert set(pip.fields) == {"thick", "weight", "peel"}
     peel = pip.fields["peel"].shape
     assert isinstance(peel, Struct)
     assert (peel.is_atomic, known.struct("core", "Peel").is_atomic) == (False, True)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.apiserver.schema_values import json_objects, objects_of
 
-from podium.apiserver.schema import DecodeError, Schema, decode, decode_patched, schema_of, zero
+from podium.kubernetes.schema import DecodeError, Schema, decode, decode_patched, schema_of, zero
 
 POD = schema_of("", "v1", "Pod")
 NODE = schema_of("", "v1", "Node")

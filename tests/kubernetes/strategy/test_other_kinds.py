@@ -7,9 +7,10 @@ import pytest
 from support.apiserver.smallest_objects import KINDS, smallest
 from support.apiserver.written_objects import NOW, UID, Object, Shelf, resource_of
 
-from podium.apiserver import strategy
-from podium.kubernetes.resources.resource import STATUS_VERBS, Resource, Subresource
-from podium.apiserver.schema import decode, schema_of
+from podium.kubernetes import strategy
+from podium.kubernetes.kinds.record import STATUS_VERBS, Subresource
+from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.schema import decode, schema_of
 
 LATER = "2026-01-02T00:00:00Z"
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from support.apiserver.smallest_objects import smallest
 from support.apiserver.written_objects import Object, Shelf, read, resource_of
 
-from podium.apiserver.strategy import ServiceAddresses
+from podium.kubernetes.strategy import ServiceAddresses
 
 SERVICE = resource_of("Service")
 

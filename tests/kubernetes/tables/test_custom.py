@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from podium.kubernetes.resources.resource import Resource
-from podium.apiserver.tables import columns, custom_printer
+from podium.kubernetes.tables import columns, custom_printer
 from podium.kubernetes.tables.json_path import JsonPath, JsonPathError
 
 WIDGET = Resource("g", "v1", "Widget", "widgets", "widget", True, is_custom=True)

@@ -10,8 +10,8 @@ from support.apiserver.smallest_objects import KINDS, smallest
 from support.apiserver.written_objects import NOW, Object, read, resource_of
 
 from podium.kubernetes.resources.resource import Resource
-from podium.apiserver.schema import schema_of
-from podium.apiserver.tables import cells, columns, printer_of, row_conditions
+from podium.kubernetes.schema import schema_of
+from podium.kubernetes.tables import cells, columns, printer_of, row_conditions
 
 EPOCH = 1_767_225_600.0
 BATCH, DRA, STORAGE = "batch", "resource.k8s.io", "storage.k8s.io"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from support.apiserver.written_objects import Object, resource_of
 
-from podium.apiserver.tables import cells, columns, row_conditions
+from podium.kubernetes.tables import cells, columns, row_conditions
 
 POD = resource_of("Pod")
 NOW = 1_767_225_600.0

@@ -6,7 +6,7 @@ from support.apiserver.apiserver_cases import recorded_steps
 from support.apiserver.recorded_writes import place_of, writes_of
 from support.apiserver.written_objects import Object, Shelf
 
-from podium.apiserver.tables import cells, columns, row_conditions
+from podium.kubernetes.tables import cells, columns, row_conditions
 
 NOW = 1_767_225_600.0  # the time that the objects of the shelf were made
 AGES = {"Age", "First Seen", "Last Seen", "Duration"}

@@ -14,10 +14,14 @@ import yaml
 from support.apiserver.api_calls import PODS, Answer, Api, Json
 from support.apiserver.openapi_fields import PublishedFields, written_paths
 
-from podium.apiserver.resources.builtin import served_resources
+from podium.golang.yaml_reader import PARSER
+from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.kubernetes.resources.builtin import served_resources
 
 FOLDER: Final = Path(__file__).parent / "every_field"
-RESOURCES: Final = {(each.api_version, each.kind): each for each in served_resources()}
+RESOURCES: Final = {
+    (each.api_version, each.kind): each for each in served_resources(FeatureGates())
+}
 LABELS: Final = {"app": "every-field"}
 
 SERVER_WRITES_IT: Final = "the server writes it"
@@ -69,12 +73,12 @@ EXCEPTIONS: Final = {
 
 
 def read_items(name: str) -> list[Json]:
-    found: list[Json] = yaml.safe_load((FOLDER / f"{name}.yaml").read_text())["items"]
+    found: list[Json] = yaml.load((FOLDER / f"{name}.yaml").read_text(), PARSER)["items"]
     return found
 
 
 PODS_WRITTEN: Final = read_items("pods")
-EPHEMERAL: Final[list[Json]] = yaml.safe_load((FOLDER / "ephemeral_containers.yaml").read_text())
+EPHEMERAL: Final[list[Json]] = yaml.load((FOLDER / "ephemeral_containers.yaml").read_text(), PARSER)
 
 
 def workloads_of(pod: Json) -> Iterator[Json]:

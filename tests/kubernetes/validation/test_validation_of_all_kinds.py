@@ -9,9 +9,9 @@ from support.apiserver.schema_values import objects_of
 from support.apiserver.smallest_objects import KINDS, covers_every_kind, smallest
 from support.apiserver.written_objects import NOW, UID, VERSION, Object, Shelf, read
 
-from podium.apiserver import strategy, validation
+from podium.kubernetes import strategy, validation
 from podium.kubernetes.resources.resource import Resource
-from podium.apiserver.schema import schema_of
+from podium.kubernetes.schema import schema_of
 
 each_kind = pytest.mark.parametrize("resource", KINDS, ids=lambda each: each.group_resource)
 any_kind = st.sampled_from(KINDS)

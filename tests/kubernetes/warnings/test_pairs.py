@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.apiserver.warnings import container_ports, volume_paths
+from podium.kubernetes.warnings import container_ports, volume_paths
 
 PORTS = st.lists(
     st.fixed_dictionaries(

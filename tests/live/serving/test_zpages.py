@@ -9,7 +9,8 @@ import pytest
 import yaml
 from support.live.management_pages import OPEN, Page, management
 
-from podium.kubernetes.releases.feature_gates import FeatureGates, Release
+from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.kubernetes.releases.version import Version
 from podium.live.serving import Standing
 
 FLAGZ = "as=Flagz;v=v1beta1;g=config.k8s.io"
@@ -154,6 +155,6 @@ def test_a_gate_takes_a_page_away(gate: str, path: str) -> None:
 
 
 def test_a_scheduler_stands_for_the_release_it_decides_like() -> None:
-    standing = Standing.of(1.0, FeatureGates(emulated=Release(1, 35)))
+    standing = Standing.of(1.0, FeatureGates(emulated=Version(1, 35)))
     assert (standing.binary_version, standing.emulation_version) == ("1.36.4", "1.35")
     assert standing.runtime.split()[1] == platform.python_version()

@@ -17,10 +17,10 @@ from support.plugins.device_builders import (
     make_slice,
 )
 
-from podium.kubernetes.kinds.devices import AllocatedDeviceStatus, DeviceCondition
-from podium.kubernetes.kinds.pod import Pod
 from podium.framework.cycle import Cycle
 from podium.framework.status import Code, Status
+from podium.kubernetes.kinds.devices import AllocatedDeviceStatus, DeviceCondition
+from podium.kubernetes.kinds.pod import Pod
 from podium.plugins.dynamic_resources.claim_writing import (
     DeleteClaim,
     ReleaseReservation,
@@ -271,9 +271,12 @@ def test_unreserve_deletes_the_claim_that_was_created() -> None:
     assert cycle.writes == [DeleteClaim(api.stored["pod-extended-resources-x"])]
 
 
-def test_an_api_handle_without_claims_is_refused() -> None:
+def test_a_claim_that_the_server_does_not_have_fails_the_binding() -> None:
     world = DeviceWorld(make_slice("p", ["d"], node="n"), make_claim("c", exactly("r")))
     cycle = placed(world, claiming_pod("pod", "c"))
     answer = asyncio.run(world.plugin.pre_bind(cycle, "n", FakeApi()))
     assert answer is not None
-    assert answer.code is Code.ERROR
+    assert (answer.code, answer.reasons) == (
+        Code.ERROR,
+        ('add finalizer to claim default/c: resourceclaims.resource.k8s.io "c" not found',),
+    )

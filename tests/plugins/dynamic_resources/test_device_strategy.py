@@ -15,8 +15,8 @@ from support.plugins.device_builders import (
 )
 from support.plugins.device_builders import alternative as or_else
 
-from podium.kubernetes.kinds.devices import ResourceClaim
 from podium.config.errors import ConfigurationError
+from podium.kubernetes.kinds.devices import ResourceClaim
 from podium.plugins.dynamic_resources import DynamicResources
 from podium.testing import FakeCluster, assert_placed, make_node, scores_of
 

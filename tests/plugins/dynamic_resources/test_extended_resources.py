@@ -11,11 +11,11 @@ from support.plugins.device_builders import (
     make_slice,
 )
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.catalog import Catalog
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import Diagnosis
 from podium.framework.status import SKIP
+from podium.kubernetes.kinds.pod import Pod
 from podium.plugins.device_counts import device_counts
 from podium.plugins.dynamic_resources.claim_writing import DeleteClaim
 from podium.plugins.dynamic_resources.extended_resources import claim_in_memory, requests_on_node

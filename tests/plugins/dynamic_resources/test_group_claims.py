@@ -16,14 +16,14 @@ from support.plugins.device_builders import (
     make_slice,
 )
 
-from podium.kubernetes.kinds.devices import ResourceClaim
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.cluster.growth import indices
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import Diagnosis
 from podium.framework.pod_group_cycle import PodGroupCycle
 from podium.framework.status import Status
+from podium.kubernetes.kinds.devices import ResourceClaim
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.plugins.dynamic_resources.claim_writing import ReleaseReservation
 from podium.testing import make_pod
 

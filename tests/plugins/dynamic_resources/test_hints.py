@@ -8,9 +8,9 @@ from support.plugins.device_builders import (
     make_claim,
 )
 
+from podium.framework.events import Action, Resource
 from podium.kubernetes.kinds.devices import ResourceClaim
 from podium.kubernetes.kinds.pod import Pod
-from podium.framework.events import Action, Resource
 from podium.testing import make_pod
 
 

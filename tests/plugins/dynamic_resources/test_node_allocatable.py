@@ -15,10 +15,10 @@ from support.plugins.device_builders import (
     make_slice,
 )
 
-from podium.kubernetes.kinds.pod import NodeAllocatableResourceClaimStatus, Pod
 from podium.cluster.pod_info import PodInfo
-from podium.engine.in_memory_api import run_to_end
 from podium.framework.status import Code, Status
+from podium.kubernetes.kinds.pod import NodeAllocatableResourceClaimStatus, Pod
+from podium.offline.in_memory_api import run_to_end
 from podium.plugins.dynamic_resources.claim_writing import ClearClaimStatuses
 from podium.plugins.dynamic_resources.outcome import with_claim_statuses
 from podium.testing import make_node, make_pod
@@ -264,4 +264,4 @@ def test_the_status_is_written_with_the_claims_and_cleared_when_the_node_is_give
     assert run_to_end(world.plugin.pre_bind(cycle, "n", api)) is None
     assert [s.resources for s in api.claim_statuses] == [{"cpu": "4"}]
     world.plugin.unreserve(cycle, "n")
-    assert ClearClaimStatuses() in cycle.writes
+    assert ClearClaimStatuses(cycle.pod.pod) in cycle.writes

@@ -14,9 +14,6 @@ from support.plugins.device_builders import (
     make_slice,
 )
 
-from podium.kubernetes.kinds.devices import ResourceClaim
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.releases.feature_gates import FeatureGates, Release
 from podium.config.plugin_args import DynamicResourcesArgs
 from podium.framework.cycle import Cycle, StateMissing
 from podium.framework.diagnosis import Diagnosis
@@ -24,6 +21,10 @@ from podium.framework.handle import Handle
 from podium.framework.points import PostFilterResult
 from podium.framework.status import SKIP, Code
 from podium.framework.waiting import WaitingPods
+from podium.kubernetes.kinds.devices import ResourceClaim
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.kubernetes.releases.version import Version
 from podium.plugins.dynamic_resources import DynamicResources
 from podium.plugins.dynamic_resources.claim_writing import Deallocate, deallocated
 from podium.testing import make_pod
@@ -47,7 +48,7 @@ def template_pod(*statuses: dict[str, str]) -> Pod:
 
 def test_a_plugin_that_is_configured_while_its_gate_is_off_does_nothing() -> None:
     world = DeviceWorld()
-    off = Handle(world.cluster, FeatureGates(emulated=Release(1, 33)), WaitingPods())
+    off = Handle(world.cluster, FeatureGates(emulated=Version(1, 33)), WaitingPods())
     world.plugin = DynamicResources(DynamicResourcesArgs(), off)
     pod = claiming_pod("pod", "missing")
     assert world.plugin.pre_enqueue(world.cluster.infos.of(pod)) is None

@@ -9,8 +9,8 @@ from support.plugins.device_builders import (
     make_slice,
 )
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.framework.cycle import Cycle
+from podium.kubernetes.kinds.pod import Pod
 from podium.testing import make_node
 
 

@@ -4,8 +4,8 @@ import pytest
 from msgspec.structs import replace
 from support.plugins.storage_builders import make_claim, make_volume
 
-from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
 from podium.cluster.catalog import Catalog
+from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
 from podium.plugins.volume_binding.assumed_objects import AssumedObjects, AssumeError
 
 

@@ -15,8 +15,8 @@ from support.plugins.storage_builders import (
 )
 
 from podium.cluster.state import Cluster
-from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.plugin_args import UtilizationShapePoint, VolumeBindingArgs, defaulted
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.plugins.resource_allocation import curve
 from podium.plugins.volume_binding import VolumeBinding
 from podium.plugins.volume_binding.plugin import VolumeState

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.plugins.storage_builders import expression
 
+from podium.cluster.growth import Ints, Mask
+from podium.kubernetes.kinds.pod import NodeSelector
 from podium.kubernetes.rules.labels import IN, Requirement
 from podium.kubernetes.rules.node_affinity import NodeTerm, parse_node_selector
-from podium.kubernetes.kinds.pod import NodeSelector
-from podium.cluster.growth import Ints, Mask
 from podium.plugins.volume_binding.node_reach import EVERYWHERE, NONE, NodeReach, RowList
 from podium.testing import make_cluster, make_node
 

@@ -17,14 +17,14 @@ from support.plugins.storage_builders import (
     put,
 )
 
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
 from podium.cluster.state import Cluster
 from podium.config.plugin_args import VolumeBindingArgs
 from podium.framework.cycle import Cycle, StateMissing
 from podium.framework.events import Action, Resource
 from podium.framework.points import PreFlight
 from podium.framework.status import SKIP, Code, Status, error, unresolvable
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
 from podium.plugins.volume_binding import VolumeBinding
 from podium.plugins.volume_binding.plugin import bound_to, sent_to
 from podium.testing import cycle_for, make_cluster, make_handle, make_node, make_pod

@@ -27,8 +27,8 @@ from support.plugins.volume_clusters import (
 from support.plugins.volume_reference import Answer, Decisions, Reference
 from support.suite.slow_cases import given_examples
 
-from podium.kubernetes.kinds.storage import PersistentVolume
 from podium.framework.status import Status, error, unresolvable
+from podium.kubernetes.kinds.storage import PersistentVolume
 from podium.testing import filter_answers
 
 SIZES = ("1Gi", "2Gi", "1073741824", "3Gi")

@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.plugins.storage_builders import make_claim, make_volume
 
-from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
 from podium.cluster.catalog import Catalog
 from podium.cluster.nodes import NodeTable
+from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
 from podium.plugins.volume_binding.assumed_objects import AssumedObjects
 from podium.plugins.volume_binding.node_reach import NodeReach
 from podium.plugins.volume_binding.plugin import bound_to

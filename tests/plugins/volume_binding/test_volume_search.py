@@ -15,13 +15,14 @@ from support.plugins.storage_builders import (
 )
 from support.plugins.volume_clusters import DRIVER, ZONE, cluster_of, planned, plugin_for, pod_with
 
-from podium.kubernetes.kinds.storage import PersistentVolume
 from podium.cluster.state import Cluster
-from podium.kubernetes.releases.feature_gates import FeatureGates, Release
 from podium.config.plugin_args import VolumeBindingArgs
 from podium.framework.handle import Handle
 from podium.framework.status import Status, error, unresolvable
 from podium.framework.waiting import WaitingPods
+from podium.kubernetes.kinds.storage import PersistentVolume
+from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.kubernetes.releases.version import Version
 from podium.plugins.volume_binding.plugin import VolumeBinding, VolumeState
 from podium.testing import cycle_for, filter_answers
 
@@ -204,7 +205,7 @@ def test_the_state_forgets_what_was_found_for_other_nodes() -> None:
 
 def test_a_claim_of_an_attributes_class_fails_while_the_gate_is_off() -> None:
     cluster = cluster_of(local("v"), delayed("c", volumeAttributesClassName="gold"))
-    off = FeatureGates({"VolumeAttributesClass": False}, emulated=Release(1, 35))
+    off = FeatureGates({"VolumeAttributesClass": False}, emulated=Version(1, 35))
     plugin = VolumeBinding(VolumeBindingArgs(), Handle(cluster, off, WaitingPods()))
     told = filter_answers(plugin, pod_with("c"), cluster)["n"]
     assert told == error(

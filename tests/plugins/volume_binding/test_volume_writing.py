@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from msgspec.structs import replace
@@ -16,18 +16,20 @@ from support.plugins.storage_builders import (
     put,
 )
 
-from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
 from podium.config.plugin_args import VolumeBindingArgs
-from podium.framework.api_handle import ApiHandle
+from podium.framework.api_handle import ApiHandle, ObjectNotFound
 from podium.framework.cycle import Cycle
 from podium.framework.status import error
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
 from podium.plugins.volume_binding import VolumeBinding
 from podium.plugins.volume_binding.volume_writing import BindingFailure
 from podium.testing import FakeApi, cycle_for, make_cluster, make_handle, make_node, make_pod
 
 HOST = "kubernetes.io/hostname"
+K = TypeVar("K", bound=KubeObject)
 Event = Callable[[Cluster], None]
 
 
@@ -47,19 +49,13 @@ class VolumesApi(FakeApi):
     async def bind(self, pod: PodInfo, node_name: str) -> None:
         raise NotImplementedError
 
-    async def update_volume(self, volume: PersistentVolume) -> PersistentVolume:
-        stored = replace(volume, metadata=self._metadata(volume))
+    async def update(self, obj: K, *, base: K | None = None, subresource: str = "") -> K:
+        stored: K = replace(obj, metadata=self._metadata(obj))
         if self.shows_writes:
             put(self.cluster, stored)
         return stored
 
-    async def update_claim(self, claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
-        stored = replace(claim, metadata=self._metadata(claim))
-        if self.shows_writes:
-            put(self.cluster, stored)
-        return stored
-
-    def _metadata(self, written: PersistentVolume | PersistentVolumeClaim) -> Any:
+    def _metadata(self, written: KubeObject) -> Any:
         name = written.metadata.name
         if name in self.refuses:
             raise RuntimeError(f"{name} has been modified")
@@ -299,10 +295,10 @@ def test_a_refused_write_keeps_what_was_written_and_takes_back_the_rest() -> Non
     assert plugin.filter(after, api.cluster.nodes.all_rows()) is None
 
 
-def test_a_handle_that_cannot_write_volumes_is_an_error() -> None:
+def test_a_volume_that_the_server_does_not_have_fails_the_binding() -> None:
     plugin, cycle, _ = reserved()
-    expected = error("the API handle cannot write volumes and claims")
-    assert run(plugin, cycle, FakeApi()) == expected
+    with pytest.raises(ObjectNotFound, match='persistentvolumes "v" not found'):
+        run(plugin, cycle, FakeApi())
 
 
 def test_prebind_without_a_plan_is_an_error() -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cli.command_line import EXAMPLES, Raw, podium, writer
+from support.cli.command_line import EXAMPLES, Raw, podium, priority_class, writer
 
 CONFIG = str(EXAMPLES / "scheduler-plugins" / "capacity-scheduling.yaml")
 GATES = "GenericWorkload=true,GangScheduling=true,WorkloadAwarePreemption=true"
@@ -43,9 +43,15 @@ def gang(namespace: str, size: int, priority: int) -> list[Raw]:
         "apiVersion": "scheduling.k8s.io/v1alpha2",
         "kind": "PodGroup",
         "metadata": {"name": "gang", "namespace": namespace},
-        "spec": {"schedulingPolicy": {"gang": {"minCount": size}}, "priority": priority},
+        "spec": {
+            "schedulingPolicy": {"gang": {"minCount": size}},
+            "priorityClassName": f"at-{priority}",
+        },
     }
-    named: Any = {"schedulingGroup": {"podGroupName": "gang"}, "priority": priority}
+    named: Any = {
+        "schedulingGroup": {"podGroupName": "gang"},
+        "priorityClassName": f"at-{priority}",
+    }
     return [group, *(pod(namespace, f"gang-{n}", **named) for n in range(size))]
 
 
@@ -53,7 +59,14 @@ def evicted(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, *objects: Raw
 ) -> tuple[list[str], list[str]]:
     """(who left, which members of the gang have a node)"""
-    arguments = ("simulate", "-f", writer(tmp_path)(*objects), "--config", CONFIG, "-o", "json")
+    named = {
+        str(each["spec"]["priorityClassName"])
+        for each in objects
+        if "priorityClassName" in each.get("spec", {})
+    }
+    classes = [priority_class(name, int(name.removeprefix("at-"))) for name in sorted(named)]
+    files = writer(tmp_path)(*classes, *objects)
+    arguments = ("simulate", "-f", files, "--config", CONFIG, "-o", "json")
     found = podium(capsys, *arguments, "--feature-gates", GATES).decoded()
     left = sorted(each["pod"] for each in found["evictions"])
     return left, sorted(each["name"] for each in found["pods"] if each["node"])
@@ -61,7 +74,8 @@ def evicted(
 
 def running(namespace: str, count: int, priority: int) -> list[Raw]:
     return [
-        pod(namespace, f"{namespace}-{n}", nodeName="n", priority=priority) for n in range(count)
+        pod(namespace, f"{namespace}-{n}", nodeName="n", priorityClassName=f"at-{priority}")
+        for n in range(count)
     ]
 
 

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from support.scheduler_plugins.gpu_cluster import cards_held, cards_of, gpu_cluster, gpu_node
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.packing.node_columns import NodeColumns
 from podium.gpu.packing.policies import POLICIES, Scored, fgd
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.scheduler_plugins import find_plugin
 from podium.scheduler_plugins.gpu_packing.plugin import PackingPlugin
 from podium.scheduler_plugins.gpu_share.plugin import GPUShare

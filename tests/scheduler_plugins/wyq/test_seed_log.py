@@ -12,8 +12,8 @@ from support.waiting import PATIENCE_S
 from podium.apiserver.serving.server import ApiServer, ServerOptions
 from podium.client.resources import PODS
 from podium.config.effective import effective
-from podium.kubernetes.releases.feature_gates import DEFAULT_GATES
 from podium.config.load import load_file
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.plugins import in_tree_registry
 from podium.processes.cluster_scheduler import SchedulerPlan
 from podium.processes.kube_log import log_at
@@ -77,12 +77,12 @@ def cluster_log(capsys: pytest.CaptureFixture[str], verbosity: int) -> list[str]
     plan = ClusterPlan(
         SimulatedClusterOptions(nodes=nodes(), controllers=ALL),
         SchedulerPlan(
-            equip(configuration, in_tree_registry(), ()), DEFAULT_GATES, log=log_at(verbosity)
+            equip(configuration, in_tree_registry(), ()), FeatureGates(), log=log_at(verbosity)
         ),
     )
 
     async def main() -> None:
-        server = ApiServer(ServerOptions(taint_new_nodes=True, gates=DEFAULT_GATES))
+        server = ApiServer(ServerOptions(taint_new_nodes=True, gates=FeatureGates()))
         async with asyncio.timeout(PATIENCE_S), whole_cluster(server, plan) as cluster:
             await _until_ready(cluster)
             await cluster.client.create(PODS, POD, "default")

@@ -13,6 +13,8 @@ from support.simulated_cluster.controller_objects import (
     timestamp,
 )
 
+from podium.kubernetes.controllers.claims import POD_CLAIM, ResourceClaimTemplate
+from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.kinds.devices import ResourceClaim
 from podium.simulated_cluster.controllers.pod_claims import (
     EphemeralVolumes,
@@ -21,8 +23,6 @@ from podium.simulated_cluster.controllers.pod_claims import (
 )
 from podium.simulated_cluster.controllers.resource_claims import FINALIZER, ResourceClaims, decide
 from podium.simulated_cluster.informers import Informers
-from podium.kubernetes.controllers.claims import POD_CLAIM, ResourceClaimTemplate
-from podium.kubernetes.controllers.pods import Pod
 
 EPHEMERAL = {
     "name": "scratch",

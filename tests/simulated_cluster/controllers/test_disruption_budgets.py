@@ -13,18 +13,18 @@ from support.simulated_cluster.controller_objects import (
     written_status,
 )
 
-from podium.kubernetes.kinds.meta import OwnerReference
-from podium.kubernetes.kinds.workloads import PodDisruptionBudget
-from podium.simulated_cluster.actions import Plan
-from podium.simulated_cluster.controllers.disruption_budgets import DisruptionBudgets, decide
-from podium.simulated_cluster.informers import Informers
+from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.workloads import (
     Deployment,
     ReplicaSet,
     ReplicationController,
     StatefulSet,
 )
-from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.kinds.meta import OwnerReference
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
+from podium.simulated_cluster.actions import Plan
+from podium.simulated_cluster.controllers.disruption_budgets import DisruptionBudgets, decide
+from podium.simulated_cluster.informers import Informers
 
 
 def budget(status: dict[str, Any] | None = None, **spec: Any) -> PodDisruptionBudget:

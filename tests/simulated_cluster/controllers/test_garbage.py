@@ -7,9 +7,10 @@ from support.live.scripted_server import ScriptedServer, make_object, refusal, r
 from support.live.virtual_loop import run_virtually
 from support.simulated_cluster.controller_objects import build, shown, timestamp
 
-from podium.kubernetes.kinds.meta import KubeObject, OwnerReference
 from podium.client import KubeClient
 from podium.client.resources import DEPLOYMENTS, PODS, REPLICA_SETS
+from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.kinds.meta import KubeObject, OwnerReference
 from podium.simulated_cluster.controllers.garbage import (
     FOREGROUND,
     ORPHAN,
@@ -21,7 +22,6 @@ from podium.simulated_cluster.controllers.garbage import (
 )
 from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.request_executor import RequestExecutor
-from podium.kubernetes.controllers.pods import Pod
 
 
 def thing(name: str, *owners: str, blocks: bool = True, **metadata: Any) -> KubeObject:

@@ -4,6 +4,7 @@ from typing import Any
 
 from support.simulated_cluster.controller_objects import build, creations, moment, patches, shown
 
+from podium.kubernetes.controllers.workloads import ConfigMap
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.simulated_cluster.controllers.namespace_contents import (
     ROOT_CA,
@@ -11,7 +12,6 @@ from podium.simulated_cluster.controllers.namespace_contents import (
     ServiceAccounts,
 )
 from podium.simulated_cluster.informers import Informers
-from podium.kubernetes.controllers.workloads import ConfigMap
 
 
 def informers(**metadata: Any) -> Informers:

@@ -14,10 +14,10 @@ from support.simulated_cluster.controller_objects import (
     written_status,
 )
 
+from podium.kubernetes.controllers.nodes import Lease, Node
 from podium.simulated_cluster.actions import Plan
 from podium.simulated_cluster.controllers.node_lifecycle import NodeLifecycle, decide
 from podium.simulated_cluster.informers import Informers
-from podium.kubernetes.controllers.nodes import Lease, Node
 
 
 def taints_of(made: Plan) -> set[tuple[str, str]]:

@@ -13,10 +13,10 @@ from support.simulated_cluster.controller_objects import (
     written_status,
 )
 
+from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.kinds.node import Taint
 from podium.simulated_cluster.controllers.taint_eviction import Departure, TaintEviction, decide
 from podium.simulated_cluster.informers import Informers
-from podium.kubernetes.controllers.pods import Pod
 
 AWAY = Taint(key="away", effect="NoExecute")
 BROKEN = Taint(key="broken", effect="NoExecute")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from podium.golang.errors import InputError
 from podium.cli.node_options import read_nodes
+from podium.golang.errors import InputError
 from podium.gpu.cards import find_mistake
 from podium.gpu.dialects import DIALECTS, find_dialect
 from podium.gpu.mig import find_instance

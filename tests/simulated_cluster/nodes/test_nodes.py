@@ -15,6 +15,7 @@ from support.simulated_cluster.controller_objects import (
 )
 
 from podium.golang.errors import InputError
+from podium.kubernetes.controllers.nodes import Lease, Node, NodeStatus
 from podium.simulated_cluster.actions import Plan
 from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.nodes.allocatable import AllocatableFollower, allocatable_after
@@ -25,7 +26,6 @@ from podium.simulated_cluster.nodes.templates import (
     nodes_from,
     read_templates,
 )
-from podium.kubernetes.controllers.nodes import Lease, Node, NodeStatus
 
 GPU = b"""
 apiVersion: v1

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from support.simulated_cluster.controller_objects import build, pod, timestamp
 
-from podium.simulated_cluster.pods.admission import Rejection, admit
 from podium.kubernetes.controllers.nodes import Node
 from podium.kubernetes.controllers.pods import Pod
+from podium.simulated_cluster.pods.admission import Rejection, admit
 
 LABELS = {"podium.dev/simulated": "true", "disk": "ssd"}
 

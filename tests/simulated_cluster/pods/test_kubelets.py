@@ -13,6 +13,7 @@ from support.simulated_cluster.controller_objects import (
     written_status,
 )
 
+from podium.kubernetes.controllers.pods import Pod
 from podium.simulated_cluster.actions import Plan
 from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.pods.durations import seconds_of
@@ -20,7 +21,6 @@ from podium.simulated_cluster.pods.kubelet_facts import find_facts
 from podium.simulated_cluster.pods.kubelets import Kubelets, Pending, decide
 from podium.simulated_cluster.pods.stage_files import default_stages, read_stages
 from podium.simulated_cluster.pods.stages import share
-from podium.kubernetes.controllers.pods import Pod
 
 USUAL = default_stages()
 

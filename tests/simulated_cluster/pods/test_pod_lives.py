@@ -5,11 +5,11 @@ from typing import Any
 import msgspec
 from support.simulated_cluster.controller_objects import condition, moment, pod
 
+from podium.kubernetes.controllers.nodes import Node
+from podium.kubernetes.controllers.pods import Pod
 from podium.simulated_cluster.pods.container_runs import ContainerRuns
 from podium.simulated_cluster.pods.kubelet_facts import find_facts, stop_s
 from podium.simulated_cluster.pods.pod_lives import life_status, live_on
-from podium.kubernetes.controllers.nodes import Node
-from podium.kubernetes.controllers.pods import Pod
 
 
 class Story:

@@ -16,11 +16,11 @@ from podium.apiserver.http.messages import Request, Response, headers_of, parame
 from podium.apiserver.http.refusals import refusal
 from podium.apiserver.http.resource_handlers import WatchAnswer
 from podium.apiserver.requests.watching import Watch
-from podium.kubernetes.resources.runtime_config import EVERYTHING, RuntimeConfig
 from podium.apiserver.serving.assembly import build_service
-from podium.kubernetes.status_errors import StatusError
 from podium.apiserver.store.store import Store
-from podium.kubernetes.releases.feature_gates import DEFAULT_GATES, FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.kubernetes.resources.runtime_config import EVERYTHING, RuntimeConfig
+from podium.kubernetes.status_errors import StatusError
 from podium.testing import FakeClock
 
 TOKEN = "a-token-for-tests"
@@ -62,7 +62,7 @@ class Api:
     def __init__(
         self,
         store: Store | None = None,
-        gates: FeatureGates = DEFAULT_GATES,
+        gates: FeatureGates | None = None,
         runtime_config: RuntimeConfig = EVERYTHING,
         authority: bytes = b"",
     ) -> None:

@@ -9,7 +9,6 @@ gates of the server that are not to have their defaults.
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 import yaml
 from support.apiserver.api_calls import APPLY, JSON_PATCH, MERGE, STRATEGIC, TOKEN, Api, Watching
 
+from podium.golang.yaml_reader import PARSER
 from podium.kubernetes.releases.feature_gates import FeatureGates
 
 ABSENT = "<absent>"
@@ -25,17 +25,14 @@ TYPES = {"apply": APPLY, "json": JSON_PATCH, "merge": MERGE, "strategic": STRATE
 
 @dataclass(frozen=True)
 class Conversation:
-    name: str
     title: str
     steps: list[dict[str, Any]]
     gates: dict[str, bool]
 
 
-def conversations(directory: Path) -> Iterator[Conversation]:
-    for path in sorted(directory.glob("*.yaml")):
-        document = yaml.safe_load(path.read_text())
-        gates = document.get("gates", {})
-        yield Conversation(path.stem, document["title"], document["steps"], gates)
+def read_conversation(path: Path) -> Conversation:
+    document = yaml.load(path.read_text(), PARSER)
+    return Conversation(document["title"], document["steps"], document.get("gates", {}))
 
 
 class Talk:

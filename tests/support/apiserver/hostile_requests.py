@@ -21,7 +21,7 @@ from support.apiserver.hostile_values import (
     spoilt,
 )
 
-from podium.apiserver.resources.builtin import BUILTIN
+from podium.kubernetes.resources.builtin import builtin_resources
 from podium.kubernetes.resources.resource import Resource
 
 
@@ -212,7 +212,7 @@ def hostile_requests(draw: st.DrawFn) -> Hostile:
     headers = {"accept": "application/json" if sane and draw(_MOSTLY) else draw(_ACCEPTS)}
     resource, subresource, name = None, "", ""
     if draw(_MOSTLY):
-        resource = draw(st.sampled_from((*BUILTIN, CUSTOM)))
+        resource = draw(st.sampled_from((*builtin_resources(), CUSTOM)))
         path, name, subresource = draw(_sane_paths(resource) if sane else _odd_paths(resource))
     else:
         path = draw(_OTHER_PATHS)
@@ -315,7 +315,7 @@ FORMS = (
 @st.composite
 def creations(draw: st.DrawFn) -> Hostile:
     """The creation of an object `b` with any of the fields of its kind, more or less right."""
-    resource = draw(st.sampled_from((*BUILTIN, CUSTOM)))
+    resource = draw(st.sampled_from((*builtin_resources(), CUSTOM)))
     value = draw(bodies(resource))
     if isinstance(value, dict):
         metadata = value.get("metadata")

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from support.apiserver.schema_values import json_values, objects_of
 from support.apiserver.smallest_objects import KINDS, smallest
 
-from podium.kubernetes.resources.resource import Resource
-from podium.apiserver.schema import schema_of
 from podium.bench.hostile_bodies import QUEUE_DEFINITION
+from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.schema import schema_of
 
 CUSTOM = Resource("example.com", "v1", "Queue", "queues", "queue", namespaced=True, is_custom=True)
 QUEUE = {"spec": {"replicas": 3, "name": "abc", "items": [{"key": "a"}], "open": {"x": [1]}}}

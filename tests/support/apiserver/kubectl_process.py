@@ -44,6 +44,9 @@ def _ends(by_release: dict[tuple[int, int], Path]) -> tuple[tuple[int, int], ...
 
 
 def _release(path: Path) -> tuple[int, int]:
+    named = re.fullmatch(r"kubectl\.(\d+)\.(\d+)", path.name)
+    if named:
+        return int(named[1]), int(named[2])
     told = subprocess.run(
         [str(path), "version", "--client", "-o", "json"],
         capture_output=True,

@@ -7,8 +7,8 @@ from support.apiserver.hostile_values import CUSTOM, QUEUE
 from support.apiserver.smallest_objects import KINDS, smallest
 from support.apiserver.written_objects import ALL_GATES
 
-from podium.kubernetes.resources.resource import Resource
 from podium.bench.hostile_bodies import QUEUE_DEFINITION
+from podium.kubernetes.resources.resource import Resource
 
 
 def populated() -> Api:

@@ -17,7 +17,7 @@ from support.waiting import PATIENCE_S
 from podium.apiserver.http.app import Application
 from podium.apiserver.serving.kubeconfig import kubeconfig
 from podium.apiserver.serving.server import ApiServer, ServerOptions
-from podium.kubernetes.releases.feature_gates import DEFAULT_GATES, FeatureGates
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.serving import WebServer
 
 
@@ -81,8 +81,8 @@ class RecordedServer(ApiServer):
 
 
 @contextmanager
-def recorded_server(gates: FeatureGates = DEFAULT_GATES) -> Iterator[RecordedServer]:
-    server = RecordedServer(ServerOptions(gates=gates))
+def recorded_server(gates: FeatureGates | None = None) -> Iterator[RecordedServer]:
+    server = RecordedServer(ServerOptions(gates=gates or FeatureGates()))
     loops: list[asyncio.AbstractEventLoop] = []
     ready = threading.Event()
 

@@ -13,9 +13,9 @@ import yaml
 from support.apiserver.apiserver_cases import recorded_steps
 from support.apiserver.written_objects import RESOURCES, Object, Shelf, resource_of
 
-from podium.apiserver.admission import SYSTEM_CLASSES
+from podium.kubernetes.admission import SYSTEM_CLASSES
 from podium.kubernetes.resources.resource import Resource
-from podium.apiserver.schema import DecodeError
+from podium.kubernetes.schema import DecodeError
 from podium.kubernetes.status_errors import StatusError
 
 _ELSEWHERE = (400, 405, 409, 429, 500)  # decoding, versions and verbs are not of the pure parts

@@ -12,7 +12,8 @@ from typing import Any
 from support.apiserver.api_calls import APPLY, JSON_PATCH, MERGE, STRATEGIC
 from support.apiserver.smallest_objects import smallest
 
-from podium.kubernetes.resources.resource import Resource, Subresource
+from podium.kubernetes.kinds.record import Subresource
+from podium.kubernetes.resources.resource import Resource
 
 NAMESPACE = "ns"
 NAME = "a"

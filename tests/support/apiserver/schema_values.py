@@ -5,7 +5,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from podium.apiserver.schema import Schema
+from podium.kubernetes.schema import Schema
 from podium.kubernetes.schema.shapes import (
     AnyValue,
     Form,

@@ -9,7 +9,7 @@ from typing import Any
 
 from support.apiserver.written_objects import NOW, RESOURCES, UID, Object, Shelf, read, resource_of
 
-from podium.apiserver import conversion, strategy, validation
+from podium.kubernetes import conversion, strategy, validation
 from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.status_errors import StatusError
 

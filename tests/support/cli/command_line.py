@@ -56,6 +56,15 @@ def pod(name: str, cpu: str = "1", **spec: Any) -> Raw:
     }
 
 
+def priority_class(name: str, value: int) -> Raw:
+    return {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": name},
+        "value": value,
+    }
+
+
 def writer(directory: Path) -> Write:
     """A function that writes objects into a file and gives back its name."""
 

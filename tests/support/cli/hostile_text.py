@@ -67,9 +67,12 @@ def cluster(text: str) -> list[Raw]:
     stored = pod(f"v-{text}", volumes=claims)
     priority = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "value": 5}
     priority["metadata"] = {"name": text}
-    return [
+    objects = [
         node("a"), tainted, priority, running, placed, picky, large, gated, foreign, stored,
     ]  # fmt: skip
+    for obj in objects:  # as a cluster with such names has stored them; new ones are refused
+        obj["metadata"]["resourceVersion"] = "1"
+    return objects
 
 
 def write_json(path: Path, document: Any) -> str:

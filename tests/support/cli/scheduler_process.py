@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from podium.golang.documents import read_documents
 from podium.cli import main
+from podium.golang.documents import read_documents
 
 KUBECONFIG = """\
 apiVersion: v1

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from podium.apiserver.schema import schema_of
-from podium.kubernetes.schema.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
 from podium.client import ResourceType
+from podium.kubernetes.schema import schema_of
+from podium.kubernetes.schema.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
 
 CANARY = "canary:"
 _MAX_DEPTH = 12

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from podium.golang.json_values import JsonObject
 from podium.apiserver.access import authorisation
 from podium.apiserver.access.attempts import Attempt
 from podium.apiserver.access.rules import grants
+from podium.golang.json_values import JsonObject
 
 Right = tuple[str, str, str, str]
 """Verb, group, resource with subresource, name or "" for every name."""

@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 from support.apiserver.kubectl_process import installed, required
-from support.e2e.pending_workloads import Manifest, PendingWorkload
+from support.e2e.pending_workloads import PendingWorkload
 from support.e2e.up_process import Objects, UpProcess
+from support.e2e.workload_manifests import Manifest
 from support.waiting import PATIENCE_S, wait_until
 
 from podium.cli import main

@@ -19,7 +19,7 @@ _ROOT = f"{Path(podium.__file__).parent}/"
 
 _MAY_GO_ON = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
 
-ENGINE_ROOMS = ("engine", "plugins", "framework", "cluster", "config", "cel", "api")
+ENGINE_ROOMS = ("engine", "plugins", "framework", "cluster", "config", "kubernetes", "golang")
 """The engine and everything below it; the rest are drivers."""
 
 

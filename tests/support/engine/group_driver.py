@@ -12,7 +12,6 @@ from podium.kubernetes.kinds.meta import KubeStruct
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.pod_groups import PodGroup
-from podium.engine.requests import PatchPodGroupStatus, PreemptForGroup, Request
 from podium.testing import FakeCluster, make_node
 from podium.testing import make_pod as pending
 
@@ -73,22 +72,7 @@ class GroupDriver(FakeCluster):
     def __init__(
         self, *objects: KubeStruct, gates: Mapping[str, bool] | None = None, **more: Any
     ) -> None:
-        self.group_patches: list[PatchPodGroupStatus] = []
-        self.group_preemptions: list[PreemptForGroup] = []
         super().__init__(*objects, gates=GANGS if gates is None else gates, **more)
-
-    def collect(self) -> None:
-        others: list[Request] = []
-        for request in self.engine.take_requests():
-            match request:
-                case PatchPodGroupStatus():
-                    self.group_patches.append(request)
-                case PreemptForGroup():
-                    self.group_preemptions.append(request)
-                case _:
-                    others.append(request)
-        self.engine.state.requests = others
-        super().collect()
 
     def told(self) -> dict[str, tuple[str, str]]:
         """Pod -> reason and message of its last condition."""

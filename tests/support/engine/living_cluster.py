@@ -25,13 +25,13 @@ from support.engine.mischief import Mischief
 from support.engine.pod_shapes import NODE_NAMES, POD_NAMES, apps, nodes, pods
 from support.engine.small_world import ApiError, SmallWorld
 
-from podium.kubernetes.kinds.pod import Pod, Toleration
-from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.config.load import load_configuration
 from podium.config.types import API_VERSION, KIND
 from podium.engine.choice import Seeded
 from podium.engine.scheduler import Attempt, Engine
 from podium.framework.status import Code
+from podium.kubernetes.kinds.pod import Pod, Toleration
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.plugins import in_tree_registry
 from podium.testing import FakeClock
 

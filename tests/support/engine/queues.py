@@ -7,7 +7,6 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.nominator import Nominator
 from podium.cluster.pod_info import PodInfo, PodInfos
 from podium.engine.queue import SchedulingQueue
@@ -16,6 +15,7 @@ from podium.engine.queue.queueing_hints import Interest, Interests
 from podium.framework.events import Action, ClusterEvent, Registration, Resource
 from podium.framework.queued import QueuedPod
 from podium.framework.status import Status, unresolvable
+from podium.kubernetes.kinds.pod import Pod
 from podium.testing import FakeClock, make_pod
 
 PROFILE = "default-scheduler"

@@ -11,16 +11,16 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from podium.kubernetes.kinds.meta import KubeStruct
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod, PodCondition
 from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo
 from podium.engine.binding_cycle import Binding
-from podium.offline.in_memory_objects import EngineApi
 from podium.engine.requests import Bind, Nominate, PatchStatus, Preempt, Request
 from podium.engine.scheduler import Engine
 from podium.framework.status import Status
+from podium.kubernetes.kinds.meta import KubeStruct
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod, PodCondition
+from podium.offline.in_memory_api import InMemoryApi
 from podium.testing import FakeClock
 
 T = TypeVar("T")
@@ -32,7 +32,7 @@ class ApiError(Exception):
     """What the API server says no to."""
 
 
-class SmallWorld(EngineApi):
+class SmallWorld(InMemoryApi):
     def __init__(self, engine: Engine, clock: FakeClock) -> None:
         super().__init__(engine)
         self.engine = engine

@@ -12,10 +12,11 @@ from support.engine.storage_world import StorageWorld
 from support.plugins.device_builders import exactly
 from support.plugins.device_builders import make_claim as make_device_claim
 
+from podium.cluster.catalog import object_key
+from podium.kubernetes.controllers.provisioning import NO_PROVISIONER, bind_claim
 from podium.kubernetes.kinds.devices import ResourceClaim
 from podium.kubernetes.kinds.meta import ObjectMeta, OwnerReference
 from podium.kubernetes.kinds.pod import Pod, PodResourceClaimStatus
-from podium.kubernetes.rules.quantity import nano
 from podium.kubernetes.kinds.storage import (
     BOUND_BY_CONTROLLER,
     SELECTED_NODE,
@@ -25,13 +26,12 @@ from podium.kubernetes.kinds.storage import (
     PersistentVolumeClaim,
     StorageClass,
 )
-from podium.cluster.catalog import object_key
+from podium.kubernetes.rules.quantity import nano
 from podium.plugins.dynamic_resources.claim_writing import FINALIZER, deallocated
 from podium.plugins.volume_binding.pod_volumes import (
     is_fully_bound,
 )
 from podium.simulator.volumes import provision_volume
-from podium.kubernetes.controllers.provisioning import NO_PROVISIONER, bind_claim
 
 Task = Callable[[], object]
 

@@ -8,43 +8,40 @@ What no scheduler may do is noted (`wrong`) where the write arrives: taking a vo
 another claim, a device that another claim has, or binding a pod before its claims are its own.
 """
 
-from collections.abc import Coroutine, Generator, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import Coroutine, Generator, Iterator, Mapping, Sequence
+from contextlib import suppress
 from types import coroutine
 from typing import Any, TypeVar
 
+import msgspec
 from msgspec.structs import replace
 from support.engine.small_world import ApiError, SmallWorld
 
-from podium.kubernetes.kinds.devices import ResourceClaim
-from podium.kubernetes.kinds.meta import KubeStruct, ObjectMeta
-from podium.kubernetes.kinds.pod import (
-    NodeAllocatableResourceClaimStatus,
-    Pod,
-    PodExtendedResourceClaimStatus,
-)
-from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
 from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import PodInfo
 from podium.engine.binding_cycle import Binding
 from podium.engine.requests import PluginWrite, Request
-from podium.framework.status import Status
-from podium.plugins.dynamic_resources.attempt_state import ClaimsState
-from podium.plugins.dynamic_resources.claim_writing import (
-    ClaimWrite,
-    ClearClaimStatuses,
-    Deallocate,
-    DeleteClaim,
-    ReleaseReservation,
-    WriteConflict,
-    deallocated,
-    released,
+from podium.framework.api_handle import (
+    ApiCallFailed,
+    DeferredWrite,
+    ObjectConflict,
+    ObjectNotFound,
 )
+from podium.framework.status import Status
+from podium.kubernetes.kinds.devices import ResourceClaim
+from podium.kubernetes.kinds.meta import KubeObject, KubeStruct, ObjectMeta
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
+from podium.kubernetes.kinds.typed_objects import convert_object
+from podium.kubernetes.rules.merge_patch import merge
+from podium.plugins.dynamic_resources.attempt_state import ClaimsState
+from podium.plugins.dynamic_resources.claim_writing import ClearClaimStatuses
 from podium.plugins.dynamic_resources.pod_claims import is_reserved_for
 from podium.plugins.volume_binding.plugin import VolumeState
 from podium.plugins.volume_binding.pod_volumes import is_fully_bound
 
 K = TypeVar("K", bound=KubeStruct)
+ObjectT = TypeVar("ObjectT", bound=KubeObject)
 Run = Coroutine[Any, Any, Status | None]
 
 DeviceName = tuple[str, str, str]
@@ -70,10 +67,11 @@ class StorageWorld(SmallWorld):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self.writes: list[ClaimWrite] = []
+        self.writes: list[DeferredWrite] = []
         self.wrong: list[str] = []
         self._runs: dict[int, Run] = {}
         self._current: Binding | None = None
+        self._is_deferred = False
 
     # objects
 
@@ -104,9 +102,9 @@ class StorageWorld(SmallWorld):
         wanted = metadata_of(obj)
         stored = self.find(type(obj), object_key(wanted))
         if stored is None or metadata_of(stored).uid != wanted.uid:
-            raise ApiError(f"{object_key(wanted)} not found")
+            raise ObjectNotFound(f"{object_key(wanted)} not found")
         if metadata_of(stored).resource_version != wanted.resource_version:
-            raise WriteConflict(f"{object_key(wanted)} has been modified")
+            raise ObjectConflict(f"{object_key(wanted)} has been modified")
         return stored
 
     # the API handle: volumes
@@ -134,25 +132,6 @@ class StorageWorld(SmallWorld):
             await meanwhile()
         return None
 
-    async def update_volume(self, volume: PersistentVolume) -> PersistentVolume:
-        timed_out = await self._arrive()
-        stored = self._current_version(volume)
-        held, wanted = stored.spec.claim_ref, volume.spec.claim_ref
-        taken = held is not None and (wanted is None or held.uid not in ("", wanted.uid))
-        self._note_if(taken, f"{volume.metadata.name} belongs to another claim")
-        spec = replace(stored.spec, claim_ref=wanted)
-        metadata = replace(stored.metadata, annotations=volume.metadata.annotations)
-        return await self._answer(
-            self.store(replace(stored, metadata=metadata, spec=spec)), timed_out
-        )
-
-    async def update_claim(self, claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
-        timed_out = await self._arrive()
-        stored = self._current_version(claim)
-        self._note_if(bool(stored.spec.volume_name), f"{claim.metadata.name} has a volume")
-        metadata = replace(stored.metadata, annotations=claim.metadata.annotations)
-        return await self._answer(self.store(replace(stored, metadata=metadata)), timed_out)
-
     async def _arrive(self) -> bool:
         """A call on its way; true if its answer will be lost."""
         await meanwhile()
@@ -160,7 +139,7 @@ class StorageWorld(SmallWorld):
         if trouble == "refused":
             raise ApiError("refused")
         if trouble == "conflict":
-            raise WriteConflict("conflict")
+            raise ObjectConflict("conflict")
         return trouble == "timeout"
 
     async def _answer(self, stored: K, timed_out: bool = False) -> K:
@@ -169,53 +148,82 @@ class StorageWorld(SmallWorld):
             raise ApiError("timeout")
         return stored
 
-    # the API handle: devices
+    # the API handle: objects
 
-    def claim_turn(self, _uid: str) -> AbstractAsyncContextManager[None]:
-        return nullcontext()
-
-    async def get_resource_claim(self, namespace: str, name: str) -> ResourceClaim:
+    async def get(self, kind: type[ObjectT], name: str, namespace: str = "") -> ObjectT:
         await self._arrive()
-        found = self.find(ResourceClaim, f"{namespace}/{name}")
-        if found is None:
-            raise ApiError(f'resourceclaims.resource.k8s.io "{name}" not found')
+        found: KubeStruct | None = None
+        if issubclass(kind, Pod):
+            found = self.pods.get(f"{namespace}/{name}")
+        else:
+            found = self.find(kind, f"{namespace}/{name}")
+        if not isinstance(found, kind):
+            raise ObjectNotFound(f'{kind.__name__} "{name}" not found')
         return await self._answer(found)
 
-    async def create_resource_claim(
-        self, claim: ResourceClaim, *, generate_name: str
-    ) -> ResourceClaim:
+    async def create(self, obj: ObjectT, *, generate_name: str = "") -> ObjectT:
         await self._arrive()
         name = f"{generate_name}{self._version}"
-        metadata = replace(claim.metadata, name=name, uid=f"uid-{name}")
-        return await self._answer(self.store(replace(claim, metadata=metadata)))
+        metadata = replace(obj.metadata, name=name, uid=f"uid-{name}")
+        return await self._answer(self.store(replace(obj, metadata=metadata)))
 
-    async def update_resource_claim(self, claim: ResourceClaim) -> ResourceClaim:
-        await self._arrive()
-        stored = self._current_version(claim)
-        metadata = replace(stored.metadata, finalizers=claim.metadata.finalizers)
-        return await self._answer(self.store(replace(stored, metadata=metadata)))
-
-    async def update_resource_claim_status(self, claim: ResourceClaim) -> ResourceClaim:
+    async def update(
+        self, obj: ObjectT, *, base: ObjectT | None = None, subresource: str = ""
+    ) -> ObjectT:
         # An allocation whose answer is lost can be given to others before the watch shows it; so
-        # it is upstream. Here answers to these writes are late, never lost.
-        await self._arrive()
-        stored = self._current_version(claim)
-        before, after = stored.status.allocation, claim.status.allocation
-        replaced = before is not None and after != before
-        self._note_if(replaced, f"the allocation of {claim.metadata.name} is replaced by another")
-        return await self._answer(self.store(replace(stored, status=claim.status)))
+        # it is upstream. Here answers to the status of claims are late, never lost.
+        timed_out = await self._arrive() and not isinstance(obj, ResourceClaim)
+        stored = self._current_version(obj)
+        if subresource:
+            return await self._answer(self.store(self._with_status(stored, obj)), timed_out)
+        metadata = replace(
+            stored.metadata,
+            annotations=obj.metadata.annotations,
+            finalizers=obj.metadata.finalizers,
+        )
+        written: ObjectT = replace(stored, metadata=metadata)
+        if isinstance(stored, PersistentVolume) and isinstance(obj, PersistentVolume):
+            held, wanted = stored.spec.claim_ref, obj.spec.claim_ref
+            taken = held is not None and (wanted is None or held.uid not in ("", wanted.uid))
+            self._note_if(taken, f"{obj.metadata.name} belongs to another claim")
+            written = replace(written, spec=replace(stored.spec, claim_ref=wanted))
+        elif isinstance(stored, PersistentVolumeClaim):
+            self._note_if(bool(stored.spec.volume_name), f"{obj.metadata.name} has a volume")
+        return await self._answer(self.store(written), timed_out)
 
-    async def patch_extended_resource_claim_status(
-        self, pod: PodInfo, status: PodExtendedResourceClaimStatus
-    ) -> None:
-        await self._arrive()
-        self._patch(pod, {"extended_resource_claim_status": status})
+    def _with_status(self, stored: ObjectT, wanted: ObjectT) -> ObjectT:
+        assert isinstance(stored, ResourceClaim)
+        assert isinstance(wanted, ResourceClaim)
+        before, after = stored.status.allocation, wanted.status.allocation
+        taken_back = after is None and self._is_deferred
+        replaced = before is not None and after != before and not taken_back
+        self._note_if(replaced, f"the allocation of {wanted.metadata.name} is replaced by another")
+        return replace(stored, status=wanted.status)
 
-    async def patch_node_allocatable_claim_statuses(
-        self, pod: PodInfo, statuses: Sequence[NodeAllocatableResourceClaimStatus]
-    ) -> None:
+    async def patch(
+        self,
+        kind: type[ObjectT],
+        name: str,
+        patch: Mapping[str, Any],
+        namespace: str = "",
+        *,
+        subresource: str = "",
+    ) -> ObjectT:
+        """Of the status of pods; the rest is not asked for here."""
+        assert (kind, subresource) == (Pod, "status")
         await self._arrive()
-        self._patch(pod, {"node_allocatable_resource_claim_statuses": tuple(statuses)})
+        pod = self.pods.get(f"{namespace}/{name}")
+        if pod is None or pod.metadata.uid != patch["metadata"]["uid"]:
+            raise ObjectNotFound(f'pods "{name}" not found')
+        if not pod.spec.node_name:
+            merged = merge(msgspec.to_builtins(pod), patch)
+            status = convert_object(merged, Pod, strict=False).status
+            self.put_pod(replace(pod, status=status))
+        return kind()
+
+    async def delete(self, obj: KubeObject) -> None:
+        await self._arrive()
+        self.remove(self._current_version(obj))
 
     def devices_held_twice(self) -> list[DeviceName]:
         """Devices that belong to a claim and in any way to another one."""
@@ -307,26 +315,22 @@ class StorageWorld(SmallWorld):
     # what plugins ask for
 
     def _carry_out(self, request: Request) -> None:
-        if isinstance(request, PluginWrite) and isinstance(request.write, ClearClaimStatuses):
-            self._patch(request.pod, {"node_allocatable_resource_claim_statuses": None})
-        elif isinstance(request, PluginWrite):
-            assert isinstance(request.write, ClaimWrite)
+        if isinstance(request, PluginWrite):
+            assert isinstance(request.write, DeferredWrite)
             self.writes.append(request.write)
+            if isinstance(request.write, ClearClaimStatuses):
+                self.finish_write(-1)
         else:
             super()._carry_out(request)
 
     def finish_write(self, index: int, *, fails: bool = False) -> None:
         """Carry out a plugin's write, or let it fail, of which nobody hears."""
         write = self.writes.pop(index)
-        wanted = write.claim
-        current = self.find(ResourceClaim, object_key(wanted.metadata))
-        if fails or current is None or current.metadata.uid != wanted.metadata.uid:
+        if fails:
             return
-        match write:
-            case Deallocate():
-                if current.metadata.resource_version == wanted.metadata.resource_version:
-                    self.store(deallocated(current))
-            case ReleaseReservation():
-                self.store(released(current, write.pod_uid))
-            case DeleteClaim():
-                self.remove(current)
+        trouble, self.trouble, self._is_deferred = self.trouble, "", True
+        run = write.carry_out(self)
+        with suppress(StopIteration, ApiCallFailed):
+            while True:
+                run.send(None)
+        self.trouble, self._is_deferred = trouble, False

@@ -8,14 +8,14 @@ from typing import Any
 
 import msgspec
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.config.load import load_configuration
 from podium.engine.choice import FirstByName
 from podium.engine.decision import Decision
 from podium.engine.scheduler import Engine
 from podium.framework.status import Code
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.plugins import in_tree_registry
 from podium.testing import make_node, make_pod
 

@@ -3,14 +3,14 @@
 from itertools import count
 from typing import Any
 
-from podium.kubernetes.kinds.meta import KubeObject
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.config.load import load_configuration
 from podium.engine import Engine
 from podium.explain.proposals.proposal import Proposal
 from podium.explain.proposals.search import Answer, find_proposals
 from podium.explain.trial import Trial
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.plugins import in_tree_registry
 from podium.testing import make_node
 

@@ -2,10 +2,6 @@
 
 from typing import Any
 
-from podium.kubernetes.kinds.meta import KubeStruct
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.load import load_configuration
 from podium.config.types import API_VERSION, KIND
 from podium.engine import Engine
@@ -13,6 +9,10 @@ from podium.explain.cause import Cause
 from podium.explain.causes import find_causes, find_filter_causes
 from podium.explain.filter_examination import examine_filters
 from podium.framework.asking import Asker
+from podium.kubernetes.kinds.meta import KubeStruct
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.plugins import in_tree_registry
 
 

@@ -141,7 +141,8 @@ BY_NODE = (
         config=_ADDED_AFFINITY,
     ),
     PendingPod(
-        pod("feature", hostNetwork=True, hostUsers=False),
+        # Stored by a server with a gate that is closed by default.
+        pod("feature", hostNetwork=True, hostUsers=False, metadata={"resourceVersion": "1"}),
         "node-feature-missing",
         ("UserNamespacesHostNetworkSupport", "no node declares"),
         gates="NodeDeclaredFeatures=true,UserNamespacesSupport=true",

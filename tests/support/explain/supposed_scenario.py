@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from podium.explain.hypothesis import Hypothesis
+from podium.kubernetes.controllers.claims import release_claims
 from podium.kubernetes.kinds.devices import ResourceClaim
 from podium.kubernetes.kinds.meta import KubeObject
-from podium.explain.hypothesis import Hypothesis
 from podium.simulator import Scenario
-from podium.kubernetes.controllers.claims import release_claims
 
 
 def suppose(

@@ -10,9 +10,6 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from podium.golang.durations import Duration
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.config.types import Extender
 from podium.extenders.client import ExtenderClient
 from podium.extenders.objects import TypedObjects
@@ -25,6 +22,9 @@ from podium.framework.extender_calls import (
     PrioritizeCall,
     Victims,
 )
+from podium.golang.durations import Duration
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.testing import make_node, make_pod
 
 NODES = ("n1", "n2", "n3")

@@ -10,12 +10,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.growth import Ints, Rows, indices
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
-from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.load import load_configuration
 from podium.config.types import API_VERSION, KIND, Configuration
 from podium.engine.choice import Choice, FirstByName
@@ -47,6 +44,9 @@ from podium.framework.registry import Registry
 from podium.framework.status import Status
 from podium.framework.verdict import Verdict, per_row
 from podium.framework.waiting import WaitingPods
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.releases.feature_gates import FeatureGates
 
 Log = list[str]
 T = TypeVar("T")

@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.config.load import load_configuration
 from podium.config.types import API_VERSION, KIND
 from podium.gpu.defragmentation import Defragmenter
 from podium.gpu.dialects import find_dialect
 from podium.gpu.move_table import MoveTable
 from podium.gpu.moves import Defragmentation
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.plugins import in_tree_registry
 from podium.simulator import Scenario
 from podium.simulator.gpu_moves import SimulatedMoves

@@ -10,14 +10,14 @@ from typing import Any
 
 import msgspec
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.client import KubeClient, LoopClock, ObjectStore, Reflector
 from podium.client.resources import NODES, PODS
 from podium.gpu.cards import NO_CARDS, NodeCards
 from podium.gpu.dialects.dialect import Dialect
 from podium.gpu.dialects.stale import GRACE_PERIOD_S
 from podium.gpu.held_cards import held_cards
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 
 
 class CardJudge:

@@ -6,10 +6,10 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from podium.gpu.dialects.dialect import NodeWrite, PodWrite
 from podium.kubernetes.kinds.meta import ObjectMeta, ResourceList
 from podium.kubernetes.kinds.node import Node, NodeStatus
 from podium.kubernetes.kinds.pod import Pod
-from podium.gpu.dialects.dialect import NodeWrite, PodWrite
 
 NOW = 1_800_000_000.0  # 2027-01-15T08:00:00Z
 Limits = Mapping[str, int | str]

@@ -4,11 +4,11 @@ from typing import Any
 
 import msgspec
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.allocations import Allocation, CardShare
 from podium.gpu.cards import Card
 from podium.gpu.dialects import find_dialect
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 
 NOW = 1_800_000_000.0
 HAMI = find_dialect("hami")

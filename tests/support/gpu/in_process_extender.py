@@ -14,12 +14,8 @@ from urllib.parse import urlsplit
 import msgspec
 from support.live.moody_transport import refusal
 
-from podium.kubernetes.rules.merge_patch import merge
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.client import KubeClient
 from podium.client.transport import Reply, Request, Stream
-from podium.engine.in_memory_api import run_to_end
 from podium.extenders.answers import read_answer
 from podium.extenders.gpu.application import GPUExtenderApplication, GPUExtenderOptions
 from podium.extenders.objects import TypedObjects
@@ -27,7 +23,11 @@ from podium.extenders.requests import body_of, verb_of
 from podium.framework.asking import Answers, Calls
 from podium.framework.extender_calls import ExtenderAnswer, ExtenderCall
 from podium.gpu.dialects.dialect import Dialect
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.merge_patch import merge
 from podium.kubernetes.rules.quotas import ResourceQuota
+from podium.offline.in_memory_api import run_to_end
 
 URL = "http://gpu-extender/scheduler"
 

@@ -13,11 +13,11 @@ from support.gpu.extender_clusters import GPUCluster, RunningExtender
 from support.live.moody_transport import refusal
 from support.live.virtual_loop import sleep_virtually
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.client import DeleteOptions, KubeClient, RequestFailed, Transport, Unreachable
 from podium.client.resources import NODES, PODS
 from podium.client.transport import Reply, Request, Stream
 from podium.extenders.extender import ExtenderError
+from podium.kubernetes.kinds.pod import Pod
 
 FAILURES: Final = (
     "a binding failed",

@@ -16,10 +16,10 @@ from typing import Any
 from support.live.scripted_server import refusal, reply
 from support.live.virtual_loop import run_virtually, sleep_virtually
 
-from podium.golang.durations import Duration
 from podium.client import Clock, KubeClient, LoopClock, Unreachable
 from podium.client.transport import Reply, Request, Stream
 from podium.config.types import LeaderElectionConfiguration
+from podium.golang.durations import Duration
 from podium.live.leader_election import LeaderElection
 
 BEGIN_S = 1_800_000_000

@@ -11,10 +11,10 @@ from support.simulated_cluster.simulated_clusters import Cluster
 
 from podium.client import KubeClient
 from podium.client.resources import EVENTS, NODES, PODS
-from podium.kubernetes.releases.feature_gates import DEFAULT_GATES, FeatureGates
 from podium.config.types import Configuration
 from podium.engine import Engine
 from podium.engine.observer import Observer
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.live.assembly import Assembly
 from podium.processes.embedded_cluster import embedded_cluster
 from podium.simulated_cluster import SimulatedClusterOptions
@@ -34,7 +34,7 @@ def in_live_cluster(
     observers: Callable[[Engine], tuple[Observer, ...]] = lambda _: (),
     controllers: tuple[str, ...] = ALL,
     metrics: LiveMetrics | None = None,
-    gates: FeatureGates = DEFAULT_GATES,
+    gates: FeatureGates | None = None,
 ) -> None:
     """Run a scenario in a fresh cluster; `between` may stand between scheduler and server."""
 

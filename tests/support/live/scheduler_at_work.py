@@ -8,12 +8,12 @@ from random import Random
 from support.live.watched_metrics import LiveMetrics
 
 from podium.client import KubeClient
-from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.load import load_configuration
 from podium.config.types import Configuration
 from podium.engine import Engine
 from podium.engine.observer import Observer
 from podium.framework.points import Plugin
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.live.assembly import Assembly, live_engine
 from podium.plugins import in_tree_registry
 

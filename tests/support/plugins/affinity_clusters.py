@@ -6,10 +6,10 @@ import msgspec
 from hypothesis import strategies as st
 from support.plugins.affinity_reference import Namespaces
 
+from podium.cluster.state import Cluster
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import Namespace
-from podium.cluster.state import Cluster
 from podium.testing import make_cluster, make_node, make_pod
 
 KEYS = ("zone", "host", "rack")

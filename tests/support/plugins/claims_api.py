@@ -1,16 +1,24 @@
 """An API server for claims that remembers, refuses and is slow."""
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
+import msgspec
 from msgspec.structs import replace
 from support.plugins.device_builders import DeviceWorld
 
-from podium.kubernetes.kinds.devices import ResourceClaim
-from podium.kubernetes.kinds.pod import NodeAllocatableResourceClaimStatus, PodExtendedResourceClaimStatus
 from podium.cluster.pod_info import PodInfo
-from podium.plugins.dynamic_resources.claim_writing import WriteConflict
+from podium.framework.api_handle import ObjectConflict
+from podium.kubernetes.kinds.devices import ResourceClaim
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.kinds.pod import (
+    NodeAllocatableResourceClaimStatus,
+    Pod,
+    PodExtendedResourceClaimStatus,
+)
 from podium.testing import FakeApi
+
+K = TypeVar("K", bound=KubeObject)
 
 
 class ClaimsApi(FakeApi):
@@ -26,51 +34,55 @@ class ClaimsApi(FakeApi):
         self.extended: PodExtendedResourceClaimStatus | None = None
         self.claim_statuses: tuple[NodeAllocatableResourceClaimStatus, ...] = ()
 
-    def _store_claim(self, claim: ResourceClaim) -> ResourceClaim:
+    def _keep(self, claim: K) -> K:
+        assert isinstance(claim, ResourceClaim)
         version = str(len(self.calls) + 1000)
-        stored = replace(claim, metadata=replace(claim.metadata, resource_version=version))
-        self.stored[claim.metadata.name] = stored
+        stored: K = replace(claim, metadata=replace(claim.metadata, resource_version=version))
+        self.stored[claim.metadata.name] = stored  # type: ignore[assignment]
         return stored
 
-    def claim_turn(self, _uid: str) -> AbstractAsyncContextManager[None]:
-        return nullcontext()
-
-    async def get_resource_claim(self, namespace: str, name: str) -> ResourceClaim:
+    async def get(self, kind: type[K], name: str, namespace: str = "") -> K:
         self.calls.append(f"get {name}")
-        return self.stored[name]
+        found = self.stored[name]
+        assert isinstance(found, kind)
+        return found
 
-    async def create_resource_claim(
-        self, claim: ResourceClaim, *, generate_name: str
-    ) -> ResourceClaim:
+    async def create(self, obj: K, *, generate_name: str = "") -> K:
         name = f"{generate_name}x"
         self.calls.append(f"create {name}")
-        made = replace(claim, metadata=replace(claim.metadata, name=name, uid="made"))
-        stored = self._store_claim(made)
+        assert not obj.metadata.name
+        stored = self._keep(replace(obj, metadata=replace(obj.metadata, name=name, uid="made")))
         self.world.put(stored)
         return stored
 
-    async def update_resource_claim(self, claim: ResourceClaim) -> ResourceClaim:
-        self.calls.append(f"update {claim.metadata.name}")
-        return self._store_claim(claim)
-
-    async def update_resource_claim_status(self, claim: ResourceClaim) -> ResourceClaim:
-        self.calls.append(f"status {claim.metadata.name}")
-        if self.conflicts:
+    async def update(self, obj: K, *, base: K | None = None, subresource: str = "") -> K:
+        assert base is not None
+        assert base.metadata.resource_version == obj.metadata.resource_version
+        self.calls.append(f"{subresource or 'update'} {obj.metadata.name}")
+        if subresource and self.conflicts:
             self.conflicts -= 1
-            raise WriteConflict("the object has been modified")
-        return self._store_claim(claim)
+            raise ObjectConflict("the object has been modified")
+        return self._keep(obj)
 
-    async def patch_extended_resource_claim_status(
-        self, pod: PodInfo, status: PodExtendedResourceClaimStatus
-    ) -> None:
-        self.calls.append(f"patch {pod.pod.metadata.name}")
-        self.extended = status
-
-    async def patch_node_allocatable_claim_statuses(
-        self, pod: PodInfo, statuses: Sequence[NodeAllocatableResourceClaimStatus]
-    ) -> None:
-        self.calls.append(f"patch {pod.pod.metadata.name}")
-        self.claim_statuses = tuple(statuses)
+    async def patch(
+        self,
+        kind: type[K],
+        name: str,
+        patch: Mapping[str, Any],
+        namespace: str = "",
+        *,
+        subresource: str = "",
+    ) -> K:
+        assert (kind, subresource) == (Pod, "status")
+        self.calls.append(f"patch {name}")
+        for field, value in patch["status"].items():
+            if field == "extendedResourceClaimStatus":
+                self.extended = msgspec.convert(value, PodExtendedResourceClaimStatus)
+            else:
+                assert field == "nodeAllocatableResourceClaimStatuses"
+                kinds = tuple[NodeAllocatableResourceClaimStatus, ...]
+                self.claim_statuses = msgspec.convert(value, kinds)
+        return kind()
 
     async def tell(self, pod: PodInfo, reason: str, action: str, note: str) -> None:
         self.calls.append(f"{reason}: {note}")

@@ -5,15 +5,15 @@ from typing import Any
 
 import msgspec
 
-from podium.kubernetes.kinds.devices import DeviceClass, ResourceClaim, ResourceSlice
-from podium.golang.durations import Duration
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.config.plugin_args import DynamicResourcesArgs
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import FilterResult
 from podium.framework.filtering import run_filters
 from podium.framework.status import Status
+from podium.golang.durations import Duration
+from podium.kubernetes.kinds.devices import DeviceClass, ResourceClaim, ResourceSlice
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.plugins.dynamic_resources import DynamicResources
 from podium.plugins.dynamic_resources.allocator import Allocator, Solution
 from podium.plugins.dynamic_resources.claim_state import ClaimState

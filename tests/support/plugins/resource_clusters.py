@@ -10,8 +10,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from podium.kubernetes.rules.requests import allocatable_vector
 from podium.cluster.state import Cluster
+from podium.kubernetes.rules.requests import allocatable_vector
 from podium.testing import make_cluster, make_node, make_pod
 
 GPU = "example.com/gpu"

@@ -4,9 +4,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from podium.cluster.state import Cluster
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
-from podium.cluster.state import Cluster
 from podium.testing import make_cluster, make_node, make_pod
 
 ZONE = "topology.kubernetes.io/zone"

@@ -7,10 +7,10 @@ default constraints add is one selector, which has tests of its own.
 from collections.abc import Iterable, Mapping, Sequence
 
 from podium.golang.arithmetic import go_log
-from podium.kubernetes.rules.labels import Selector, selector_of, selector_of_map
 from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.rules.node_affinity import required_of
 from podium.kubernetes.kinds.pod import Pod, TopologySpreadConstraint
+from podium.kubernetes.rules.labels import Selector, selector_of, selector_of_map
+from podium.kubernetes.rules.node_affinity import required_of
 from podium.kubernetes.rules.tolerations import untolerated
 
 HOSTNAME = "kubernetes.io/hostname"
@@ -37,7 +37,8 @@ def is_included(constraint: TopologySpreadConstraint, pod: Pod, node: Node) -> b
     honors_affinity = constraint.node_affinity_policy in (None, "Honor")
     honors_taints = constraint.node_taints_policy == "Honor"
     wanted = required_of(pod).matches(node.metadata.labels, node.metadata.name)
-    tolerated = untolerated(node.spec.taints, pod.spec.tolerations) is None
+    taints, given = node.spec.taints, pod.spec.tolerations
+    tolerated = untolerated(taints, given, comparison=False) is None
     return (wanted or not honors_affinity) and (tolerated or not honors_taints)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from podium.cluster.state import Cluster
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.storage import (
     CSIDriver,
@@ -18,7 +19,6 @@ from podium.kubernetes.kinds.storage import (
     StorageClass,
     VolumeAttachment,
 )
-from podium.cluster.state import Cluster
 
 BOUND = {"pv.kubernetes.io/bind-completed": "yes"}
 SELECTED_NODE = "volume.kubernetes.io/selected-node"

@@ -4,11 +4,11 @@ from typing import Any
 
 from support.plugins.storage_builders import claim_volume, make_class, put
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.state import Cluster
 from podium.config.plugin_args import VolumeBindingArgs
 from podium.framework.cycle import Cycle
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.plugins.volume_binding import VolumeBinding
 from podium.testing import cycle_for, make_cluster, make_handle, make_node, make_pod
 

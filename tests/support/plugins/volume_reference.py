@@ -6,11 +6,9 @@ which follows the rule book step by step and keeps nothing but the decisions mad
 
 from dataclasses import dataclass, field
 
-from podium.kubernetes.rules.labels import selector_of
+from podium.cluster.catalog import Catalog
 from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.rules.node_affinity import parse_node_selector
 from podium.kubernetes.kinds.pod import NodeSelector, Pod
-from podium.kubernetes.rules.quantity import nano, value
 from podium.kubernetes.kinds.storage import (
     CSIDriver,
     CSINode,
@@ -19,7 +17,9 @@ from podium.kubernetes.kinds.storage import (
     PersistentVolumeClaim,
     StorageClass,
 )
-from podium.cluster.catalog import Catalog
+from podium.kubernetes.rules.labels import selector_of
+from podium.kubernetes.rules.node_affinity import parse_node_selector
+from podium.kubernetes.rules.quantity import nano, value
 from podium.plugins.csi_translation import in_tree_plugin, translated_affinity
 
 MIGRATED = "storage.alpha.kubernetes.io/migrated-plugins"

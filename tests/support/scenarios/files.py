@@ -5,6 +5,7 @@ from typing import Any
 import yaml
 
 from podium.config.load import load_configuration
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.plugins import in_tree_registry
 from podium.scenarios import ScenarioFile, ScenarioRun, run_scenario
 from podium.scenarios.scenario_file import read_scenario_file
@@ -31,9 +32,10 @@ def document(**spec: Any) -> dict[str, Any]:
     }
 
 
-def read(folder: str = "", **spec: Any) -> ScenarioFile:
+def read(folder: str = "", gates: FeatureGates | None = None, **spec: Any) -> ScenarioFile:
     text = yaml.safe_dump(document(**spec), sort_keys=False)
-    return read_scenario_file(text.encode(), "test.yaml", folder)
+    gates = gates or FeatureGates()
+    return read_scenario_file(text.encode(), "test.yaml", folder, gates=gates)
 
 
 def run(scenario: ScenarioFile, **more: Any) -> ScenarioRun:

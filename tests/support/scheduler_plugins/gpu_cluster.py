@@ -5,13 +5,13 @@ from typing import Any, Final
 
 import msgspec
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.allocations import CardUse
 from podium.gpu.cards import NO_CARDS, Card, NodeCards
 from podium.gpu.dialects import find_dialect
 from podium.gpu.dialects.dialect import Dialect
 from podium.gpu.held_cards import held_cards
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.plugin import Plugin
 from podium.scheduler_plugins.gpu_share.plugin import GPUShare
 from podium.testing import FakeCluster, make_pod

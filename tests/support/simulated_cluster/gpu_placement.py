@@ -7,8 +7,6 @@ import msgspec
 from support.live.scheduler_at_work import BEGIN_S
 from support.simulated_cluster.simulated_clusters import Cluster
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.client.resources import NODES, PODS
 from podium.gpu.allocations import Allocation
 from podium.gpu.card_table import CardTable
@@ -17,6 +15,8 @@ from podium.gpu.dialects import find_dialect
 from podium.gpu.dialects.dialect import PodWrite
 from podium.gpu.dialects.node_lock import write_lock
 from podium.gpu.held_cards import held_cards
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 
 SHARES: dict[str, dict[str, str]] = {
     "gpu-manager": {"tencent.com/vcuda-core": "30", "tencent.com/vcuda-memory": "8"},

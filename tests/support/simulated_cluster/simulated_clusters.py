@@ -9,9 +9,9 @@ import msgspec
 from support.live.scheduler_at_work import BEGIN_S, scheduling
 from support.live.virtual_loop import run_virtually, sleep_virtually
 
-from podium.golang.json_values import JsonObject
 from podium.client import KubeClient, PatchType, ResourceType, Selection
 from podium.client.api_errors import NotFound
+from podium.golang.json_values import JsonObject
 from podium.processes.embedded_cluster import embedded_cluster
 from podium.simulated_cluster import SimulatedClusterOptions
 from podium.simulated_cluster.controller_registry import ALL

@@ -41,6 +41,12 @@ PROMETHEUS: Final = Requirement("no Prometheus", "apt-get install prometheus")
 JQ: Final = Requirement("no jq", "apt-get install jq")
 BASH: Final = Requirement("no bash", "apt-get install bash")
 C_COMPILER: Final = Requirement("no C compiler", "apt-get install gcc libc6-dev")
+IMAGE_ENGINE: Final = Requirement(
+    "no buildah and debootstrap, or not root", "apt-get install buildah debootstrap (as root)"
+)
+DEBIAN_MIRROR: Final = Requirement(
+    "no Debian mirror answers", "run where debootstrap and pip reach one, such as through a proxy"
+)
 PROC: Final = Requirement("no /proc", "run on Linux with /proc mounted")
 DEV_FULL: Final = Requirement("no /dev/full", "run on Linux with /dev mounted")
 TERMINALS: Final = Requirement("no pseudo-terminals", "mount -t devpts devpts /dev/pts (as root)")

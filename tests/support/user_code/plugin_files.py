@@ -1,4 +1,4 @@
-"""A plugin of a user's own, as the text of a file."""
+"""Plugins of a user's own, as the text of a file."""
 
 from collections.abc import Callable
 
@@ -10,6 +10,16 @@ SAYS_NO = """
 
         def filter_node(self, pod, node):
             return "said no" if pod.metadata.name.startswith("bad") else None
+"""
+
+UNORDERED = """
+from podium.plugin import QueueSortPlugin
+
+class Unordered(QueueSortPlugin):
+    name = "Unordered"
+
+    def less(self, one, other):
+        raise LookupError("no order")
 """
 
 Source = Callable[..., str]

@@ -55,6 +55,8 @@ def hostile_cluster() -> list[Raw]:
         "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "kept"}}},
     }
     bare = pod(HOSTILE_NAME, cpu="500m", nodeName=HOSTILE_NAME)
+    for obj in (*nodes, kept, bare):  # as a cluster has stored them; new ones would be refused
+        obj["metadata"]["resourceVersion"] = "1"
     return [*nodes, web, kept, budget, bare]
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
+from podium.config.load import load_configuration
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
-from podium.config.load import load_configuration
 from podium.plugins import in_tree_registry
 from podium.simulator import Scenario, Simulation
 from podium.testing import make_node, make_pod

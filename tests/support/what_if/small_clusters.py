@@ -6,9 +6,9 @@ from typing import Any
 
 from support.what_if.clusters import HOST, ZONE, pod
 
+from podium.engine.scheduler import Engine
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
-from podium.engine.scheduler import Engine
 from podium.testing import make_node
 from podium.what_if.forced_placement import ForcedPlacement
 from podium.what_if.placement_reading import state_problem

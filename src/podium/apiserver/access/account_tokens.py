@@ -19,16 +19,16 @@ from cryptography.hazmat.primitives.asymmetric.utils import (
     encode_dss_signature,
 )
 
-from podium.golang.quoting import quoted
-from podium.golang.json_values import JsonObject
-from podium.kubernetes.rules.timestamps import seconds_of
 from podium.apiserver.access.users import (
     AUTHENTICATED,
     SERVICE_ACCOUNTS,
     User,
     service_account_name,
 )
-from podium.apiserver.admission import Lookup
+from podium.golang.json_values import JsonObject
+from podium.golang.quoting import quoted
+from podium.kubernetes.admission import Lookup
+from podium.kubernetes.rules.timestamps import seconds_of
 
 ISSUER: Final = "https://kubernetes.default.svc.cluster.local"
 AUDIENCES: Final = (ISSUER,)

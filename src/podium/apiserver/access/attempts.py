@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Final
 
+from podium.apiserver.access.users import User
 from podium.golang.quoting import quoted
 from podium.kubernetes import status_errors
-from podium.apiserver.access.users import User
 from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.status_errors import StatusError
 

@@ -8,13 +8,13 @@ driver takes `resourceclaims/driver` by the driver's name. Neither is served: th
 from dataclasses import replace
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import FieldError
-from podium.kubernetes.rules.field_errors import forbidden as forbidden_field
-from podium.golang.json_values import JsonObject
 from podium.apiserver.access.attempts import Attempt, forbidden
 from podium.apiserver.access.authorisation import judge
 from podium.apiserver.access.grants import Grants
 from podium.apiserver.access.users import User, service_account_of
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.field_errors import FieldError
+from podium.kubernetes.rules.field_errors import forbidden as forbidden_field
 
 _NODE_OF_ACCOUNT: Final = "authentication.kubernetes.io/node-name"
 _DEVICE: Final = ("driver", "pool", "device", "shareID")

@@ -13,9 +13,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from podium.golang.json_values import JsonObject
 from podium.apiserver.access.grants import GROUP
 from podium.apiserver.access.users import AUTHENTICATED, MASTERS, UNAUTHENTICATED
+from podium.golang.json_values import JsonObject
 from podium.kubernetes.releases.feature_gates import FeatureGates
 
 _VERBS: Final = {

@@ -7,14 +7,14 @@ role that gathers the rules of others takes the rights of an administrator.
 
 from typing import Final
 
-from podium.golang.quoting import quoted, quoted_list
-from podium.golang.json_values import JsonObject
-from podium.kubernetes import status_errors
 from podium.apiserver.access.attempts import Attempt
 from podium.apiserver.access.authorisation import judge
 from podium.apiserver.access.grants import GROUP, Grants, told_lost
 from podium.apiserver.access.rules import Rules, described, missing
 from podium.apiserver.access.users import User
+from podium.golang.json_values import JsonObject
+from podium.golang.quoting import quoted, quoted_list
+from podium.kubernetes import status_errors
 from podium.kubernetes.resources.resource import Resource
 
 _ROLES: Final = ("roles", "clusterroles")

@@ -8,10 +8,10 @@ nothing, and refusals say so.
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from podium.golang.quoting import quoted
-from podium.golang.json_values import JsonObject
 from podium.apiserver.access.rules import Rules
 from podium.apiserver.access.users import User, service_account_name
+from podium.golang.json_values import JsonObject
+from podium.golang.quoting import quoted
 from podium.kubernetes.admission.lookup import Lookup
 
 GROUP: Final = "rbac.authorization.k8s.io"

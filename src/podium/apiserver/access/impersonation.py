@@ -13,9 +13,6 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 from urllib.parse import unquote
 
-from podium.kubernetes.rules import field_errors
-from podium.golang.quoting import quoted
-from podium.kubernetes import status_errors
 from podium.apiserver.access.attempts import Attempt, forbidden
 from podium.apiserver.access.authorisation import require
 from podium.apiserver.access.grants import Grants
@@ -30,6 +27,9 @@ from podium.apiserver.access.users import (
     node_of,
     service_account_of,
 )
+from podium.golang.quoting import quoted
+from podium.kubernetes import status_errors
+from podium.kubernetes.rules import field_errors
 from podium.kubernetes.status_errors import StatusError
 from podium.kubernetes.validation.names import subdomain_problems
 

@@ -7,14 +7,14 @@ that kind; whoever writes a binding must be allowed to get, or to list, those th
 from collections.abc import Callable
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import FieldError, forbidden
-from podium.golang.json_values import JsonObject
 from podium.apiserver.access.attempts import Attempt
 from podium.apiserver.access.authorisation import judge
 from podium.apiserver.access.grants import Grants
 from podium.apiserver.access.users import User
+from podium.golang.json_values import JsonObject
 from podium.golang.value_text import go_value
 from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.rules.field_errors import FieldError, forbidden
 
 GROUP: Final = "admissionregistration.k8s.io"
 _POLICIES: Final = frozenset({"mutatingadmissionpolicies", "validatingadmissionpolicies"})

@@ -10,9 +10,9 @@ from itertools import product
 from math import prod
 from typing import Final, NamedTuple
 
-from podium.golang.quoting import quoted_list
-from podium.golang.json_values import JsonObject
 from podium.apiserver.access.attempts import Attempt
+from podium.golang.json_values import JsonObject
+from podium.golang.quoting import quoted_list
 
 Rules = Sequence[JsonObject]
 

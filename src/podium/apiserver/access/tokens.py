@@ -3,9 +3,9 @@
 import hmac
 from collections.abc import Sequence
 
-from podium.kubernetes import status_errors
 from podium.apiserver.access.account_tokens import AUDIENCES, AccountTokens, InvalidToken
 from podium.apiserver.access.users import ADMIN, ANONYMOUS, User
+from podium.kubernetes import status_errors
 
 _INVALID = "invalid bearer token"
 

@@ -8,14 +8,6 @@ upstream: one of a built-in group that somebody deletes is back at the next star
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import FieldError
-from podium.golang.json_values import JsonObject
-from podium.kubernetes.rules.api_service_availability import (
-    LOCAL,
-    Availability,
-    condition_of,
-    missing_service,
-)
 from podium.apiserver.aggregation.priorities import (
     OF_CUSTOM_RESOURCES,
     Priority,
@@ -28,7 +20,15 @@ from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.delete_options import DeleteOptions
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.requests.storage_hooks import StorageHooks
+from podium.golang.json_values import JsonObject
 from podium.kubernetes.resources.maturity import maturity
+from podium.kubernetes.rules.api_service_availability import (
+    LOCAL,
+    Availability,
+    condition_of,
+    missing_service,
+)
+from podium.kubernetes.rules.field_errors import FieldError
 
 GROUP: Final = "apiregistration.k8s.io"
 _LABEL: Final = "kube-aggregator.kubernetes.io/automanaged"

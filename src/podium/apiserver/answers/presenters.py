@@ -7,12 +7,12 @@ rows of a table.
 from collections.abc import Callable, Iterator
 from typing import Final, Protocol
 
-from podium.golang.json_values import JsonObject, encode
-from podium.apiserver import conversion
 from podium.apiserver.requests.listing import Listed
 from podium.apiserver.requests.watching import Event
-from podium.kubernetes.resources.resource import Resource
 from podium.apiserver.store.stored import Stored, head_of, plain
+from podium.golang.json_values import JsonObject, encode
+from podium.kubernetes import conversion
+from podium.kubernetes.resources.resource import Resource
 
 _ITEMS_PER_CHUNK: Final = 500
 _EVENT_HEADS: Final = {

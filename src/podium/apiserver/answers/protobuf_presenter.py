@@ -7,14 +7,15 @@ object has the envelope that an object has by itself.
 from collections.abc import Iterator
 from typing import Final
 
-from podium.golang.json_values import JsonObject
-from podium.apiserver import conversion, protobuf
+from podium.apiserver import protobuf
 from podium.apiserver.answers.presenters import WholePresenter
 from podium.apiserver.requests.listing import Listed
 from podium.apiserver.requests.watching import Event, EventType
-from podium.kubernetes.resources.resource import Resource
-from podium.apiserver.schema import Schema
 from podium.apiserver.store.stored import Stored, plain
+from podium.golang.json_values import JsonObject
+from podium.kubernetes import conversion
+from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.schema import Schema
 
 
 class ProtobufPresenter:

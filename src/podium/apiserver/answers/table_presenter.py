@@ -6,15 +6,15 @@ first event of a watch says what the columns are.
 
 from collections.abc import Callable, Iterator
 
-from podium.kubernetes.rules import field_errors
-from podium.golang.json_values import JsonObject, encode
-from podium.apiserver import conversion, status_errors
 from podium.apiserver.answers.presenters import JsonLines, MetadataPresenter, event_line
 from podium.apiserver.requests.listing import Listed
 from podium.apiserver.requests.watching import Event
-from podium.kubernetes.resources.resource import Resource
 from podium.apiserver.store.stored import Stored, plain
-from podium.apiserver.tables import Printer
+from podium.golang.json_values import JsonObject, encode
+from podium.kubernetes import conversion, status_errors
+from podium.kubernetes.kinds.record import Printer
+from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.rules import field_errors
 
 _INCLUDED = ("Metadata", "None", "Object")
 

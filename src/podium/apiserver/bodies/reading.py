@@ -13,9 +13,9 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar, cast
 import msgspec
 
 from podium.golang.errors import InputError
-from podium.golang.quoting import quoted
 from podium.golang.json_syntax import syntax_error
 from podium.golang.json_values import JsonValue
+from podium.golang.quoting import quoted
 from podium.golang.yaml_reader import read_first_document
 
 JSON: Final = "application/json"

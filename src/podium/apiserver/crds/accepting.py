@@ -6,8 +6,8 @@ the resource is there when the answer is. The answer itself shows the definition
 
 from collections.abc import Iterable
 
-from podium.golang.quoting import quoted
 from podium.golang.json_values import JsonObject
+from podium.golang.quoting import quoted
 
 _ACCEPTED = "NamesAccepted"
 _ESTABLISHED = "Established"

@@ -1,8 +1,8 @@
 """Defaults of a structural schema, filled in from the outside to the inside."""
 
-from podium.golang.json_values import JsonValue, copied
 from podium.apiserver.crds.allowances import spend_checks
 from podium.apiserver.crds.structural import Node
+from podium.golang.json_values import JsonValue, copied
 
 
 def fill_defaults(value: JsonValue, node: Node | None) -> None:

@@ -5,16 +5,6 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import (
-    FieldError,
-    forbidden,
-    immutable,
-    invalid,
-    not_supported,
-    required,
-    too_many,
-)
-from podium.golang.json_values import JsonObject, JsonValue, copied
 from podium.apiserver.crds.accepting import is_established
 from podium.apiserver.crds.allowances import TooManyChecks, bounded_checks
 from podium.apiserver.crds.defaults import fill_defaults
@@ -24,6 +14,16 @@ from podium.apiserver.crds.rule_tree import has_rules
 from podium.apiserver.crds.structural import Node, read_schema
 from podium.apiserver.crds.structural_rules import structural_errors, usage_errors
 from podium.apiserver.crds.values import problems
+from podium.golang.json_values import JsonObject, JsonValue, copied
+from podium.kubernetes.rules.field_errors import (
+    FieldError,
+    forbidden,
+    immutable,
+    invalid,
+    not_supported,
+    required,
+    too_many,
+)
 from podium.kubernetes.validation.names import dns1035_problems, subdomain_problems
 from podium.kubernetes.validation.object_meta import meta_errors, meta_of, meta_update_errors
 

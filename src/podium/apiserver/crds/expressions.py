@@ -11,6 +11,14 @@ from collections.abc import Hashable, Iterator
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
+from podium.apiserver.crds.list_items import key_of_item
+from podium.apiserver.crds.rule_tree import Rule, RuleNode
+from podium.apiserver.crds.rule_types import escaped, value_of
+from podium.golang.json_values import DecodedValue, JsonObject, JsonValue
+from podium.kubernetes.cel import CelError, CompileError
+from podium.kubernetes.cel.errors import CancelledError
+from podium.kubernetes.cel.evaluation import COST_LIMIT, Meter
+from podium.kubernetes.cel.values import NONE, some
 from podium.kubernetes.rules.field_errors import (
     DUPLICATE,
     FORBIDDEN,
@@ -25,14 +33,6 @@ from podium.kubernetes.rules.field_errors import (
     go_json,
     invalid,
 )
-from podium.golang.json_values import DecodedValue, JsonObject, JsonValue
-from podium.apiserver.crds.list_items import key_of_item
-from podium.apiserver.crds.rule_tree import Rule, RuleNode
-from podium.apiserver.crds.rule_types import escaped, value_of
-from podium.cel import CelError, CompileError
-from podium.kubernetes.cel.errors import CancelledError
-from podium.kubernetes.cel.evaluation import COST_LIMIT, Meter
-from podium.kubernetes.cel.values import NONE, some
 
 RUNTIME_COST_BUDGET: Final = 2_000_000
 """For all rules of one object. upstream: 10,000,000, of which this interpreter does a fifth in the

@@ -4,9 +4,9 @@ from collections.abc import Hashable, Sequence
 
 import msgspec
 
-from podium.kubernetes.rules.field_errors import FieldError, duplicate, go_json, invalid
-from podium.golang.json_values import JsonValue, ReadOnlyJson
 from podium.apiserver.crds.structural import Node
+from podium.golang.json_values import JsonValue, ReadOnlyJson
+from podium.kubernetes.rules.field_errors import FieldError, duplicate, go_json, invalid
 
 
 def repeated_items(value: JsonValue, node: Node | None, path: str = "") -> list[FieldError]:

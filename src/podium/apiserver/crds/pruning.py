@@ -6,10 +6,10 @@ until defaults are set. Metadata is no matter of the schema: it is read like tha
 
 from typing import Final
 
-from podium.golang.quoting import quoted
-from podium.golang.json_values import JsonObject, JsonValue, copied
 from podium.apiserver.crds.structural import EMBEDDED_FIELDS, Node
-from podium.kubernetes.schema.catalogue import notation
+from podium.golang.json_values import JsonObject, JsonValue, copied
+from podium.golang.quoting import quoted
+from podium.kubernetes.schema.catalogue import built_in_struct
 from podium.kubernetes.schema.decoding import reader_of
 from podium.kubernetes.schema.problems import Decoded, DecodeError
 
@@ -28,7 +28,7 @@ def pruned(obj: JsonObject, root: Node) -> Decoded:
     _drop_nulls(out, root)
     problems: list[str] = []
     if metadata is not None:
-        read = reader_of(notation().struct("meta", "ObjectMeta"))
+        read = reader_of(built_in_struct("meta", "ObjectMeta"))
         out["metadata"] = read(metadata, (None, "metadata", ""), problems)
     problems += [f"unknown field {quoted(path)}" for path in sorted(unknown)]
     return Decoded(out, problems)

@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import FieldError, forbidden, invalid, not_supported, required
-from podium.golang.json_values import JsonObject
 from podium.apiserver.crds.rule_tree import (
     OLD,
     RULES,
@@ -19,8 +17,16 @@ from podium.apiserver.crds.rule_tree import (
     build_rule_tree,
     schemas_below,
 )
-from podium.cel import CompileError
-from podium.cel.costs import MAX_UINT64, saturated_product, saturated_sum
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.cel import CompileError
+from podium.kubernetes.cel.costs import MAX_UINT64, saturated_product, saturated_sum
+from podium.kubernetes.rules.field_errors import (
+    FieldError,
+    forbidden,
+    invalid,
+    not_supported,
+    required,
+)
 
 MAX_RULES: Final = 500
 MAX_RULE_CHARACTERS: Final = 100_000

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from podium.golang.json_values import JsonObject
 from podium.apiserver.crds.rule_types import MAX_REQUEST_BYTES, Fields, declare, escaped, rooted
-from podium.cel import CompileError
-from podium.cel.costs import Declared, size_of_path
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.cel import CompileError
+from podium.kubernetes.cel.costs import Declared, size_of_path
 from podium.kubernetes.cel.environment import RULE_FUNCTIONS, Environment, Program
 from podium.kubernetes.cel.types import BOOL, STRING, Type, optional_of
 

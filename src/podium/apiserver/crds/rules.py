@@ -1,13 +1,10 @@
 """How objects of a custom resource are read, prepared and judged when they are written.
 
-The same interface as that of the built-in kinds (`requests/rules.py`).
+The same interface as that of the built-in kinds (`kubernetes/kind_rules.py`).
 """
 
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import FieldError, forbidden, invalid
-from podium.golang.json_values import JsonObject, JsonValue, copied
-from podium.kubernetes import status_errors
 from podium.apiserver.crds.allowances import TooManyChecks, bounded_checks
 from podium.apiserver.crds.defaults import fill_defaults
 from podium.apiserver.crds.expressions import rule_errors
@@ -19,7 +16,10 @@ from podium.apiserver.crds.serving import schema_of_version, version_of
 from podium.apiserver.crds.shapes import custom_schema
 from podium.apiserver.crds.structural import Node, read_schema
 from podium.apiserver.crds.values import problems
+from podium.golang.json_values import JsonObject, JsonValue, copied
+from podium.kubernetes import status_errors
 from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.rules.field_errors import FieldError, forbidden, invalid
 from podium.kubernetes.schema.problems import Decoded
 from podium.kubernetes.validation.names import subdomain_problems
 from podium.kubernetes.validation.object_meta import meta_errors, meta_of, meta_update_errors

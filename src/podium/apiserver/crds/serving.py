@@ -3,8 +3,9 @@
 from typing import Final
 
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.record import STATUS_VERBS, Subresource
 from podium.kubernetes.resources.maturity import maturity
-from podium.kubernetes.resources.resource import STATUS_VERBS, Resource, Subresource
+from podium.kubernetes.resources.resource import Resource
 
 _VERBS: Final = (
     "delete",

@@ -1,8 +1,8 @@
 """A structural schema in the form in which patches and server-side apply know kinds."""
 
-from podium.golang.json_values import JsonObject
 from podium.apiserver.crds.structural import Node
-from podium.kubernetes.schema.catalogue import Schema, notation
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.schema.catalogue import Schema, built_in_struct
 from podium.kubernetes.schema.shapes import (
     AnyValue,
     Field,
@@ -30,7 +30,7 @@ def custom_schema(group: str, version: str, kind: str, root: Node, *, has_status
     """The schema of a custom kind, with the fields that every object has."""
     shape = _struct(root, group, kind)
     shape.is_object = True
-    metadata = notation().struct("meta", "ObjectMeta")
+    metadata = built_in_struct("meta", "ObjectMeta")
     shape.fields.update(
         apiVersion=Field("apiVersion", _TEXT),
         kind=Field("kind", _TEXT),

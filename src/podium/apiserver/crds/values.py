@@ -9,6 +9,14 @@ import math
 from collections.abc import Hashable
 from typing import Final
 
+from podium.apiserver.crds.allowances import spend_checks
+from podium.apiserver.crds.formats import fits, is_known
+from podium.apiserver.crds.list_items import key_of_item
+from podium.apiserver.crds.patterns import matches
+from podium.apiserver.crds.structural import Node, read_schema
+from podium.golang.json_values import JsonObject, JsonValue
+from podium.golang.quoting import quoted
+from podium.golang.value_text import go_value
 from podium.kubernetes.rules.field_errors import (
     FieldError,
     go_json,
@@ -19,14 +27,6 @@ from podium.kubernetes.rules.field_errors import (
     too_many,
     type_invalid,
 )
-from podium.golang.quoting import quoted
-from podium.golang.json_values import JsonObject, JsonValue
-from podium.apiserver.crds.allowances import spend_checks
-from podium.apiserver.crds.formats import fits, is_known
-from podium.apiserver.crds.list_items import key_of_item
-from podium.apiserver.crds.patterns import matches
-from podium.apiserver.crds.structural import Node, read_schema
-from podium.golang.value_text import go_value
 
 _NOWHERE: Final = "<nil>"
 """The path of errors that upstream reports without one."""

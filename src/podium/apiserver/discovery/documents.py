@@ -9,11 +9,12 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, Protocol
 
-from podium.golang.json_values import JsonObject, encode
 from podium.apiserver.aggregation.remote_resources import RemoteResources
-from podium.apiserver.conversion import stored_in
-from podium.apiserver.resources.builtin import BUILTIN
-from podium.kubernetes.resources.resource import Resource, Subresource
+from podium.golang.json_values import JsonObject, encode
+from podium.kubernetes.conversion import stored_in
+from podium.kubernetes.kinds.record import Subresource
+from podium.kubernetes.resources.builtin import builtin_resources
+from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.resources.table import ResourceTable
 
 _HASH_BYTES: Final = 8
@@ -146,7 +147,7 @@ class Discovery:
 
     def has_version(self, group: str, version: str) -> bool:
         """Whether paths below a version are ours to refuse; a built-in group's always are."""
-        if any(resource.group == group for resource in BUILTIN):
+        if any(resource.group == group for resource in builtin_resources()):
             return True
         return version in self._group_versions().get(group, ())
 

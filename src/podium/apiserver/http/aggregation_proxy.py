@@ -16,19 +16,18 @@ from urllib.parse import quote
 import aiohttp
 from yarl import URL
 
-from podium.golang.json_values import JsonObject
 from podium.apiserver.access.users import MASTERS, User
 from podium.apiserver.aggregation.api_services import ApiServices, GroupVersion
-from podium.kubernetes.rules.api_service_availability import PASSED, failed_discovery, is_available
 from podium.apiserver.aggregation.remote_resources import RemoteResources, read_resources
 from podium.apiserver.bodies.reading import Unreadable, read_json
 from podium.apiserver.http.messages import Request, Response, text_response
-from podium.apiserver.http.service_tls import trusting_context
 from podium.apiserver.http.webhook_connections import Progress, WebhookConnections
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.webhooks.services import Unresolved, resolve_service
 from podium.extenders.exchange_problems import cause_of
-from podium.extenders.tls import Unbuildable
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.api_service_availability import PASSED, failed_discovery, is_available
+from podium.net.tls import TLSConfigError, cached_client_context
 
 _CHECK_TIMEOUT_S: Final = 5.0
 _CHECKED_AGAIN_S: Final = 1.0
@@ -87,7 +86,7 @@ class AggregationProxy:
             return text_response("service unavailable\n", 503)
         try:
             reached = self._reach(api_service)
-        except Unbuildable as problem:
+        except TLSConfigError as problem:
             return text_response(f"{problem}\n", 500)
         except Unresolved:
             return text_response("service unavailable\n", 503)
@@ -122,7 +121,7 @@ class AggregationProxy:
         return ProxiedAnswer(answer.status, shown, _chunks(answer))
 
     def _reach(self, api_service: JsonObject) -> "_Reached":
-        """Raises Unresolved or Unbuildable."""
+        """Raises Unresolved or TLSConfigError."""
         spec = api_service["spec"]
         service = spec["service"]
         name = f"{service['name']}.{service['namespace']}.svc"
@@ -130,7 +129,7 @@ class AggregationProxy:
         host = f"[{found.host}]" if ":" in found.host else found.host
         bundle = base64.b64decode(spec.get("caBundle") or "")
         verifies = not spec.get("insecureSkipTLSVerify")
-        context = trusting_context(bundle, name, verifies=verifies)
+        context = cached_client_context(bundle or None, name, verifies=verifies)
         return _Reached(f"https://{host}:{found.port}", name, context)
 
     # --- looking whether they can be asked ----------------------------------------------------
@@ -168,7 +167,7 @@ class AggregationProxy:
         path = f"/apis/{group}/{version}" if group else f"/api/{version}"
         try:
             reached = self._reach(api_service)
-        except (Unresolved, Unbuildable) as problem:
+        except (Unresolved, TLSConfigError) as problem:
             raise _NoDiscovery(str(problem)) from None
         url = f"{reached.base}{path}"
         try:

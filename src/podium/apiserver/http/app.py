@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator
 from random import Random
 from typing import Final
 
-from podium.kubernetes import status_errors
 from podium.apiserver.http.aggregation_proxy import AggregationProxy, ProxiedAnswer
 from podium.apiserver.http.commits import Commits
 from podium.apiserver.http.log_stream import CONTENT_TYPE, LogAnswer, LogStream
@@ -32,8 +31,9 @@ from podium.apiserver.http.service import Admitted, Service
 from podium.apiserver.http.watch_stream import WatchStream
 from podium.apiserver.http.webhook_caller import WebhookCaller
 from podium.apiserver.http.webhook_connections import WebhookConnections
-from podium.kubernetes.status_errors import StatusError
 from podium.apiserver.webhooks.answers import WebhooksNeeded
+from podium.kubernetes import status_errors
+from podium.kubernetes.status_errors import StatusError
 from podium.serving import BodyTooLarge, ClientGone, Message, Receive, Scope, Send, read_body
 
 _LOG: Final = logging.getLogger("podium.apiserver")

@@ -10,9 +10,9 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from podium.kubernetes import status_errors
 from podium.apiserver.store.store import Store
 from podium.apiserver.store.write_ahead_log import WriteAheadLog
+from podium.kubernetes import status_errors
 
 
 class Commits:

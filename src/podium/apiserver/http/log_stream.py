@@ -8,7 +8,6 @@ import asyncio
 from dataclasses import dataclass, replace
 from typing import Final
 
-from podium.golang.json_values import JsonObject
 from podium.apiserver.requests.pod_logs import (
     ContainerLog,
     LogOptions,
@@ -17,6 +16,7 @@ from podium.apiserver.requests.pod_logs import (
     write_lines,
 )
 from podium.apiserver.requests.registry import Registry
+from podium.golang.json_values import JsonObject
 from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.status_errors import StatusError
 from podium.serving import Receive, Send

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from podium.apiserver.requests.query import Parameters
 from podium.golang.json_values import encode
 from podium.kubernetes import status_errors
-from podium.apiserver.requests.query import Parameters
 from podium.serving import BadQuery, parse_query
 
 Headers = Mapping[bytes, Sequence[bytes]]

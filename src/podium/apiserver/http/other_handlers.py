@@ -2,12 +2,12 @@
 
 from typing import Final
 
-from podium.kubernetes import status_errors
 from podium.apiserver.answers.content_negotiation import accepted_discovery
 from podium.apiserver.discovery.documents import Discovery
 from podium.apiserver.discovery.version import version_info
 from podium.apiserver.http.messages import Request, Response, json_response, text_response
 from podium.apiserver.openapi import OpenApi
+from podium.kubernetes import status_errors
 
 _HEALTH: Final = ("healthz", "livez", "readyz")
 _CHECKS: Final = ("ping", "log", "store")

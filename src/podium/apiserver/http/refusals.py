@@ -1,10 +1,10 @@
 """Errors as answers, in the form that the client accepts."""
 
-from podium.golang.json_values import JsonObject
 from podium.apiserver import protobuf
 from podium.apiserver.answers.content_negotiation import JSON, PROTOBUF, YAML, accepted
 from podium.apiserver.answers.yaml_text import as_yaml
 from podium.apiserver.http.messages import Request, Response, json_response, warning_headers
+from podium.golang.json_values import JsonObject
 from podium.kubernetes.status_errors import StatusError
 
 

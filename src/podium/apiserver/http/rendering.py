@@ -4,13 +4,14 @@ from collections.abc import Iterator
 
 import msgspec
 
-from podium.golang.json_values import JsonObject
-from podium.apiserver import protobuf, status_errors
+from podium.apiserver import protobuf
 from podium.apiserver.answers.content_negotiation import PROTOBUF, YAML, Accepted
 from podium.apiserver.answers.yaml_text import yaml_chunks
 from podium.apiserver.http.messages import Request, Response
 from podium.apiserver.requests import query
-from podium.apiserver.schema import Schema
+from podium.golang.json_values import JsonObject
+from podium.kubernetes import status_errors
+from podium.kubernetes.schema import Schema
 
 
 def rendered(

@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from podium.golang.json_values import JsonObject, encode
-from podium.apiserver import status_errors, warnings
 from podium.apiserver.access.attempts import Attempt
 from podium.apiserver.access.grants import Grants
 from podium.apiserver.access.reviews import Reviews
@@ -49,10 +47,12 @@ from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.query import ListOptions
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.requests.watching import Watch
-from podium.kubernetes.resources.resource import Resource
-from podium.kubernetes.status_errors import StatusError
 from podium.apiserver.store.stored import Stored
 from podium.apiserver.webhooks.answers import WebhookAnswers, WebhooksNeeded
+from podium.golang.json_values import JsonObject, encode
+from podium.kubernetes import status_errors, warnings
+from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.status_errors import StatusError
 
 _VERBS: Final = {"GET": "get", "POST": "create", "PUT": "update", "PATCH": "patch"}
 

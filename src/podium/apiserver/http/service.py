@@ -6,7 +6,6 @@ nothing of which resources exist. The HTTP application and the in-process transp
 
 from dataclasses import dataclass, field
 
-from podium.kubernetes import status_errors
 from podium.apiserver.access import authorisation
 from podium.apiserver.access.attempts import Attempt
 from podium.apiserver.access.grants import Grants
@@ -24,8 +23,9 @@ from podium.apiserver.openapi import OpenApi
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.resource_metrics.handler import GROUP as METRICS_GROUP
 from podium.apiserver.resource_metrics.handler import ResourceMetrics
-from podium.kubernetes.resources.resource import Resource
 from podium.apiserver.webhooks.answers import WebhookAnswers
+from podium.kubernetes import status_errors
+from podium.kubernetes.resources.resource import Resource
 
 
 @dataclass(slots=True)

@@ -3,8 +3,6 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from podium.golang.json_values import JsonObject, encode
-from podium.kubernetes import status_errors
 from podium.apiserver.access.tokens import Tokens
 from podium.apiserver.answers.content_negotiation import accepted, other_form
 from podium.apiserver.answers.table_presenter import TablePresenter
@@ -26,9 +24,11 @@ from podium.apiserver.requests import (
 )
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.registry import Registry
+from podium.golang.json_values import JsonObject, encode
+from podium.kubernetes import status_errors
 from podium.kubernetes.resources.resource import Resource
-from podium.apiserver.schema import Schema, schema_of
-from podium.apiserver.tables import SCALE
+from podium.kubernetes.schema import Schema, schema_of
+from podium.kubernetes.tables import SCALE
 
 _NOT_SUPPORTED: Final = {
     "attach": "attaching to a container",

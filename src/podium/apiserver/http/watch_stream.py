@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from random import Random
 from typing import Final
 
-from podium.golang.json_values import JsonObject
 from podium.apiserver.http.resource_handlers import WatchAnswer
 from podium.apiserver.requests.watching import Event, EventType, Overtaken, Watch
-from podium.kubernetes.resources.resource import Resource
-from podium.apiserver.schema import Schema, zero_struct
-from podium.kubernetes.status_errors import StatusError
 from podium.apiserver.store.stored import Stored
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.schema import Schema, zero_struct
+from podium.kubernetes.status_errors import StatusError
 from podium.serving import Receive, Send
 
 _LONGEST_S: Final = 1800.0

@@ -16,16 +16,15 @@ from typing import Final
 import aiohttp
 from yarl import URL
 
-from podium.golang.quoting import quoted
-from podium.golang.json_values import JsonObject
-from podium.kubernetes.admission.lookup import Lookup
-from podium.apiserver.http.service_tls import trusting_context
 from podium.apiserver.http.webhook_connections import Progress, WebhookConnections
 from podium.apiserver.http.webhook_refusals import told_by_status
 from podium.apiserver.webhooks.reviews import CallFailed, Review
 from podium.apiserver.webhooks.services import Unresolved, resolve_service
 from podium.extenders.exchange_problems import cause_of
-from podium.extenders.tls import Unbuildable
+from podium.golang.json_values import JsonObject
+from podium.golang.quoting import quoted
+from podium.kubernetes.admission.lookup import Lookup
+from podium.net.tls import TLSConfigError, cached_client_context
 
 MAX_ANSWER_BYTES: Final = 5 << 20
 """A patch of everything that a body may have, in base64, and some room."""
@@ -150,6 +149,6 @@ def _context_of(client: JsonObject) -> ssl.SSLContext:
         # Connections are kept by context, and those to one server under two names are two.
         service = client.get("service") or {}
         name = f"{service.get('name')}.{service.get('namespace')}"
-        return trusting_context(base64.b64decode(bundle) if bundle else b"", name)
-    except Unbuildable as problem:
+        return cached_client_context(base64.b64decode(bundle) if bundle else None, name)
+    except TLSConfigError as problem:
         raise CallFailed(f"could not get REST client: {problem}") from None

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
-from podium.golang.quoting import quoted
 from podium.apiserver.bodies.reading import Unreadable, read_json
+from podium.golang.quoting import quoted
 
 _MAX_TEXT_BYTES: Final = 2048
 _TOLD: Final[Mapping[int, str]] = {

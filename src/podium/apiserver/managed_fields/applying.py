@@ -8,7 +8,6 @@ while others own them are conflicts, which fail the request or, with force, chan
 from dataclasses import replace
 from typing import Final
 
-from podium.golang.json_values import JsonObject
 from podium.apiserver.managed_fields.changes import Changes
 from podium.apiserver.managed_fields.comparing import compare
 from podium.apiserver.managed_fields.entries import (
@@ -50,6 +49,7 @@ from podium.apiserver.managed_fields.typed_values import (
     field_set_with_voids,
     problems,
 )
+from podium.golang.json_values import JsonObject
 from podium.kubernetes.schema.catalogue import Schema
 from podium.kubernetes.status_errors import StatusError, apply_conflict, bad_request, internal
 

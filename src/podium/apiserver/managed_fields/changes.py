@@ -4,11 +4,11 @@ Owners own fields of the version in which they wrote. Where versions of a kind d
 fields, an owner loses what changed in its own version; everywhere else one comparison serves all.
 """
 
-from podium.golang.json_values import JsonObject
-from podium.apiserver import conversion
 from podium.apiserver.managed_fields.comparing import Comparison, compare
 from podium.apiserver.managed_fields.field_sets import FieldSet, union
 from podium.apiserver.managed_fields.reset_fields import without_reset_fields
+from podium.golang.json_values import JsonObject
+from podium.kubernetes import conversion
 from podium.kubernetes.schema.catalogue import Schema, schema_of
 
 

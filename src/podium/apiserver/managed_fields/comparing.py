@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
-from podium.golang.json_values import JsonObject, JsonValue
 from podium.apiserver.managed_fields.field_sets import LEAF, SELF, FieldSet
 from podium.apiserver.managed_fields.steps import (
     NotOfItsType,
     keyed_step_of,
     set_step,
 )
+from podium.golang.json_values import JsonObject, JsonValue
 from podium.kubernetes.schema.shapes import AnyValue, ListOf, MapOf, Scalar, Shape, Struct
 
 AllFields: TypeAlias = Callable[[Any], FieldSet]

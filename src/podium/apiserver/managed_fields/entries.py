@@ -9,9 +9,9 @@ import json
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-from podium.golang.quoting import quoted
-from podium.golang.json_values import JsonObject, JsonValue
 from podium.apiserver.managed_fields.field_sets import FieldSet, union
+from podium.golang.json_values import JsonObject, JsonValue
+from podium.golang.quoting import quoted
 
 APPLY: Final = "Apply"
 UPDATE: Final = "Update"

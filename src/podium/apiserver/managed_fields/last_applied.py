@@ -8,12 +8,12 @@ kept true, so that one can go back.
 import json
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import go_json
-from podium.golang.json_values import JsonObject, JsonValue
 from podium.apiserver.managed_fields.comparing import compare
 from podium.apiserver.managed_fields.field_sets import FieldSet, difference, union
 from podium.apiserver.managed_fields.steps import NotOfItsType
 from podium.apiserver.managed_fields.typed_values import field_set, problems
+from podium.golang.json_values import JsonObject, JsonValue
+from podium.kubernetes.rules.field_errors import go_json
 from podium.kubernetes.schema.catalogue import Schema
 
 KUBECTL: Final = "kubectl"

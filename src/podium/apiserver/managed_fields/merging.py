@@ -8,7 +8,6 @@ of the configuration; new items stand where the configuration has them among the
 from collections import Counter, deque
 from typing import Any, Final
 
-from podium.golang.json_values import DecodedValue, JsonObject, JsonValue
 from podium.apiserver.managed_fields.comparing import step_of
 from podium.apiserver.managed_fields.field_sets import (
     LEAF,
@@ -17,6 +16,7 @@ from podium.apiserver.managed_fields.field_sets import (
     is_member,
 )
 from podium.apiserver.managed_fields.typed_values import is_split, shape_below
+from podium.golang.json_values import DecodedValue, JsonObject, JsonValue
 from podium.kubernetes.schema.shapes import ListOf, Shape, Struct
 
 _MISSING: Final = object()

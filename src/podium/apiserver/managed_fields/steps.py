@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import go_json
-from podium.golang.quoting import quoted
 from podium.golang.json_values import JsonObject, JsonValue
+from podium.golang.quoting import quoted
 from podium.golang.value_text import go_value
+from podium.kubernetes.rules.field_errors import go_json
 from podium.kubernetes.schema.decoding import zero
 from podium.kubernetes.schema.shapes import Field, ListOf, Omitted, Scalar, Struct
 

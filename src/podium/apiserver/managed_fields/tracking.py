@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
-from podium.golang.json_values import JsonObject, JsonValue
 from podium.apiserver.managed_fields.changes import Changes
 from podium.apiserver.managed_fields.comparing import Comparison, compare, created_fields
 from podium.apiserver.managed_fields.entries import (
@@ -30,6 +29,7 @@ from podium.apiserver.managed_fields.field_sets import (
     union,
 )
 from podium.apiserver.managed_fields.steps import NotOfItsType
+from podium.golang.json_values import JsonObject, JsonValue
 from podium.kubernetes.schema.catalogue import Schema
 from podium.kubernetes.schema.decoding import zero_struct
 

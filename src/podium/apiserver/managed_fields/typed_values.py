@@ -8,11 +8,11 @@ of keyed lists and keys of maps).
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from podium.golang.json_values import JsonValue
-from podium.golang.value_text import go_value
 from podium.apiserver.managed_fields.comparing import step_of
 from podium.apiserver.managed_fields.field_sets import LEAF, SELF, VOID, FieldSet, without_voids
 from podium.apiserver.managed_fields.steps import NotOfItsType, told_step
+from podium.golang.json_values import JsonValue
+from podium.golang.value_text import go_value
 from podium.kubernetes.schema.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
 
 _NOTHING: Final[FieldSet] = {VOID: LEAF}

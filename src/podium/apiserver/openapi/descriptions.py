@@ -1,10 +1,13 @@
-"""What `kubectl explain` says about kinds and their most used fields, in a few words each.
+"""What `kubectl explain` says about the most used fields of kinds, in a few words each.
 
 Keys are a struct, or a struct and one of its fields. Fields that explain themselves, and those that
-this server only stores, have no entry.
+this server only stores, have no entry. What is said about a kind itself is in its record.
 """
 
+from functools import cache
 from typing import Final
+
+from podium.kubernetes.kinds.catalogue import all_kinds
 
 DESCRIPTIONS: Final[dict[str, str]] = {
     "apiVersion": "APIVersion defines the group and version whose schema this object follows.",
@@ -30,39 +33,25 @@ DESCRIPTIONS: Final[dict[str, str]] = {
     "ListMeta": "Data about a list: its version, and how to get the rest of it.",
     "LabelSelector": "Which objects are meant, by their labels; all requirements have to hold.",
     "TokenRequest": "Asks for a token of a service account.",
-    "MutatingAdmissionPolicy": "Expressions by which objects are changed before they are stored.",
     "MutatingAdmissionPolicySpec.matchConstraints": "Which writes the policy is about.",
     "MutatingAdmissionPolicySpec.mutations": "What is changed, one after the other.",
     "MutatingAdmissionPolicySpec.reinvocationPolicy": "Never, or IfNeeded: once more after others.",
     "MutatingAdmissionPolicySpec.variables": "Values that the expressions share.",
-    "MutatingAdmissionPolicyBinding": "Puts a policy into force, perhaps with parameters.",
     "ApplyConfiguration.expression": "CEL that makes an Object, which is merged into the object.",
     "JSONPatch.expression": "CEL that makes a list of JSONPatch operations.",
-    "ValidatingAdmissionPolicy": "Expressions that writes have to make true.",
     "ValidatingAdmissionPolicySpec.matchConstraints": "Which writes the policy is about.",
     "ValidatingAdmissionPolicySpec.validations": "What has to hold; each is a CEL expression.",
     "ValidatingAdmissionPolicySpec.variables": "Values that the expressions share.",
-    "ValidatingAdmissionPolicyBinding": "Puts a policy into force, perhaps with parameters.",
-    "ValidatingWebhookConfiguration": "Webhooks that may refuse writes.",
-    "MutatingWebhookConfiguration": "Webhooks that may change objects before they are stored.",
     "WebhookClientConfig": "Where a webhook is called, and whose certificate it shows.",
     "WebhookClientConfig.caBundle": "Certificates, as PEM, of which one has to vouch for it.",
     "WebhookClientConfig.service": "A service, called under its name; its endpoints answer.",
     "WebhookClientConfig.url": "An https address; either this or a service.",
-    "APIService": "Says who serves a group version: this server, or a service.",
     "APIServiceSpec.caBundle": "Certificates, as PEM, of which one has to vouch for the service.",
     "APIServiceSpec.groupPriorityMinimum": "Groups with a larger number are told of first.",
     "APIServiceSpec.service": "The service that requests are passed on to; none: this server.",
     "APIServiceSpec.versionPriority": "Versions with a larger number are told of first.",
-    "CertificateSigningRequest": "Asks for a certificate; kept, and signed by nobody here.",
     "CertificateSigningRequestSpec.request": "The request itself, as PEM.",
     "CertificateSigningRequestSpec.signerName": "Who is asked to sign.",
-    "FlowSchema": "Which requests belong to which priority level; kept and not acted on.",
-    "PriorityLevelConfiguration": "How many requests run at once; kept and not acted on.",
-    "ServiceCIDR": "A range of addresses for services.",
-    "IPAddress": "An address that an object has taken.",
-    "DeviceTaintRule": "Taints devices that a selector finds.",
-    "Pod": "Containers that run together on one node.",
     "PodSpec": "What a pod runs and where it may run.",
     "PodSpec.containers": "The containers of the pod; at least one.",
     "PodSpec.initContainers": "Containers that finish one by one before the others start.",
@@ -114,71 +103,40 @@ DESCRIPTIONS: Final[dict[str, str]] = {
     "TopologySpreadConstraint.topologyKey": "The node label whose values are the domains.",
     "TopologySpreadConstraint.whenUnsatisfiable": "Whether the limit is a rule or a wish.",
     "Volume": "Storage that belongs to a pod, by its source.",
-    "Node": "A machine of the cluster.",
     "NodeSpec.unschedulable": "New pods are kept away.",
     "NodeSpec.taints": "What keeps pods away that do not tolerate it.",
     "NodeStatus.allocatable": "What pods can have of the node's resources.",
     "NodeStatus.capacity": "All resources of the node.",
     "NodeStatus.conditions": "Yes or no to questions about the node, with reasons.",
     "Taint.effect": "What happens to pods that do not tolerate the taint.",
-    "Namespace": "A room for names.",
-    "Service": "A name and address for a set of pods.",
-    "ConfigMap": "Settings for pods.",
     "ConfigMap.data": "The settings as texts.",
-    "Secret": "Settings that should not be seen by everyone.",
-    "Event": "Something that happened to an object.",
-    "PersistentVolume": "A piece of storage of the cluster.",
-    "PersistentVolumeClaim": "A request for storage.",
     "PersistentVolumeClaimSpec.storageClassName": "The class of storage that is asked for.",
     "PersistentVolumeClaimSpec.volumeName": "The volume that the claim is bound to.",
-    "ReplicationController": "Keeps a number of pods running; the elder of ReplicaSet.",
-    "ResourceQuota": "Limits on what a namespace may use in all.",
-    "LimitRange": "Limits and defaults for single objects of a namespace.",
-    "ServiceAccount": "A name under which pods talk to the server.",
-    "Binding": "Puts a pod on a node.",
-    "Deployment": "Keeps pods running and replaces them step by step when the template changes.",
-    "ReplicaSet": "Keeps a number of pods running.",
-    "StatefulSet": "Keeps pods running that have names and storage of their own.",
-    "DaemonSet": "Keeps one pod running on every node that suits it.",
-    "Job": "Runs pods until enough of them have finished.",
-    "CronJob": "Starts jobs at set times.",
-    "PodDisruptionBudget": "How many pods of a set may be evicted at a time.",
     "PodDisruptionBudgetSpec.minAvailable": "How many have to stay.",
     "PodDisruptionBudgetSpec.maxUnavailable": "How many may be missing.",
-    "Ingress": "Hosts and paths by which requests from outside reach services.",
     "IngressSpec.rules": "Which backend takes the requests for which host and path.",
     "IngressSpec.defaultBackend": "Takes the requests that match no rule.",
     "IngressSpec.ingressClassName": "Who acts on this ingress.",
-    "IngressClass": "A name for those who act on ingresses.",
-    "NetworkPolicy": "Which traffic is let through to and from a set of pods.",
     "NetworkPolicySpec.podSelector": "The pods that the policy is about.",
-    "HorizontalPodAutoscaler": "Changes the number of pods of a workload as metrics demand.",
     "HorizontalPodAutoscalerSpec.scaleTargetRef": "The workload that is scaled.",
     "HorizontalPodAutoscalerSpec.minReplicas": "How many pods there are at least.",
     "HorizontalPodAutoscalerSpec.maxReplicas": "How many pods there are at most.",
     "HorizontalPodAutoscalerSpec.metrics": "What is measured, and the values to aim at.",
     "HorizontalPodAutoscalerSpec.behavior": "How fast the number may grow and shrink.",
-    "VolumeAttributesClass": "Attributes of volumes that can be changed while they are in use.",
-    "Workload": "Groups of pods that belong together, as templates.",
-    "PodGroup": "Pods that are scheduled together.",
     "PodGroupSpec.schedulingPolicy": "Whether the pods need each other to start.",
     "GangSchedulingPolicy.minCount": "How many pods have to fit before any of them is bound.",
-    "PriorityClass": "A name for a priority.",
     "PriorityClass.value": "The priority of pods of this class; larger goes first.",
     "PriorityClass.globalDefault": "Pods without a class get this one.",
     "PriorityClass.preemptionPolicy": "Whether pods of this class may evict others.",
-    "StorageClass": "A kind of storage, and how volumes of it are made.",
     "StorageClass.volumeBindingMode": "Whether claims wait for a pod before they get a volume.",
-    "CSINode": "The storage drivers of a node.",
-    "CSIDriver": "A storage driver of the cluster.",
-    "RuntimeClass": "A way to run containers, with what it costs and where it works.",
-    "CSIStorageCapacity": "How much storage of a class there is in a part of the cluster.",
-    "VolumeAttachment": "A volume that is or should be attached to a node.",
-    "ResourceClaim": "A request for devices.",
-    "ResourceClaimTemplate": "From which each pod gets a claim of its own.",
-    "ResourceSlice": "Devices of a pool, as their driver announces them.",
-    "DeviceClass": "A name for devices with something in common.",
-    "Lease": "Who holds a role, and until when.",
-    "EndpointSlice": "Addresses behind a service.",
-    "CustomResourceDefinition": "A kind that users add to the server.",
 }
+
+
+def description_of(struct: str) -> str:
+    """What is said about a struct; empty when it has no entry."""
+    return DESCRIPTIONS.get(struct) or _descriptions_of_kinds().get(struct, "")
+
+
+@cache
+def _descriptions_of_kinds() -> dict[str, str]:
+    return {kind.kind: kind.description for kind in all_kinds()}

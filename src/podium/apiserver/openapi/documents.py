@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Final
 
-from podium.golang.json_values import JsonObject, encode
 from podium.apiserver.openapi.descriptions import DESCRIPTIONS
 from podium.apiserver.openapi.models import (
     OBJECT_META,
@@ -17,13 +16,19 @@ from podium.apiserver.openapi.models import (
 from podium.apiserver.openapi.paths import PathWriter, base_path, resource_kind
 from podium.apiserver.openapi.protobuf import swagger_bytes
 from podium.apiserver.openapi.swagger import as_swagger
-from podium.kubernetes.resources.resource import Resource, Subresource
+from podium.golang.json_values import JsonObject, encode
+from podium.kubernetes.kinds.record import Subresource
+from podium.kubernetes.releases.release import release
+from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.resources.table import ResourceTable
-from podium.kubernetes.schema.catalogue import SECTIONS, notation, schema_of
+from podium.kubernetes.schema.catalogue import SECTIONS, built_in_struct, schema_of
 
-_INFO: Final = {"title": "Kubernetes", "version": "v1.36.4"}
 _PLAIN_PATHS: Final = ("version",)
 """Paths beside the resources that have a document of their own."""
+
+
+def _info() -> JsonObject:
+    return {"title": "Kubernetes", "version": release().patch}
 
 
 class OpenApi:
@@ -88,7 +93,7 @@ class OpenApi:
             self._add(resource, models, paths)
         components = {"schemas": models.by_name}
         return encode(
-            {"openapi": "3.0.0", "info": _INFO, "paths": paths.paths, "components": components}
+            {"openapi": "3.0.0", "info": _info(), "paths": paths.paths, "components": components}
         )
 
     def _build_v2(self) -> JsonObject:
@@ -97,7 +102,7 @@ class OpenApi:
             self._add(resource, models, paths)
         return {
             "swagger": "2.0",
-            "info": _INFO,
+            "info": _info(),
             "paths": as_swagger(paths.paths),
             "definitions": models.by_name,
         }
@@ -136,7 +141,7 @@ class OpenApi:
 def _submodel(subresource: Subresource, model: JsonObject, models: Models) -> JsonObject:
     """The model of what is sent to a subresource; streams and logs have none."""
     try:
-        struct = notation().struct(SECTIONS[subresource.group], subresource.kind)
+        struct = built_in_struct(SECTIONS[subresource.group], subresource.kind)
     except KeyError:
         return model if subresource.name == "status" else {"type": "string"}
     if model["$ref"].endswith(f".{subresource.kind}"):
@@ -159,7 +164,7 @@ def _custom_model(schema: JsonObject, models: Models) -> JsonObject:
     """
     if models.dialect is Dialect.V2 and schema.get("x-kubernetes-preserve-unknown-fields"):
         return {"type": "object"}
-    metadata = models.refer(notation().struct("meta", "ObjectMeta"))
+    metadata = models.refer(built_in_struct("meta", "ObjectMeta"))
     assert metadata == models.dialect.reference(OBJECT_META)
     properties = dict(schema.get("properties") or {})
     for name in ("apiVersion", "kind"):
@@ -175,4 +180,4 @@ def _plain_document(path: str) -> bytes:
         "responses": {"200": {"description": "OK"}, "401": {"description": "Unauthorized"}},
     }
     paths = {f"/{path}/": {"get": operation}}
-    return encode({"openapi": "3.0.0", "info": _INFO, "paths": paths, "components": {}})
+    return encode({"openapi": "3.0.0", "info": _info(), "paths": paths, "components": {}})

@@ -7,8 +7,8 @@ it in `allOf`, version 2 allows it.
 from enum import Enum
 from typing import Final
 
+from podium.apiserver.openapi.descriptions import DESCRIPTIONS, description_of
 from podium.golang.json_values import JsonObject, JsonValue
-from podium.apiserver.openapi.descriptions import DESCRIPTIONS
 from podium.kubernetes.schema.decoding import zero
 from podium.kubernetes.schema.shapes import (
     AnyValue,
@@ -122,8 +122,9 @@ class Models:
 
     def _model(self, struct: Struct) -> JsonObject:
         model: JsonObject = {"type": "object"}
-        if struct.name in DESCRIPTIONS:
-            model["description"] = DESCRIPTIONS[struct.name]
+        description = description_of(struct.name)
+        if description:
+            model["description"] = description
         required = sorted(field.name for field in struct.fields.values() if field.is_required)
         if required:
             model["required"] = required

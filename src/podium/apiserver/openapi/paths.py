@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.resources.resource import Resource, Subresource
+from podium.kubernetes.kinds.record import Subresource
+from podium.kubernetes.resources.resource import Resource
 
 JSON: Final = "application/json"
 _BODIES: Final = (JSON, "application/yaml")

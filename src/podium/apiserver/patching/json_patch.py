@@ -10,8 +10,6 @@ import re
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from podium.golang.quoting import quoted
-from podium.golang.json_values import JsonObject, JsonValue, copied, encode
 from podium.apiserver.patching.refusals import (
     FailedTestOperation,
     PatchError,
@@ -19,6 +17,8 @@ from podium.apiserver.patching.refusals import (
     too_many_operations,
     wrong_type,
 )
+from podium.golang.json_values import JsonObject, JsonValue, copied, encode
+from podium.golang.quoting import quoted
 
 _MAX_OPERATIONS: Final = 10_000
 _MAX_COPIED_BYTES: Final = 3 * 1024 * 1024

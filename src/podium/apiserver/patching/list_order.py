@@ -14,10 +14,10 @@ from typing import TypeAlias
 
 import msgspec
 
-from podium.golang.json_values import JsonValue
-from podium.golang.value_text import go_value
 from podium.apiserver.patching.directives import DIRECTIVE
 from podium.apiserver.patching.refusals import failed, not_a
+from podium.golang.json_values import JsonValue
+from podium.golang.value_text import go_value
 
 _Key: TypeAlias = Callable[[JsonValue], JsonValue]
 

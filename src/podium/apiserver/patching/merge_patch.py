@@ -1,8 +1,8 @@
 """JSON merge patches as a request brings them: refused unless they are objects."""
 
+from podium.apiserver.patching.refusals import bad_patch, wrong_type
 from podium.golang.json_values import JsonObject, JsonValue
 from podium.kubernetes.rules.merge_patch import merge
-from podium.apiserver.patching.refusals import bad_patch, wrong_type
 
 
 def apply(document: JsonObject, patch: JsonValue) -> JsonObject:

@@ -11,9 +11,6 @@ answered with a text of its own, in the same words. Fields are merged in the ord
 
 from typing import Final
 
-from podium.golang.json_values import JsonObject, JsonValue
-from podium.kubernetes.rules.merge_patch import without_nulls
-from podium.golang.value_text import go_value
 from podium.apiserver.patching.directives import (
     DELETE_FROM_LIST,
     DIRECTIVE,
@@ -25,6 +22,9 @@ from podium.apiserver.patching.directives import (
 )
 from podium.apiserver.patching.list_order import identity, in_order, places, refuse_other_order
 from podium.apiserver.patching.refusals import bad_patch, does_not_apply, failed, not_a
+from podium.golang.json_values import JsonObject, JsonValue
+from podium.golang.value_text import go_value
+from podium.kubernetes.rules.merge_patch import without_nulls
 from podium.kubernetes.schema.catalogue import Schema
 from podium.kubernetes.schema.shapes import Field, ListOf, MapOf, Shape, Struct
 

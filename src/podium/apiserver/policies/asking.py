@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-from podium.kubernetes.rules.field_errors import aggregate
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.cel import CelError, CompileError
 from podium.kubernetes.cel.admission_programs import BOOL, Programs, WrongResult
-from podium.cel import CelError, CompileError
 from podium.kubernetes.cel.environment import Program
 from podium.kubernetes.cel.errors import CancelledError
 from podium.kubernetes.cel.evaluation import COST_LIMIT, Meter
 from podium.kubernetes.cel.functions.authorization import Authorizer
 from podium.kubernetes.cel.types import Type
+from podium.kubernetes.rules.field_errors import aggregate
 
 RUNTIME_COST_BUDGET: Final = 200_000
 """For all policies of one request, which is to take less than a second. upstream: 10,000,000 for

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from podium.golang.json_values import JsonObject
 from podium.apiserver.access.users import User
+from podium.golang.json_values import JsonObject
 from podium.kubernetes.resources.resource import Resource
 
 CREATE: Final = "CREATE"

@@ -3,7 +3,6 @@
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from podium.golang.json_values import JsonObject
 from podium.apiserver.policies.asking import (
     OUT_OF_BUDGET,
     Asking,
@@ -14,6 +13,7 @@ from podium.apiserver.policies.asking import (
     Policy,
     Seen,
 )
+from podium.golang.json_values import JsonObject
 from podium.kubernetes.cel.admission_programs import BOOL, TEXT, TEXT_OR_NULL
 
 _MAX_MESSAGE_BYTES: Final = 5 * 1024

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, NamedTuple, TypeVar
 
-from podium.golang.json_values import JsonObject
-from podium.kubernetes.admission.lookup import Lookup
 from podium.apiserver.policies.asking import Policy, Seen
 from podium.apiserver.policies.attempted import AttemptedWrite
 from podium.apiserver.policies.matching import matched_resource
 from podium.apiserver.policies.parameters import NotConfigured, collect_parameters
 from podium.apiserver.policies.views import Forms, seen_of
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.admission.lookup import Lookup
 from podium.kubernetes.resources.resource import Resource
 
 GROUP: Final = "admissionregistration.k8s.io"

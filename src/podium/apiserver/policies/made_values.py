@@ -8,9 +8,9 @@ import base64
 from collections.abc import Iterator
 from typing import Any, Final
 
-from podium.golang.quoting import quoted
-from podium.golang.json_values import JsonObject, JsonValue
 from podium.apiserver.managed_fields import OtherValue
+from podium.golang.json_values import JsonObject, JsonValue
+from podium.golang.quoting import quoted
 from podium.kubernetes.cel.functions.conversions import text_of
 from podium.kubernetes.cel.structs import StructValue
 from podium.kubernetes.cel.values import (

@@ -7,11 +7,11 @@ all of them.
 
 from collections.abc import Iterable, Sequence
 
+from podium.apiserver.access.attempts import unserved
+from podium.apiserver.policies.attempted import DELETE, AttemptedWrite
 from podium.golang.json_values import JsonObject
 from podium.kubernetes import status_errors
-from podium.apiserver.access.attempts import unserved
 from podium.kubernetes.admission.lookup import Lookup
-from podium.apiserver.policies.attempted import DELETE, AttemptedWrite
 from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.rules.label_selector_objects import object_selector
 

@@ -10,9 +10,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Final, NamedTuple, Protocol
 
-from podium.golang.json_values import JsonObject
-from podium.kubernetes import status_errors
-from podium.kubernetes.admission.lookup import Lookup
 from podium.apiserver.policies.asking import (
     OUT_OF_BUDGET,
     Asking,
@@ -25,10 +22,13 @@ from podium.apiserver.policies.asking import (
 from podium.apiserver.policies.attempted import AttemptedWrite
 from podium.apiserver.policies.invocations import Invocation, Misconfigured, Policies
 from podium.apiserver.policies.mutations import Mutation
-from podium.kubernetes.cel.patch_types import JSON_PATCHES, OBJECT
 from podium.apiserver.policies.views import Forms
+from podium.golang.json_values import JsonObject
+from podium.kubernetes import status_errors
+from podium.kubernetes.admission.lookup import Lookup
+from podium.kubernetes.cel.patch_types import JSON_PATCHES, OBJECT
 from podium.kubernetes.resources.resource import Resource
-from podium.apiserver.schema import Decoded, Schema
+from podium.kubernetes.schema import Decoded, Schema
 
 Key = tuple[str, str, str, str]
 

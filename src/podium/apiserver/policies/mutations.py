@@ -8,9 +8,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from podium.golang.json_syntax import json_type
-from podium.golang.json_values import JsonObject, JsonValue
-from podium.kubernetes import status_errors
 from podium.apiserver.managed_fields import configuration_problem, merge_configuration
 from podium.apiserver.patching import FailedTestOperation, PatchError, json_patch
 from podium.apiserver.policies.asking import Expression, Failed
@@ -20,9 +17,12 @@ from podium.apiserver.policies.made_values import (
     configuration_of,
     patch_value_of,
 )
-from podium.apiserver.schema import Decoded, DecodeError, Schema
-from podium.kubernetes.schema.shapes import ListOf, MapOf, Shape, Struct
+from podium.golang.json_syntax import json_type
+from podium.golang.json_values import JsonObject, JsonValue
+from podium.kubernetes import status_errors
 from podium.kubernetes.cel.structs import StructValue
+from podium.kubernetes.schema import Decoded, DecodeError, Schema
+from podium.kubernetes.schema.shapes import ListOf, MapOf, Shape, Struct
 
 Read = Callable[[JsonObject], Decoded]
 """Reads a changed object; raises DecodeError."""

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.rules.labels import Selector
 from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.rules.label_selector_objects import object_selector
+from podium.kubernetes.rules.labels import Selector
 
 
 class Objects(Protocol):

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from podium.kubernetes import status_errors
-from podium.kubernetes.admission.lookup import Lookup
 from podium.apiserver.policies.asking import Budget
 from podium.apiserver.policies.attempted import AttemptedWrite
 from podium.apiserver.policies.evaluation import Denial, ValidatingPolicy
 from podium.apiserver.policies.invocations import Misconfigured, Policies
 from podium.apiserver.policies.views import Forms
+from podium.kubernetes import status_errors
+from podium.kubernetes.admission.lookup import Lookup
 
 _POLICIES: Final = Policies(
     "validatingadmissionpolicies", "validatingadmissionpolicybindings", ValidatingPolicy

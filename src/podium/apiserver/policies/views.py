@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-from podium.golang.json_values import JsonObject
 from podium.apiserver.access.users import User
-from podium.kubernetes.admission.lookup import Lookup
 from podium.apiserver.policies.asking import Seen
 from podium.apiserver.policies.attempted import AttemptedWrite
 from podium.apiserver.policies.parameters import Objects
-from podium.kubernetes.resources.resource import Resource
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.admission.lookup import Lookup
 from podium.kubernetes.cel.functions.authorization import Authorizer, Question
+from podium.kubernetes.resources.resource import Resource
 
 _HIDDEN_METADATA: Final = frozenset({"managedFields", "ownerReferences"})
 

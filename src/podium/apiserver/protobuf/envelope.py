@@ -2,13 +2,13 @@
 
 from typing import Final, NamedTuple
 
-from podium.golang.json_values import JsonObject
 from podium.apiserver.protobuf.message_numbers import fields_of_message
 from podium.apiserver.protobuf.reading import read_message
 from podium.apiserver.protobuf.wire import FieldReader, WireError, bytes_field
 from podium.apiserver.protobuf.writing import write_message
-from podium.apiserver.schema import Schema, schema_of
-from podium.kubernetes.schema.catalogue import notation
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.schema import Schema, schema_of
+from podium.kubernetes.schema.catalogue import built_in_struct
 
 MEDIA_TYPE: Final = "application/vnd.kubernetes.protobuf"
 _MAGIC: Final = b"k8s\x00"
@@ -80,7 +80,7 @@ def encode(schema: Schema, value: JsonObject) -> bytes:
 
 def encode_list(schema: Schema, value: JsonObject) -> bytes:
     """A list of objects of the schema's kind."""
-    metadata = notation().struct("meta", "ListMeta")
+    metadata = built_in_struct("meta", "ListMeta")
     message = bytes_field(1, write_message(metadata, value.get("metadata") or {}))
     items = [bytes_field(2, write_message(schema.root, item)) for item in value["items"]]
     return enveloped(value["apiVersion"], value["kind"], message + b"".join(items))

@@ -1,9 +1,9 @@
-"""Reads the data in `numbers`: which number a field has in its message."""
+"""Which number a field has in its protobuf message."""
 
 from dataclasses import dataclass
 from functools import cache
 
-from podium.apiserver.protobuf.numbers import TEXTS
+from podium.kubernetes.releases.release import release
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,32 +15,16 @@ class NumberedField:
 
 
 @cache
-def _messages() -> dict[tuple[str, str], tuple[NumberedField, ...]]:
-    found: dict[tuple[str, str], tuple[NumberedField, ...]] = {}
-    for text in TEXTS:
-        section = ""
-        for line in text.replace("\n    ", " ").splitlines():
-            if line.startswith("["):
-                section = line.strip("[]")
-            elif line:
-                message, *words = line.split()
-                found[section, message] = tuple(_numbered(words))
-    return found
-
-
-def _numbered(words: list[str]) -> list[NumberedField]:
-    fields: list[NumberedField] = []
-    number = 1
-    for word in words:
-        if word.isdigit():
-            number = int(word)
-            continue
-        inline = word[1:] if word.startswith("~") else ""
-        fields.append(NumberedField(number, word, inline))
-        number += 1
-    return fields
-
-
 def fields_of_message(section: str, message: str) -> tuple[NumberedField, ...]:
     """The fields of a message in the order of their numbers; none if it is not known."""
-    return _messages().get((section, message), ())
+    entry = release().types.get(section, {}).get(message)
+    if entry is None:
+        return ()
+    fields = (
+        NumberedField(field.number, f"~{field.name}", field.name)
+        if field.inline
+        else NumberedField(field.number, field.name)
+        for field in entry.fields
+        if field.number
+    )
+    return tuple(sorted(fields, key=lambda field: field.number))

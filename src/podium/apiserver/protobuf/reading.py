@@ -12,12 +12,12 @@ from typing import Final
 
 import msgspec
 
-from podium.golang.json_values import JsonObject, JsonValue
-from podium.kubernetes.rules.timestamps import time_text
 from podium.apiserver.protobuf.message_numbers import fields_of_message
 from podium.apiserver.protobuf.wire import MAX_MESSAGE_DEPTH, FieldReader, Found, WireError, signed
-from podium.apiserver.schema import DecodeError
-from podium.kubernetes.schema.catalogue import notation
+from podium.golang.json_values import JsonObject, JsonValue
+from podium.kubernetes.rules.timestamps import time_text
+from podium.kubernetes.schema import DecodeError
+from podium.kubernetes.schema.catalogue import built_in_struct
 from podium.kubernetes.schema.decoding import reader_of
 from podium.kubernetes.schema.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
 
@@ -187,7 +187,7 @@ def _any(found: Found, reader: FieldReader) -> JsonValue:
 def _schema(found: Found, reader: FieldReader) -> JsonValue:
     """A part of a definition's schema, without the zero values that Go always writes: what stands
     in one of the alternatives below is not decoded again."""
-    struct_ = notation().struct("apiextensions", "JSONSchemaProps")
+    struct_ = built_in_struct("apiextensions", "JSONSchemaProps")
     reader.depth += 1  # the alternative is a message, too
     try:
         value: JsonValue = reader_of(struct_)(

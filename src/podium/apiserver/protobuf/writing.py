@@ -13,7 +13,6 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from podium.golang.json_values import DecodedValue, JsonObject
 from podium.apiserver.protobuf.message_numbers import fields_of_message
 from podium.apiserver.protobuf.wire import (
     BYTES,
@@ -24,7 +23,8 @@ from podium.apiserver.protobuf.wire import (
     tag,
     varint,
 )
-from podium.kubernetes.schema.catalogue import notation
+from podium.golang.json_values import DecodedValue, JsonObject
+from podium.kubernetes.schema.catalogue import built_in_struct
 from podium.kubernetes.schema.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
 
 _Writer: TypeAlias = Callable[[Any], bytes]
@@ -151,7 +151,7 @@ def _moment(value: str | None) -> bytes:
 
 @cache
 def _schema_writer() -> _Writer:
-    struct_ = notation().struct("apiextensions", "JSONSchemaProps")
+    struct_ = built_in_struct("apiextensions", "JSONSchemaProps")
     return _message_writer(struct_, struct_.name)
 
 

@@ -3,21 +3,21 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from podium.golang.json_values import JsonObject
-from podium.kubernetes.rules.labels import Selector
-from podium.apiserver import conversion
 from podium.apiserver.access.attempts import Attempt
 from podium.apiserver.access.authorisation import judge
 from podium.apiserver.access.grants import Grants
 from podium.apiserver.access.users import User, service_account
 from podium.apiserver.policies.attempted import CREATE, DELETE, UPDATE, AttemptedWrite
 from podium.apiserver.requests.call import Call
-from podium.kubernetes.resources.resource import Resource
+from podium.golang.json_values import JsonObject
+from podium.kubernetes import conversion
 from podium.kubernetes.cel.functions.authorization import Question
+from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.rules.labels import Selector
 
 if TYPE_CHECKING:
-    from podium.kubernetes.admission.lookup import Lookup
     from podium.apiserver.requests.registry import Registry
+    from podium.kubernetes.admission.lookup import Lookup
 
 _OPTIONS = {CREATE: "CreateOptions", UPDATE: "UpdateOptions", DELETE: "DeleteOptions"}
 

@@ -6,17 +6,17 @@ node need not exist; upstream does not look.
 
 from typing import Final
 
-from podium.golang.json_values import JsonObject
-from podium.apiserver import admission, status_errors
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.creating import place_in_namespace
 from podium.apiserver.requests.outside_admission import mutate_write, review_write
 from podium.apiserver.requests.pod_conditions import set_condition
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.requests.updating import uid_conflict, version_conflict
+from podium.golang.json_values import JsonObject
+from podium.kubernetes import admission, status_errors
 from podium.kubernetes.resources.resource import Resource
-from podium.apiserver.schema import schema_of
-from podium.apiserver.validation import validate_binding
+from podium.kubernetes.schema import schema_of
+from podium.kubernetes.validation import validate_binding
 
 _SUCCESS: Final = {
     "kind": "Status",

@@ -6,11 +6,7 @@ asks (`fieldValidation`): it refuses, it warns, or it drops them silently.
 
 from typing import Final
 
-from podium.golang.quoting import quoted
-from podium.golang.json_syntax import json_type
-from podium.golang.json_values import JsonObject
-from podium.kubernetes.rules.old_pod_claims import unwrap_claim_sources
-from podium.apiserver import protobuf, status_errors
+from podium.apiserver import protobuf
 from podium.apiserver.bodies.reading import (
     JSON,
     REPEATED_IN_YAML,
@@ -23,8 +19,13 @@ from podium.apiserver.bodies.reading import (
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.query import IGNORE, STRICT
 from podium.apiserver.requests.registry import Registry
+from podium.golang.json_syntax import json_type
+from podium.golang.json_values import JsonObject
+from podium.golang.quoting import quoted
+from podium.kubernetes import status_errors
 from podium.kubernetes.resources.resource import Resource
-from podium.apiserver.schema import DecodeError, Schema, decode, schema_of
+from podium.kubernetes.rules.old_pod_claims import unwrap_claim_sources
+from podium.kubernetes.schema import DecodeError, Schema, decode, schema_of
 from podium.kubernetes.status_errors import StatusError
 
 _SHOWN_BYTES: Final = 30

@@ -2,12 +2,12 @@
 
 from typing import Final
 
-from podium.golang.quoting import quoted
-from podium.golang.json_values import JsonObject
-from podium.kubernetes import status_errors
 from podium.apiserver.access.attempts import Attempt
 from podium.apiserver.access.authorisation import judge
 from podium.apiserver.requests.call import Call
+from podium.golang.json_values import JsonObject
+from podium.golang.quoting import quoted
+from podium.kubernetes import status_errors
 from podium.kubernetes.resources.resource import Resource
 
 GROUP: Final = "certificates.k8s.io"

@@ -2,8 +2,6 @@
 
 from typing import Final
 
-from podium.golang.json_values import JsonObject
-from podium.apiserver import admission, status_errors, warnings
 from podium.apiserver.managed_fields import Writer, manager_of, track_create
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.certificate_requests import note_requester
@@ -11,11 +9,13 @@ from podium.apiserver.requests.guarding import guard_policy, parameter_errors_of
 from podium.apiserver.requests.outside_admission import mutate_write, review_write
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.requests.stored_size import fit_storage
-from podium.kubernetes.resources.resource import Resource
 from podium.apiserver.store.stored import Stored
+from podium.golang.json_values import JsonObject
+from podium.kubernetes import admission, status_errors, warnings
+from podium.kubernetes.admission.new_objects import ServerSteps, admit_new
+from podium.kubernetes.resources.resource import Resource
 
 _NAME_ATTEMPTS: Final = 8
-_NOT_FOR_CLIENTS: Final = ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink")
 
 
 def create(
@@ -39,30 +39,45 @@ def create(
     if not tracked:
         manager = manager_of(call.options.field_manager, call.user_agent)
         track_create(obj, rules.schema, Writer(manager, call.now))
-    admission.admit_create(resource, namespace, obj, registry.lookup, registry.settings)
     # upstream: a namespace whose name is generated is not in itself yet.
     is_namespace = (resource.group, resource.kind) == ("", "Namespace")
     seen_in = metadata.get("name", "") if is_namespace else namespace
-    _mutate(registry, resource, namespace, seen_in, obj, call)
-    guard_policy(call, resource, obj)
-    for name in _NOT_FOR_CLIENTS:
-        metadata.pop(name, None)
-    metadata["uid"] = call.remember("uid", registry.new_uid)
-    metadata["creationTimestamp"] = call.now
-    _name(registry, resource, namespace, metadata, call)
-    rules.prepare_create(obj, call.now)
-    note_requester(resource, obj, call)
-    problems = rules.validate_create(obj)
-    problems = problems or parameter_errors_of(registry, call, resource, obj)
+
+    def mutate() -> None:
+        _mutate(registry, resource, namespace, seen_in, obj, call)
+        guard_policy(call, resource, obj)
+
+    def identify() -> None:
+        metadata["uid"] = call.remember("uid", registry.new_uid)
+        metadata["creationTimestamp"] = call.now
+        _name(registry, resource, namespace, metadata, call)
+
+    def accept() -> None:
+        call.warn_all(warnings.on_create(resource, obj))
+        if instead:
+            require_create(call)
+
+    steps = ServerSteps(
+        mutate=mutate,
+        identify=identify,
+        prepare=lambda: note_requester(resource, obj, call),
+        find_problems=lambda: parameter_errors_of(registry, call, resource, obj),
+        accept=accept,
+        review=lambda: review_write(
+            registry, resource, seen_in, metadata.get("name", ""), obj, None, call
+        ),
+    )
+    admit_new(
+        resource,
+        namespace,
+        obj,
+        rules=rules,
+        lookup=registry.lookup,
+        now=call.now,
+        settings=registry.settings,
+        steps=steps,
+    )
     name = metadata.get("name", "")
-    if problems:
-        raise status_errors.invalid(*shown_kind(resource, obj), name, problems)
-    call.warn_all(warnings.on_create(resource, obj))
-    if instead:
-        require_create(call)
-    admission.review_create(resource, obj, registry.lookup)
-    review_write(registry, resource, seen_in, name, obj, None, call)
-    admission.charge_create(resource, obj, registry.lookup)
     if metadata.get("resourceVersion") and not call.options.dry_run:
         raise status_errors.internal("resourceVersion should not be set on objects to be created")
     if registry.find(resource, namespace, name) is not None:
@@ -98,13 +113,6 @@ def place_in_namespace(resource: Resource, namespace: str, metadata: JsonObject)
             "the namespace of the provided object does not match the namespace sent on the request"
         )
     metadata["namespace"] = namespace
-
-
-def shown_kind(resource: Resource, obj: JsonObject) -> tuple[str, str]:
-    """Group and kind as errors about an object show them."""
-    if resource.group == "events.k8s.io":
-        return "", resource.kind  # upstream: events of both groups are validated as core events
-    return resource.group, obj["kind"]
 
 
 def _mutate(

@@ -7,14 +7,14 @@ No definition takes the place of a resource that the server has by itself.
 
 from typing import TYPE_CHECKING, Final
 
-from podium.kubernetes.rules.field_errors import FieldError
-from podium.golang.json_values import JsonObject
 from podium.apiserver import crds
-from podium.kubernetes.kind_rules import BuiltinRules
 from podium.apiserver.requests.stored_defaults import StoredDefaults
-from podium.kubernetes.resources.resource import Resource
 from podium.apiserver.store.stored import Stored
-from podium.apiserver.tables import custom_printer
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kind_rules import BuiltinRules
+from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.rules.field_errors import FieldError
+from podium.kubernetes.tables import custom_printer
 
 if TYPE_CHECKING:
     from podium.apiserver.requests.registry import Registry

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from podium.kubernetes.rules import field_errors
-from podium.kubernetes.rules.field_errors import FieldError
-from podium.golang.json_values import JsonObject
-from podium.kubernetes import status_errors
 from podium.apiserver.requests import query
 from podium.apiserver.requests.query import Parameters
+from podium.golang.json_values import JsonObject
+from podium.kubernetes import status_errors
+from podium.kubernetes.rules import field_errors
+from podium.kubernetes.rules.field_errors import FieldError
 
 FOREGROUND: Final = "Foreground"
 BACKGROUND: Final = "Background"

@@ -8,16 +8,16 @@ whoever collects garbage: the server only writes the finalizers that tell how.
 
 from typing import Final, NamedTuple
 
-from podium.golang.json_values import JsonObject
-from podium.kubernetes.rules.timestamps import seconds_of, time_text
-from podium.apiserver import admission, status_errors
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.definitions import CLEANUP, mark_terminating
 from podium.apiserver.requests.delete_options import FOREGROUND, ORPHAN, DeleteOptions
 from podium.apiserver.requests.outside_admission import mutate_write, review_write
 from podium.apiserver.requests.registry import Registry
-from podium.kubernetes.resources.resource import Resource
 from podium.apiserver.store.stored import Stored
+from podium.golang.json_values import JsonObject
+from podium.kubernetes import admission, status_errors
+from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.rules.timestamps import seconds_of, time_text
 
 ORPHAN_FINALIZER: Final = "orphan"
 FOREGROUND_FINALIZER: Final = "foregroundDeletion"

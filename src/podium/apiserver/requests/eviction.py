@@ -9,8 +9,6 @@ does not count it as healthy any more. A budget that says no is answered with 42
 from dataclasses import replace
 from typing import Final
 
-from podium.golang.json_values import JsonObject
-from podium.kubernetes import status_errors
 from podium.apiserver.requests import delete_options
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.creating import place_in_namespace
@@ -19,9 +17,11 @@ from podium.apiserver.requests.deleting import check_preconditions, delete
 from podium.apiserver.requests.outside_admission import mutate_write, review_write
 from podium.apiserver.requests.pod_conditions import set_condition
 from podium.apiserver.requests.registry import Registry
-from podium.apiserver.schema import schema_of
-from podium.kubernetes.rules.label_selector_objects import object_selector
 from podium.apiserver.store.stored import Stored
+from podium.golang.json_values import JsonObject
+from podium.kubernetes import status_errors
+from podium.kubernetes.rules.label_selector_objects import object_selector
+from podium.kubernetes.schema import schema_of
 
 _REFUSED: Final = "Cannot evict pod as it would violate the pod's disruption budget."
 _SEVERAL: Final = (

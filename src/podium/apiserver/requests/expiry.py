@@ -8,8 +8,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from podium.kubernetes.rules.field_errors import FieldError
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.field_errors import FieldError
 
 if TYPE_CHECKING:
     from podium.apiserver.requests.registry import Registry

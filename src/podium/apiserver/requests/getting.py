@@ -1,12 +1,12 @@
 """Getting one object."""
 
-from podium.kubernetes import status_errors
 from podium.apiserver.requests import query
 from podium.apiserver.requests.listing import check_not_ahead
 from podium.apiserver.requests.query import Parameters
 from podium.apiserver.requests.registry import Registry
-from podium.kubernetes.resources.resource import Resource
 from podium.apiserver.store.stored import Stored
+from podium.kubernetes import status_errors
+from podium.kubernetes.resources.resource import Resource
 
 
 def get(

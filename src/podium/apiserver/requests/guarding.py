@@ -8,15 +8,15 @@ whose parts belong to different writers.
 
 from dataclasses import replace
 
-from podium.kubernetes.rules.field_errors import FieldError
-from podium.golang.json_values import JsonObject
 from podium.apiserver.access import parameter_rights
 from podium.apiserver.access.authorisation import require
 from podium.apiserver.access.claim_status import claim_status_errors
 from podium.apiserver.access.escalation import confirm_no_escalation
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.registry import Registry
+from podium.golang.json_values import JsonObject
 from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.rules.field_errors import FieldError
 
 
 def require_create(call: Call) -> None:

@@ -7,8 +7,8 @@ version, and what is derived from a whole collection is worked out once per chan
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from podium.golang.json_values import JsonObject
 from podium.apiserver.store.stored import Stored
+from podium.golang.json_values import JsonObject
 
 if TYPE_CHECKING:
     from podium.apiserver.requests.registry import Registry

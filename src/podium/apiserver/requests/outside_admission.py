@@ -8,8 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import cast
 
-from podium.golang.json_values import JsonObject, copied
-from podium.kubernetes import status_errors
 from podium.apiserver.policies.attempted import AttemptedWrite
 from podium.apiserver.policies.mutating import PolicyMutation, mutating_policies
 from podium.apiserver.policies.reviewing import review, validating_policies
@@ -17,12 +15,14 @@ from podium.apiserver.requests.attempted_writes import attempted_write
 from podium.apiserver.requests.body_decoding import internal_type, with_metadata
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.registry import Registry
-from podium.kubernetes.resources.resource import Resource
-from podium.apiserver.schema import Decoded, DecodeError, Schema, decode
 from podium.apiserver.webhooks.answers import Outcome
 from podium.apiserver.webhooks.mutating import ObjectRules, mutate
 from podium.apiserver.webhooks.stored_hooks import Webhook, mutating_hooks, validating_hooks
 from podium.apiserver.webhooks.validating import validate
+from podium.golang.json_values import JsonObject, copied
+from podium.kubernetes import status_errors
+from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.schema import Decoded, DecodeError, Schema, decode
 
 
 def mutate_write(

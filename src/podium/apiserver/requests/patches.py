@@ -7,9 +7,6 @@ that a client sends, and written like an update.
 from dataclasses import dataclass
 from typing import Final, cast
 
-from podium.golang.json_syntax import json_type
-from podium.golang.json_values import JsonObject, JsonValue
-from podium.kubernetes import status_errors
 from podium.apiserver.bodies.reading import (
     REPEATED_IN_YAML,
     Read,
@@ -39,7 +36,6 @@ from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.creating import create
 from podium.apiserver.requests.query import IGNORE, STRICT
 from podium.apiserver.requests.registry import Registry, check_path_name
-from podium.kubernetes.kind_rules import Rules
 from podium.apiserver.requests.updating import (
     Written,
     check_name,
@@ -47,8 +43,12 @@ from podium.apiserver.requests.updating import (
     track,
     write,
 )
+from podium.golang.json_syntax import json_type
+from podium.golang.json_values import JsonObject, JsonValue
+from podium.kubernetes import status_errors
+from podium.kubernetes.kind_rules import Rules
 from podium.kubernetes.resources.resource import Resource
-from podium.apiserver.schema import Decoded, DecodeError, Schema, decode, decode_patched
+from podium.kubernetes.schema import Decoded, DecodeError, Schema, decode, decode_patched
 
 APPLY_PATCH: Final = "application/apply-patch+yaml"
 PATCH_TYPES: Final = (JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, APPLY_PATCH)

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from podium.kubernetes.rules.field_errors import FieldError, forbidden, invalid
-from podium.golang.quoting import quoted
-from podium.golang.json_values import JsonObject
-from podium.kubernetes.rules.timestamps import seconds_of
-from podium.kubernetes import status_errors
 from podium.apiserver.requests import query
 from podium.apiserver.requests.query import Parameters
+from podium.golang.json_values import JsonObject
+from podium.golang.quoting import quoted
+from podium.kubernetes import status_errors
+from podium.kubernetes.rules.field_errors import FieldError, forbidden, invalid
+from podium.kubernetes.rules.timestamps import seconds_of
 
 _STATUSES: Final = (
     "containerStatuses",

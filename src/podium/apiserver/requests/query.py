@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from podium.kubernetes.rules import field_errors
-from podium.kubernetes.rules.field_errors import FieldError
 from podium.golang.quoting import quoted
 from podium.kubernetes import status_errors
+from podium.kubernetes.rules import field_errors
+from podium.kubernetes.rules.field_errors import FieldError
 
 Parameters = Mapping[str, Sequence[str]]
 

@@ -9,26 +9,27 @@ import uuid
 from collections.abc import Callable
 from random import Random
 
-from podium.golang.quoting import quoted
-from podium.golang.json_values import JsonObject
-from podium.kubernetes.rules.timestamps import seconds_of, time_text
-from podium.apiserver import conversion, status_errors
-from podium.apiserver.admission import DEFAULT_SETTINGS, AdmissionSettings
 from podium.apiserver.requests.attempted_writes import RegistryForms
 from podium.apiserver.requests.compaction import Compaction
 from podium.apiserver.requests.definitions import DefinitionRules, Definitions
 from podium.apiserver.requests.expiry import EventExpiry
 from podium.apiserver.requests.lookup import StoreLookup
 from podium.apiserver.requests.role_aggregation import RoleAggregation
-from podium.kubernetes.kind_rules import BuiltinRules, ConvertedRules, Rules
 from podium.apiserver.requests.storage_hooks import ServiceEffects, StorageHooks
-from podium.kubernetes.resources.resource import Resource
-from podium.kubernetes.resources.table import ResourceTable
 from podium.apiserver.selectors.selectable import reader_of
 from podium.apiserver.store.collection import Collection
 from podium.apiserver.store.store import Store
 from podium.apiserver.store.stored import NO_LABELS, Stored, body_of
-from podium.apiserver.tables import Printer, printer_of
+from podium.golang.json_values import JsonObject
+from podium.golang.quoting import quoted
+from podium.kubernetes import conversion, status_errors
+from podium.kubernetes.admission import DEFAULT_SETTINGS, AdmissionSettings
+from podium.kubernetes.kind_rules import BuiltinRules, ConvertedRules, Rules
+from podium.kubernetes.kinds.record import Printer
+from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.table import ResourceTable
+from podium.kubernetes.rules.timestamps import seconds_of, time_text
+from podium.kubernetes.tables import printer_of
 from podium.kubernetes.validation.names import path_segment_problems
 
 _NAME_CHARACTERS = "bcdfghjklmnpqrstvwxz2456789"

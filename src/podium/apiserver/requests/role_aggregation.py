@@ -7,11 +7,11 @@ brings those up to date. What somebody else wrote as the rules of such a role do
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from podium.kubernetes.rules.field_errors import FieldError
-from podium.golang.json_values import JsonObject, encode
-from podium.kubernetes.rules.labels import Selector
 from podium.apiserver.managed_fields import Writer, apply
+from podium.golang.json_values import JsonObject, encode
+from podium.kubernetes.rules.field_errors import FieldError
 from podium.kubernetes.rules.label_selector_objects import object_selector
+from podium.kubernetes.rules.labels import Selector
 
 if TYPE_CHECKING:
     from podium.apiserver.requests.registry import Registry

@@ -6,8 +6,6 @@ definition of a custom resource says where its numbers are.
 
 from typing import Final, NamedTuple
 
-from podium.golang.json_values import DecodedValue, JsonObject
-from podium.kubernetes.rules.labels import selector_of_map
 from podium.apiserver.crds import CustomRules
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.outside_admission import mutate_write, review_write
@@ -19,12 +17,14 @@ from podium.apiserver.requests.updating import (
     track,
     write,
 )
-from podium.kubernetes.resources.resource import Resource
-from podium.apiserver.schema import schema_of
-from podium.kubernetes.rules.label_selector_objects import object_selector
-from podium.kubernetes.status_errors import invalid
 from podium.apiserver.store.stored import Stored
-from podium.apiserver.validation import validate_scale
+from podium.golang.json_values import DecodedValue, JsonObject
+from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.rules.label_selector_objects import object_selector
+from podium.kubernetes.rules.labels import selector_of_map
+from podium.kubernetes.schema import schema_of
+from podium.kubernetes.status_errors import invalid
+from podium.kubernetes.validation import validate_scale
 
 _KEPT_METADATA: Final = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 

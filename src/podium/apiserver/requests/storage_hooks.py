@@ -6,9 +6,9 @@ is served. Verbs ask for a last word before storing; the registry tells what was
 
 from typing import Protocol
 
-from podium.kubernetes.rules.field_errors import FieldError
 from podium.golang.json_values import JsonObject
-from podium.apiserver.strategy import ServiceAddresses
+from podium.kubernetes.rules.field_errors import FieldError
+from podium.kubernetes.strategy import ServiceAddresses
 
 
 class StorageHooks(Protocol):

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from podium.kubernetes.resources.resource import Resource
 from podium.apiserver.store.stored import Stored
+from podium.kubernetes.resources.resource import Resource
 
 _FOLDERS: Final = {
     ("", "endpoints"): "services/endpoints",

@@ -6,10 +6,10 @@ that goes leaves nothing behind in objects that nobody has written since.
 """
 
 from podium.apiserver.crds import CustomRules
-from podium.kubernetes.resources.resource import Resource
-from podium.kubernetes.status_errors import StatusError
 from podium.apiserver.store.collection import Collection
 from podium.apiserver.store.stored import Stored, body_of
+from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.status_errors import StatusError
 
 
 class StoredDefaults:

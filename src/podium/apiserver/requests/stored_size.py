@@ -8,11 +8,12 @@ their JSON, which is larger, is looked at first because it is quick to make.
 
 from typing import Final
 
-from podium.golang.json_values import JsonObject, encode
-from podium.apiserver import protobuf, status_errors
-from podium.kubernetes.resources.resource import Resource
-from podium.apiserver.schema import Schema
+from podium.apiserver import protobuf
 from podium.apiserver.store.stored import body_of
+from podium.golang.json_values import JsonObject, encode
+from podium.kubernetes import status_errors
+from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.schema import Schema
 
 _MAX_STORED_BYTES: Final = 1536 * 1024
 _KEPT_AS_JSON: Final = frozenset({"apiextensions.k8s.io"})

@@ -2,18 +2,18 @@
 
 from typing import Final
 
-from podium.kubernetes.rules import field_errors
-from podium.kubernetes.rules.field_errors import FieldError
-from podium.golang.json_values import JsonObject
-from podium.kubernetes.rules.timestamps import seconds_of, time_text
-from podium.kubernetes import status_errors
 from podium.apiserver.access.account_tokens import AUDIENCES, AccountTokens, Bound
 from podium.apiserver.access.attempts import unserved
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.creating import place_in_namespace
 from podium.apiserver.requests.outside_admission import mutate_write, review_write
 from podium.apiserver.requests.registry import Registry
-from podium.apiserver.schema import schema_of
+from podium.golang.json_values import JsonObject
+from podium.kubernetes import status_errors
+from podium.kubernetes.rules import field_errors
+from podium.kubernetes.rules.field_errors import FieldError
+from podium.kubernetes.rules.timestamps import seconds_of, time_text
+from podium.kubernetes.schema import schema_of
 
 _GROUP: Final = "authentication.k8s.io"
 _KIND: Final = "TokenRequest"
@@ -35,7 +35,7 @@ def request_token(
     """Complete a TokenRequest; `name` is the account that the path names."""
     accounts = registry.table.named("serviceaccounts")
     where = (registry, accounts, namespace, name, request, None, call)
-    request["spec"].setdefault("expirationSeconds", _DEFAULT_LIFE_S)
+    _default_life(request["spec"])
     place_in_namespace(accounts, namespace, request["metadata"])
     mutate_write(*where, subresource="token", schema=schema_of(_GROUP, "v1", _KIND))
     metadata, spec = request["metadata"], request["spec"]
@@ -54,7 +54,7 @@ def request_token(
             f" service account ({uid})",
         )
     spec["audiences"] = spec.get("audiences") or list(AUDIENCES)
-    life_s = spec.setdefault("expirationSeconds", _DEFAULT_LIFE_S)
+    life_s = _default_life(spec)
     problems = _life_problems(life_s)
     if problems:
         raise status_errors.invalid(_GROUP, _KIND, "", problems)
@@ -70,6 +70,13 @@ def request_token(
     ends = time_text(seconds_of(call.now) + life_s)
     request["status"] = {"token": token, "expirationTimestamp": ends}
     return request
+
+
+def _default_life(spec: JsonObject) -> int:
+    if spec.get("expirationSeconds") is None:
+        spec["expirationSeconds"] = _DEFAULT_LIFE_S
+    life_s: int = spec["expirationSeconds"]
+    return life_s
 
 
 def _life_problems(life_s: int) -> list[FieldError]:

@@ -7,9 +7,6 @@ that changes nothing is not one: the stored version stays, with its resourceVers
 
 from typing import Final, NamedTuple
 
-from podium.kubernetes.rules import field_errors
-from podium.golang.json_values import JsonObject
-from podium.apiserver import admission, status_errors, warnings
 from podium.apiserver.managed_fields import (
     Writer,
     keep_times_of_idle_write,
@@ -19,13 +16,17 @@ from podium.apiserver.managed_fields import (
 from podium.apiserver.requests import query, storage_paths
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.certificate_requests import confirm_signer
-from podium.apiserver.requests.creating import create, place_in_namespace, settle, shown_kind
+from podium.apiserver.requests.creating import create, place_in_namespace, settle
 from podium.apiserver.requests.guarding import guard_policy, parameter_errors_of, status_errors_of
 from podium.apiserver.requests.outside_admission import mutate_write, review_write
 from podium.apiserver.requests.registry import Registry, check_path_name
 from podium.apiserver.requests.stored_size import fit_storage
-from podium.kubernetes.resources.resource import Resource
 from podium.apiserver.store.stored import Stored
+from podium.golang.json_values import JsonObject
+from podium.kubernetes import admission, status_errors, warnings
+from podium.kubernetes.admission.new_objects import kind_for_errors
+from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.rules import field_errors
 
 _CREATED_BY_UPDATE: Final = frozenset(
     {
@@ -148,7 +149,7 @@ def write(
     if not subresource:
         problems = problems or parameter_errors_of(registry, call, resource, new, old)
     if problems:
-        raise status_errors.invalid(*shown_kind(resource, new), name, problems)
+        raise status_errors.invalid(*kind_for_errors(resource, new), name, problems)
     if not subresource:
         call.warn_all(warnings.on_update(resource, new, old))
     confirm_signer(call, resource, subresource, new, old)

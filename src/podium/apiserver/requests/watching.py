@@ -10,14 +10,14 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from podium.kubernetes import status_errors
 from podium.apiserver.requests import query
 from podium.apiserver.requests.query import ListOptions
 from podium.apiserver.requests.registry import Registry
-from podium.kubernetes.resources.resource import Resource
 from podium.apiserver.selectors.selection import selection_of
 from podium.apiserver.store.history import Change, HistoryLost
 from podium.apiserver.store.stored import Stored
+from podium.kubernetes import status_errors
+from podium.kubernetes.resources.resource import Resource
 
 _MAX_EVENTS: Final = 500
 _MAX_BYTES: Final = 1 << 20

@@ -7,8 +7,6 @@ change, so that asking again costs little.
 from collections import defaultdict
 from typing import Final
 
-from podium.golang.json_values import JsonObject
-from podium.kubernetes import status_errors
 from podium.apiserver.http.messages import Request, Response, json_response
 from podium.apiserver.http.paths import Target
 from podium.apiserver.requests import query
@@ -19,9 +17,11 @@ from podium.apiserver.resource_metrics.usage import (
     container_usages,
     node_usage,
 )
-from podium.kubernetes.resources.resource import Resource
 from podium.apiserver.selectors.selection import selection_of
 from podium.apiserver.store.stored import Stored
+from podium.golang.json_values import JsonObject
+from podium.kubernetes import status_errors
+from podium.kubernetes.resources.resource import Resource
 
 GROUP: Final = "metrics.k8s.io"
 VERSION: Final = "v1beta1"

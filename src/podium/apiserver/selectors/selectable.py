@@ -2,127 +2,34 @@
 
 Every resource can be selected by `metadata.name`, namespaced ones by `metadata.namespace`, which
 the store knows by itself. The others are read once per write and kept beside the object, so that
-selecting never decodes one. Fields that are absent read as the text that Go's zero value gives.
+selecting never decodes one.
 """
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Final
 
-from podium.golang.json_values import JsonObject
-from podium.kubernetes.resources.resource import Resource
-from podium.kubernetes.rules.field_selector_text import FieldSelectorError, FieldTerm
 from podium.apiserver.store.collection import FieldReader, no_fields
 from podium.apiserver.store.stored import Stored
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.record import ReadField
+from podium.kubernetes.kinds.selectable_fields import read_texts
+from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.rules.field_selector_text import FieldSelectorError, FieldTerm
 
 NAME: Final = "metadata.name"
 NAMESPACE: Final = "metadata.namespace"
 
-_Read = Callable[[JsonObject], str]
-_EMPTY: Final[JsonObject] = {}
+_NOT_SUPPORTED: Final = "field label not supported: {field}"
+_ONLY_METADATA: Final = (
+    '"{field}" is not a known field selector: only "metadata.name", "metadata.namespace"'
+)
 
 
-def _text(path: str, absent: str = "") -> _Read:
-    *parents, last = path.split(".")
-
-    def read(value: JsonObject) -> str:
-        for name in parents:
-            value = value.get(name) or _EMPTY
-        found = value.get(last)
-        if found is None:
-            return absent
-        if isinstance(found, str):
-            return found
-        if isinstance(found, bool):
-            return "true" if found else "false"
-        return str(found)
-
-    return read
-
-
-def _reporting(value: JsonObject) -> str:
-    source = value.get("source") or _EMPTY
-    component: str = source.get("component") or ""
-    return component or value.get("reportingComponent") or ""
-
-
-def _texts(*paths: str) -> dict[str, _Read]:
-    return {path: _text(path) for path in paths}
-
-
-_POD = {
-    **_texts("spec.nodeName", "spec.restartPolicy", "spec.schedulerName"),
-    **_texts("spec.serviceAccountName"),
-    "spec.hostNetwork": _text("spec.hostNetwork", "false"),
-    **_texts("status.phase", "status.podIP", "status.nominatedNodeName"),
-}
-_EVENT = {
-    **_texts(
-        "involvedObject.kind",
-        "involvedObject.namespace",
-        "involvedObject.name",
-        "involvedObject.uid",
-        "involvedObject.apiVersion",
-        "involvedObject.resourceVersion",
-        "involvedObject.fieldPath",
-        "reason",
-        "reportingComponent",
-        "type",
-    ),
-    "source": _reporting,
-}
-_REPLICAS = {"status.replicas": _text("status.replicas", "0")}
-
-_FIELDS: Final[dict[tuple[str, str], dict[str, _Read]]] = {
-    ("", "Pod"): _POD,
-    ("", "Node"): {"spec.unschedulable": _text("spec.unschedulable", "false")},
-    ("", "Namespace"): _texts("status.phase"),
-    ("certificates.k8s.io", "CertificateSigningRequest"): _texts("spec.signerName"),
-    ("", "Secret"): _texts("type"),
-    ("", "Service"): _texts("spec.clusterIP", "spec.type"),
-    ("", "ReplicationController"): _REPLICAS,
-    ("", "Event"): _EVENT,
-    ("apps", "ReplicaSet"): _REPLICAS,
-    ("batch", "Job"): {"status.successful": _text("status.succeeded", "0")},
-    ("resource.k8s.io", "ResourceSlice"): _texts("spec.driver", "spec.nodeName"),
-}
-_ALIASES: Final[dict[tuple[str, str], dict[str, str]]] = {
-    # upstream: the names that the newer group gives to the same fields.
-    ("events.k8s.io", "Event"): {
-        "regarding.kind": "involvedObject.kind",
-        "regarding.namespace": "involvedObject.namespace",
-        "regarding.name": "involvedObject.name",
-        "regarding.uid": "involvedObject.uid",
-        "regarding.apiVersion": "involvedObject.apiVersion",
-        "regarding.resourceVersion": "involvedObject.resourceVersion",
-        "regarding.fieldPath": "involvedObject.fieldPath",
-        "reportingController": "reportingComponent",
-        "reason": "reason",
-        "type": "type",
-    }
-}
-_REFUSALS: Final = {
-    ("", "Pod"): "field label not supported: {field}",
-    ("", "Node"): "field label not supported: {field}",
-    ("", "Namespace"): "field label not supported: {field}",
-    ("", "Secret"): "field label not supported: {field}",
-    ("", "Service"): "field label not supported: {field}",
-    ("", "Event"): "field label not supported: {field}",
-    ("", "ReplicationController"): "field label not supported: {field}",
-    ("apps", "ReplicaSet"): "field label not supported for appsv1.ReplicaSet: {field}",
-    ("batch", "Job"): 'field label "{field}" not supported for Job',
-    ("events.k8s.io", "Event"): "field label not supported: {field}",
-    ("resource.k8s.io", "ResourceSlice"): (
-        "field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: {field}"
-    ),
-}
-
-
-def fields_of(resource: Resource) -> dict[str, _Read]:
+def fields_of(resource: Resource) -> Mapping[str, ReadField]:
     """The readers of a resource's selectable fields beyond name and namespace."""
     if resource.is_custom:
-        return _texts(*resource.selectable_fields)
-    group = "" if resource.group == "events.k8s.io" else resource.group
-    return _FIELDS.get((group, resource.kind), {})
+        return read_texts(*resource.selectable_fields)
+    return resource.record.selectable_fields
 
 
 def reader_of(resource: Resource) -> FieldReader:
@@ -143,7 +50,7 @@ class FieldFilter:
     __slots__ = ("_name", "_namespace", "_terms", "name")
 
     def __init__(self, resource: Resource, terms: tuple[FieldTerm, ...]) -> None:
-        aliases = _ALIASES.get((resource.group, resource.kind))
+        aliases = resource.record.field_aliases
         places = {field: place for place, field in enumerate(fields_of(resource))}
         self._terms: list[tuple[int, bool, str]] = []
         self._name: list[tuple[bool, str]] = []
@@ -173,9 +80,5 @@ class FieldFilter:
 
 
 def _refusal(resource: Resource, field: str) -> str:
-    text = _REFUSALS.get((resource.group, resource.kind))
-    if text is not None:
-        return text.format(field=field)
-    if resource.selectable_fields:
-        return f"field label not supported: {field}"
-    return f'"{field}" is not a known field selector: only "metadata.name", "metadata.namespace"'
+    usual = _NOT_SUPPORTED if resource.selectable_fields else _ONLY_METADATA
+    return (resource.record.selector_refusal or usual).format(field=field)

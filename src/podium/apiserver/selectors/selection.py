@@ -1,12 +1,12 @@
 """What a list or a watch wants to see: labels and fields together."""
 
-from podium.kubernetes.rules.label_selector_text import parse_label_selector
-from podium.kubernetes.rules.labels import EVERYTHING, Selector, SelectorError
+from podium.apiserver.selectors.selectable import FieldFilter
+from podium.apiserver.store.stored import Stored
 from podium.kubernetes import status_errors
 from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.rules.field_selector_text import FieldSelectorError, parse_field_selector
-from podium.apiserver.selectors.selectable import FieldFilter
-from podium.apiserver.store.stored import Stored
+from podium.kubernetes.rules.label_selector_text import parse_label_selector
+from podium.kubernetes.rules.labels import EVERYTHING, Selector, SelectorError
 
 
 class Selection:

@@ -11,7 +11,6 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from podium.apiserver.access.account_tokens import AccountTokens
 from podium.apiserver.access.tokens import Tokens
-from podium.apiserver.admission import DEFAULT_SETTINGS, AdmissionSettings
 from podium.apiserver.aggregation.api_services import ApiServices
 from podium.apiserver.aggregation.priorities import OF_METRICS
 from podium.apiserver.http.service import Service
@@ -19,14 +18,15 @@ from podium.apiserver.openapi import OpenApi
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.resource_metrics.handler import GROUP as METRICS_GROUP
 from podium.apiserver.resource_metrics.handler import VERSION as METRICS_VERSION
-from podium.apiserver.resources.builtin import served_resources
-from podium.kubernetes.resources.runtime_config import EVERYTHING, RuntimeConfig
-from podium.kubernetes.resources.table import ResourceTable
 from podium.apiserver.serving.bootstrap import bootstrap
 from podium.apiserver.serving.own_service import Advertised, ensure_own_service
 from podium.apiserver.serving.published_authority import publish_authority
 from podium.apiserver.store.store import Store
-from podium.kubernetes.releases.feature_gates import DEFAULT_GATES, FeatureGates
+from podium.kubernetes.admission import DEFAULT_SETTINGS, AdmissionSettings
+from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.kubernetes.resources.builtin import served_resources
+from podium.kubernetes.resources.runtime_config import EVERYTHING, RuntimeConfig
+from podium.kubernetes.resources.table import ResourceTable
 
 
 def build_service(
@@ -36,7 +36,7 @@ def build_service(
     clock: Callable[[], float],
     randomness: Random,
     settings: AdmissionSettings = DEFAULT_SETTINGS,
-    gates: FeatureGates = DEFAULT_GATES,
+    gates: FeatureGates | None = None,
     account_key: ec.EllipticCurvePrivateKey | None = None,
     advertised: Advertised | None = None,
     serves_metrics: bool = False,
@@ -51,6 +51,7 @@ def build_service(
     clusters whose nodes are simulated. `runtime_config` switches group-versions off, `authority` is
     the certificate authority of the server, PEM, if it has one.
     """
+    gates = gates or FeatureGates()
     table = ResourceTable(served_resources(gates), runtime_config)
     registry = Registry(store, table, clock=clock, randomness=randomness, settings=settings)
     key = account_key or ec.generate_private_key(ec.SECP256R1())

@@ -7,17 +7,17 @@ after somebody has deleted it.
 
 from typing import Final
 
-from podium.golang.json_values import JsonObject, copied
 from podium.apiserver.access.default_roles import default_objects
 from podium.apiserver.access.grants import GROUP
-from podium.apiserver.admission import SYSTEM_CLASSES
 from podium.apiserver.bodies.reading import Read
 from podium.apiserver.requests import body_decoding, creating, updating
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.registry import Registry
-from podium.kubernetes.resources import default_flow_control
-from podium.apiserver.strategy import SERVICE_RANGE
+from podium.golang.json_values import JsonObject, copied
+from podium.kubernetes.admission import SYSTEM_CLASSES
 from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.kubernetes.resources import default_flow_control
+from podium.kubernetes.strategy import SERVICE_RANGE
 
 _SERVICE_RANGE: Final = "kubernetes"
 _NAMESPACES: Final = ("default", "kube-node-lease", "kube-public", "kube-system")

@@ -9,11 +9,11 @@ up to date at every start. A server without TLS has no authority to publish; its
 import json
 from typing import Final
 
-from podium.golang.json_values import JsonObject
 from podium.apiserver.bodies.reading import Read
 from podium.apiserver.requests import body_decoding, creating, updating
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.registry import Registry
+from podium.golang.json_values import JsonObject
 
 _NAMESPACE: Final = "kube-system"
 _NAME: Final = "extension-apiserver-authentication"

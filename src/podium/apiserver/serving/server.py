@@ -14,13 +14,10 @@ from pathlib import Path
 from random import Random, SystemRandom
 from typing import Final
 
-from podium.golang.errors import InputError
 from podium.apiserver.access.tokens import Tokens
-from podium.apiserver.admission import AdmissionSettings
 from podium.apiserver.http.app import Application
 from podium.apiserver.http.commits import Commits
 from podium.apiserver.http.plain_access import refuse_browsers
-from podium.kubernetes.resources.runtime_config import EVERYTHING, RuntimeConfig
 from podium.apiserver.serving.account_key import ensure_account_key
 from podium.apiserver.serving.advertised_address import find_advertised_address
 from podium.apiserver.serving.assembly import build_service
@@ -28,9 +25,13 @@ from podium.apiserver.serving.certificates import Certificates, ensure_certifica
 from podium.apiserver.serving.own_service import Advertised
 from podium.apiserver.store.store import Store
 from podium.apiserver.store.write_ahead_log import WriteAheadLog
-from podium.kubernetes.releases.feature_gates import DEFAULT_GATES, FeatureGates
 from podium.files.private_files import read_private_file, write_private_file
-from podium.serving import Limits, WebServer, listen, run_until_signal, server_context
+from podium.golang.errors import InputError
+from podium.kubernetes.admission import AdmissionSettings
+from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.kubernetes.resources.runtime_config import EVERYTHING, RuntimeConfig
+from podium.net.tls import server_context_of_files
+from podium.serving import Limits, WebServer, listen, run_until_signal
 
 _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 _GRACE_S: Final = 3
@@ -58,7 +59,7 @@ class ServerOptions:
     serves_metrics: bool = False
     """Whether `metrics.k8s.io` tells what simulated pods use."""
     limits: Limits = field(default_factory=Limits)
-    gates: FeatureGates = DEFAULT_GATES
+    gates: FeatureGates = field(default_factory=FeatureGates)
     """What is served of features that not every server has."""
     runtime_config: RuntimeConfig = EVERYTHING
     """Group-versions that are switched off."""
@@ -184,7 +185,7 @@ class ApiServer:
 
     def _web_server(self, application: Application) -> WebServer:
         files = self.certificates
-        context = server_context(files.certificate_file, files.key_file) if files else None
+        context = server_context_of_files(files.certificate_file, files.key_file) if files else None
         return WebServer(
             application,
             limits=self.options.limits,

@@ -7,9 +7,9 @@ into the order when somebody lists, so that creating costs nothing and listing l
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
 
-from podium.golang.json_values import JsonObject
 from podium.apiserver.store.history import Change, History
 from podium.apiserver.store.stored import NO_LABELS, Stored, body_of
+from podium.golang.json_values import JsonObject
 
 FieldReader = Callable[[JsonObject], tuple[str, ...]]
 

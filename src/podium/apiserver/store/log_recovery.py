@@ -14,8 +14,8 @@ from typing import Any, Final
 
 import msgspec
 
-from podium.golang.errors import InputError
 from podium.files.private_files import PRIVATE_MODE
+from podium.golang.errors import InputError
 
 SKIPPED_REVISIONS: Final = 1_000_000
 SUFFIX: Final = ".damaged"

@@ -15,7 +15,6 @@ import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
-from podium.golang.errors import InputError
 from podium.apiserver.store.log_damage import find_damage
 from podium.apiserver.store.log_recovery import (
     SKIPPED_REVISIONS,
@@ -31,6 +30,7 @@ from podium.files.private_files import (
     narrow_mode,
     refuse_shared_directory,
 )
+from podium.golang.errors import InputError
 
 FILE_NAME = "objects.sqlite"
 _FORMAT = 1

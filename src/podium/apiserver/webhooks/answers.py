@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
-from podium.golang.json_values import JsonObject, encode
 from podium.apiserver.policies.attempted import AttemptedWrite
-from podium.kubernetes.status_errors import StatusError
 from podium.apiserver.webhooks.reviews import CallFailed, Review
+from podium.golang.json_values import JsonObject, encode
+from podium.kubernetes.status_errors import StatusError
 
 T = TypeVar("T")
 

@@ -6,15 +6,15 @@ The webhook's own rules are looked at first for the resource as it was named, th
 
 from collections.abc import Sequence
 
-from podium.golang.json_values import JsonObject
-from podium.kubernetes import status_errors
 from podium.apiserver.policies.asking import Budget, UnmetCondition
 from podium.apiserver.policies.attempted import AttemptedWrite
 from podium.apiserver.policies.invocations import GROUP
 from podium.apiserver.policies.matching import matches_labels, matches_namespace, matches_rule
 from podium.apiserver.policies.views import Forms, seen_of
-from podium.kubernetes.resources.resource import Resource
 from podium.apiserver.webhooks.stored_hooks import Webhook
+from podium.golang.json_values import JsonObject
+from podium.kubernetes import status_errors
+from podium.kubernetes.resources.resource import Resource
 
 
 def is_exempt(attempted: AttemptedWrite) -> bool:

@@ -8,15 +8,10 @@ admission is gone through once more, and then those webhooks are asked a second 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from podium.golang.json_syntax import json_type
-from podium.golang.json_values import JsonObject, copied
-from podium.kubernetes import status_errors
 from podium.apiserver.patching import PatchError, json_patch
 from podium.apiserver.policies.asking import Budget
 from podium.apiserver.policies.attempted import AttemptedWrite
 from podium.apiserver.policies.views import Forms
-from podium.kubernetes.resources.resource import Resource
-from podium.kubernetes.status_errors import StatusError
 from podium.apiserver.webhooks.answers import Caller, Outcome, WebhookAnswers, WebhooksNeeded
 from podium.apiserver.webhooks.matching import is_exempt, resource_for
 from podium.apiserver.webhooks.reviews import (
@@ -29,6 +24,11 @@ from podium.apiserver.webhooks.reviews import (
     read_verdict,
 )
 from podium.apiserver.webhooks.stored_hooks import Webhook
+from podium.golang.json_syntax import json_type
+from podium.golang.json_values import JsonObject, copied
+from podium.kubernetes import status_errors
+from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.status_errors import StatusError
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,17 +8,17 @@ import base64
 from dataclasses import dataclass
 from typing import Final
 
-from podium.golang.quoting import quoted
-from podium.golang.json_syntax import json_type
-from podium.golang.json_values import JsonObject, JsonValue, encode
-from podium.kubernetes import status_errors
 from podium.apiserver.bodies.reading import Unreadable, read_json, read_yaml_body
 from podium.apiserver.policies.attempted import AttemptedWrite
 from podium.apiserver.policies.views import Forms, objects_of, request_object
-from podium.kubernetes.resources.resource import Resource
-from podium.apiserver.schema import DecodeError, decode, schema_of
-from podium.kubernetes.status_errors import StatusError
 from podium.apiserver.webhooks.stored_hooks import Webhook
+from podium.golang.json_syntax import json_type
+from podium.golang.json_values import JsonObject, JsonValue, encode
+from podium.golang.quoting import quoted
+from podium.kubernetes import status_errors
+from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.schema import DecodeError, decode, schema_of
+from podium.kubernetes.status_errors import StatusError
 
 _GROUP: Final = "admission.k8s.io"
 _KIND: Final = "AdmissionReview"

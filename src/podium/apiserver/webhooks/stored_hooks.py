@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from podium.golang.json_values import JsonObject
-from podium.kubernetes.admission.lookup import Lookup
 from podium.apiserver.policies.asking import Policy
 from podium.apiserver.policies.invocations import GROUP
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.admission.lookup import Lookup
 
 _MUTATING: Final = "mutatingwebhookconfigurations"
 _VALIDATING: Final = "validatingwebhookconfigurations"

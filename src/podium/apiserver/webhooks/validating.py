@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from podium.apiserver.policies.asking import Budget
 from podium.apiserver.policies.attempted import AttemptedWrite
 from podium.apiserver.policies.views import Forms
-from podium.kubernetes.status_errors import StatusError
 from podium.apiserver.webhooks.answers import Caller, Outcome, WebhookAnswers, WebhooksNeeded
 from podium.apiserver.webhooks.matching import is_exempt, resource_for
 from podium.apiserver.webhooks.reviews import (
@@ -16,6 +15,7 @@ from podium.apiserver.webhooks.reviews import (
     read_verdict,
 )
 from podium.apiserver.webhooks.stored_hooks import Webhook
+from podium.kubernetes.status_errors import StatusError
 
 
 def validate(

@@ -6,7 +6,6 @@ red ones would like each other's node and yellow ones rather not.
 
 from collections.abc import Iterator
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.bench.scene import Plan, Scene, arrivals
 from podium.bench.templates import (
     HOSTNAME,
@@ -18,6 +17,7 @@ from podium.bench.templates import (
     make_pod,
     on_node,
 )
+from podium.kubernetes.kinds.pod import Pod
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 
 from msgspec import convert
 
+from podium.bench.scene import Arrival, Plan, Scene
+from podium.bench.templates import Raw, make_nodes, make_pod, node_name, on_node
 from podium.kubernetes.kinds.devices import DeviceClass, ResourceClaim, ResourceSlice
 from podium.kubernetes.kinds.meta import KubeStruct
 from podium.kubernetes.kinds.pod import Pod
-from podium.bench.scene import Arrival, Plan, Scene
-from podium.bench.templates import Raw, make_nodes, make_pod, node_name, on_node
 
 DRIVER = "test-driver.cdi.k8s.io"
 CLASS = "test-class"

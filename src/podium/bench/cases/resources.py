@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.bench.scene import Arrival, Churn, Plan, Scene, Turn, arrivals
 from podium.bench.templates import (
     ZONE,
@@ -12,6 +11,7 @@ from podium.bench.templates import (
     make_service,
     on_node,
 )
+from podium.kubernetes.kinds.pod import Pod
 
 HIGH_PRIORITY = 10
 LOW_PER_NODE = 4

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 import msgspec
 
-from podium.kubernetes.kinds.typed_objects import decode_as
-from podium.kubernetes.kinds.pod import Pod
 from podium.bench.scene import Plan, Scene, arrivals
 from podium.bench.templates import IMAGE, Raw, make_nodes, make_pod, node_name
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.typed_objects import decode_as
 
 APPLICATIONS = 500
 _REQUESTS: Raw = {"cpu": "10m", "memory": "50Mi"}

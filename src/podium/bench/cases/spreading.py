@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.bench.scene import Plan, Scene, arrivals
 from podium.bench.templates import (
     HOSTNAME,
@@ -17,6 +15,8 @@ from podium.bench.templates import (
     make_service,
     on_node,
 )
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 
 ZONES = ("moon-1", "moon-2", "moon-3")
 RACK = "example.com/rack"

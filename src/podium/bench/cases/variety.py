@@ -8,9 +8,9 @@ sets of tolerations in every combination; each is an application with a label of
 
 from typing import Any
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.bench.scene import Plan, Scene, arrivals
 from podium.bench.templates import ZONE, Raw, make_nodes, make_pod, on_node
+from podium.kubernetes.kinds.pod import Pod
 
 ZONES = ("zone-1", "zone-2", "zone-3", "zone-4")
 _VECTORS = 100

@@ -5,11 +5,11 @@ from typing import Any
 
 from msgspec import convert
 
+from podium.bench.scene import Arrival, Plan, Scene, arrivals
+from podium.bench.templates import Raw, make_nodes, make_pod, node_name, on_node
 from podium.kubernetes.kinds.meta import KubeStruct
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.storage import CSINode, PersistentVolume, PersistentVolumeClaim
-from podium.bench.scene import Arrival, Plan, Scene, arrivals
-from podium.bench.templates import Raw, make_nodes, make_pod, node_name, on_node
 
 DRIVER = "ebs.csi.aws.com"
 IN_TREE = "kubernetes.io/aws-ebs"

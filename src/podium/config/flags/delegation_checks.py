@@ -9,7 +9,6 @@ authorization}.go`.
 
 from collections.abc import Callable
 
-from podium.golang.quoting import quoted
 from podium.config.flags.client_settings import (
     NOT_IN_CLUSTER,
     ClientSettings,
@@ -20,6 +19,7 @@ from podium.config.flags.client_settings import (
 from podium.config.flags.host_environment import FileProblem, HostEnvironment, StartRefused
 from podium.config.flags.options import Authentication, Authorization
 from podium.config.flags.pem_text import CERTIFICATE, block_types
+from podium.golang.quoting import quoted
 
 
 def check_authentication(

@@ -9,16 +9,17 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from podium.golang.durations import Duration
-from podium.golang.quoting import quoted
-from podium.golang.ip_addresses import parse_ip
-from podium.kubernetes.rules.quantity import QuantityError
-from podium.kubernetes.rules.quantity import value as quantity_value
 from podium.config.flags.csv_text import read_list
 from podium.config.flags.go_numbers import parse_bool, parse_float32, parse_int, parse_uint
 from podium.config.flags.release_text import reported_version_problem
+from podium.golang.durations import Duration
+from podium.golang.ip_addresses import parse_ip
+from podium.golang.quoting import quoted
+from podium.kubernetes.rules.quantity import QuantityError
+from podium.kubernetes.rules.quantity import value as quantity_value
 
 _QUANTITY: Final = re.compile(r"[+-]?[0-9]*(?:\.[0-9]*)?[eEinumkKMGTP]*[-+]?[0-9]*")
 
@@ -33,6 +34,8 @@ class Kind:
     shown: Callable[[Any], str] = str
     bare: str = ""
     """What the flag means without a value; "" if it needs one."""
+    zero: Any = ""
+    """What a flag has that has no other default."""
 
 
 class CertificatePair(NamedTuple):
@@ -198,27 +201,54 @@ def _as_components(values: Mapping[str, tuple[str, ...]]) -> str:
     return ",".join(f"{c}:{setting}" for c in sorted(values) for setting in values[c])
 
 
-BOOL: Final = Kind("", _scalar(parse_bool), _word, bare="true")
-INT: Final = Kind("int", _scalar(parse_int))
-INT32: Final = Kind("int32", _scalar(lambda text: parse_int(text, 32)))
-UINT: Final = Kind("uint", _scalar(lambda text: parse_uint(text, 64)))
-FLOAT32: Final = Kind("float32", _scalar(parse_float32), _short_float)
+BOOL: Final = Kind("", _scalar(parse_bool), _word, bare="true", zero=False)
+INT: Final = Kind("int", _scalar(parse_int), zero=0)
+INT32: Final = Kind("int32", _scalar(lambda text: parse_int(text, 32)), zero=0)
+UINT: Final = Kind("uint", _scalar(lambda text: parse_uint(text, 64)), zero=0)
+FLOAT32: Final = Kind("float32", _scalar(parse_float32), _short_float, zero=0.0)
 STRING: Final = Kind("string", _scalar(str))
-DURATION: Final = Kind("duration", _scalar(Duration.parse))
+DURATION: Final = Kind("duration", _scalar(Duration.parse), zero=Duration(0))
 IP: Final = Kind("ip", _address)
-STRINGS: Final = Kind("strings", _growing(read_list), _as_list)
-INT32S: Final = Kind("int32Slice", _growing(_int32s), _bracketed)
-STRING_MAP: Final = Kind("stringToString", _string_map, _as_map)
-COMPONENTS: Final = Kind("colonSeparatedMultimapStringString", _components, _as_components)
-CERTIFICATES: Final = Kind(
-    "namedCertKey", _growing(_certificate_pair), lambda pairs: f"[{';'.join(map(str, pairs))}]"
+STRINGS: Final = Kind("strings", _growing(read_list), _as_list, zero=())
+INT32S: Final = Kind("int32Slice", _growing(_int32s), _bracketed, zero=())
+STRING_MAP: Final = Kind("stringToString", _string_map, _as_map, zero=None)
+COMPONENTS: Final = Kind(
+    "colonSeparatedMultimapStringString", _components, _as_components, zero=MappingProxyType({})
 )
-LEVEL: Final = Kind("Level", _scalar(lambda text: parse_uint(text, 31)))
+CERTIFICATES: Final = Kind(
+    "namedCertKey",
+    _growing(_certificate_pair),
+    lambda pairs: f"[{';'.join(map(str, pairs))}]",
+    zero=(),
+)
+LEVEL: Final = Kind("Level", _scalar(lambda text: parse_uint(text, 31)), zero=0)
 FILE_LEVELS: Final = Kind(
     "pattern=N,...",
     _growing(_verbosities),
     lambda levels: ",".join(f"{pattern}={level}" for pattern, level in levels),
+    zero=(),
 )
-QUANTITY: Final = Kind("quantity", _scalar(_quantity))
-VERSION: Final = Kind("version[=true]", _scalar(_version), bare="true")
+QUANTITY: Final = Kind("quantity", _scalar(_quantity), zero="0")
+VERSION: Final = Kind("version[=true]", _scalar(_version), bare="true", zero="false")
 SEVERITY: Final = Kind("severity", _scalar(_severity))
+KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
+    {
+        "bool": BOOL,
+        "int": INT,
+        "int32": INT32,
+        "float32": FLOAT32,
+        "string": STRING,
+        "duration": DURATION,
+        "ip": IP,
+        "stringSlice": STRINGS,
+        "int32Slice": INT32S,
+        "stringToString": STRING_MAP,
+        "colonSeparatedMultimapStringString": COMPONENTS,
+        "namedCertKey": CERTIFICATES,
+        "Level": LEVEL,
+        "pattern=N,...": FILE_LEVELS,
+        "quantity": QUANTITY,
+        "version": VERSION,
+    }
+)
+"""By the name that pflag has for the type."""

@@ -9,9 +9,9 @@ Source: `staging/src/k8s.io/component-base/logs/api/v1/options.go`.
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from podium.kubernetes.rules.quantity import value as quantity_value
 from podium.config.errors import FieldProblem, forbidden, invalid
 from podium.config.flags.options import Logs
+from podium.kubernetes.rules.quantity import value as quantity_value
 
 TEXT: Final = "text"
 JSON: Final = "json"

@@ -10,9 +10,10 @@ from typing import Final
 
 from podium.config.flags.legacy_definitions import INSTEAD
 from podium.config.flags.options import Options
-from podium.config.flags.parser import ALL_FLAGS
+from podium.config.flags.parser import all_flags
 from podium.config.types import API_VERSION, KIND, Configuration
 from podium.config.versions import V1BETA1
+from podium.kubernetes.releases.release import release
 
 _IGNORED_WITH_FILE: Final = (
     "hard-pod-affinity-symmetric-weight",
@@ -40,7 +41,7 @@ _FORMATS: Final = {
 def legacy_warnings(given: Sequence[str], options: Options) -> Iterator[str]:
     """One for each legacy flag on the command line."""
     for name in given:
-        flag = ALL_FLAGS[name]
+        flag = all_flags(release())[name]
         if not flag.until:
             continue
         since = f"Flag --{name} has been deprecated, kube-scheduler had it until {flag.until}"
@@ -55,7 +56,7 @@ def legacy_warnings(given: Sequence[str], options: Options) -> Iterator[str]:
 def idle_notes(given: Sequence[str]) -> Iterator[str]:
     """One for each current flag on the command line that changes nothing here."""
     for name in given:
-        flag = ALL_FLAGS[name]
+        flag = all_flags(release())[name]
         if flag.idle and not flag.until:
             yield f"--{name} has no effect in Podium: {flag.idle}"
 

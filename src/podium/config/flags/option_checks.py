@@ -12,27 +12,26 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from podium.golang.quoting import quoted
 from podium.config.errors import ConfigurationError, FieldProblem, invalid, required
-from podium.kubernetes.releases.feature_gates import CURRENT_RELEASE
 from podium.config.flags.host_environment import FileProblem, HostEnvironment
 from podium.config.flags.options import Authentication, Legacy, Metrics, Options
 from podium.config.yaml_text import read_yaml_text
+from podium.golang.quoting import quoted
+from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.kubernetes.releases.version import Version
 
 _LABEL: Final = "[a-zA-Z_][a-zA-Z0-9_]*"
 _METRIC: Final = "[a-zA-Z_:][a-zA-Z0-9_:]*"
 _LARGEST_PORT: Final = 65535
 
 
-def option_problems(
-    options: Options, gates: Mapping[str, bool], host: HostEnvironment
-) -> list[str]:
+def option_problems(options: Options, gates: FeatureGates, host: HostEnvironment) -> list[str]:
     return [
         *_port_problems(options.secure_serving.secure_port),
         *_plain_http_problems(options.legacy),
         *_header_problems(options.authentication, gates),
         *map(str, _legacy_problems(options.legacy)),
-        *map(str, _metrics_problems(options.metrics, host)),
+        *map(str, _metrics_problems(options.metrics, host, gates.release.version)),
         *_reload_problems(options),
         *_timeout_problems(options),
     ]
@@ -130,8 +129,10 @@ def _legacy_problems(legacy: Legacy) -> Iterator[FieldProblem]:
         yield invalid("hardPodAffinitySymmetricWeight", weight, "not in valid range [0, 100]")
 
 
-def _metrics_problems(metrics: Metrics, host: HostEnvironment) -> Iterator[FieldProblem]:
-    allowed = f"{CURRENT_RELEASE.before}"
+def _metrics_problems(
+    metrics: Metrics, host: HostEnvironment, own: Version
+) -> Iterator[FieldProblem]:
+    allowed = f"{own.before}"
     if metrics.show_hidden_metrics_for_version not in ("", allowed):
         yield invalid(
             "metrics.showHiddenMetricsForVersion",

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from podium.golang.durations import Duration
 from podium.config.flags.kinds import CertificatePair, FileVerbosity
 from podium.config.flags.parser import ParsedFlags
+from podium.golang.durations import Duration
 
 SectionT = TypeVar("SectionT")
 

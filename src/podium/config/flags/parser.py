@@ -9,15 +9,15 @@ Source: `github.com/spf13/pflag` v1.0.10, `flag.go`.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
-from podium.golang.quoting import quoted, quoted_character
-from podium.config.flags.definitions import CURRENT
+from podium.config.flags.definitions import scheduler_flags
 from podium.config.flags.flag import Flag, by_name
 from podium.config.flags.legacy_definitions import LEGACY
+from podium.golang.quoting import quoted, quoted_character
+from podium.kubernetes.releases.release import Release, release
 
-ALL_FLAGS: Final = by_name((*CURRENT, LEGACY))
-_SHORTHANDS: Final = {flag.shorthand: flag for flag in ALL_FLAGS.values() if flag.shorthand}
 _GO_TEST: Final = "test."
 
 
@@ -34,15 +34,23 @@ class ParsedFlags:
     positional: tuple[str, ...]
 
 
-def parse_flags(arguments: Sequence[str]) -> ParsedFlags:
-    """Raises FlagError."""
-    return _Parser(arguments).parsed()
+@cache
+def all_flags(known: Release) -> Mapping[str, Flag]:
+    """The flags of a release's kube-scheduler, ours, and those of earlier releases."""
+    return by_name((*scheduler_flags(known), LEGACY))
+
+
+def parse_flags(arguments: Sequence[str], known: Release | None = None) -> ParsedFlags:
+    """By the flags of the known release, or of the newest. Raises FlagError."""
+    return _Parser(arguments, all_flags(known or release())).parsed()
 
 
 class _Parser:
     """Takes words from the left, one flag at a time."""
 
-    def __init__(self, arguments: Sequence[str]) -> None:
+    def __init__(self, arguments: Sequence[str], flags: Mapping[str, Flag]) -> None:
+        self._flags = flags
+        self._shorthands = {flag.shorthand: flag for flag in flags.values() if flag.shorthand}
         self._left = list(arguments)
         self._set: dict[str, Any] = {}
         self._positional: list[str] = []
@@ -59,7 +67,7 @@ class _Parser:
                 self._short(word[1:])
             else:
                 self._positional.append(word)
-        values = {name: flag.default for name, flag in ALL_FLAGS.items()}
+        values = {name: flag.default for name, flag in self._flags.items()}
         values.update((name, value) for name, value in self._set.items() if value is not None)
         return ParsedFlags(values, tuple(self._set), tuple(self._positional))
 
@@ -67,7 +75,7 @@ class _Parser:
         if word[2] in "-=":
             raise FlagError(f"bad flag syntax: {word}")
         name, equals, value = word[2:].partition("=")
-        flag = ALL_FLAGS.get(name.replace("_", "-"))
+        flag = self._flags.get(name.replace("_", "-"))
         if flag is None:
             raise FlagError(f"unknown flag: --{name}")
         if equals:
@@ -82,7 +90,7 @@ class _Parser:
     def _short(self, letters: str) -> None:
         """One word of shorthands: switches may share it, a flag with a value ends it."""
         while letters and not letters.startswith(_GO_TEST):
-            flag = _SHORTHANDS.get(letters[0])
+            flag = self._shorthands.get(letters[0])
             if flag is None:
                 # upstream: looks at the first byte only, whatever the letter.
                 first = chr(letters.encode(errors="surrogateescape")[0])

@@ -21,7 +21,6 @@ from msgspec.structs import replace
 
 from podium.config.config_map import KEY as POLICY_KEY
 from podium.config.errors import ConfigurationError
-from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.config.flags.host_environment import FileProblem, HostEnvironment, StartRefused
 from podium.config.flags.options import Options
 from podium.config.flags.providers import is_provider, readers_with
@@ -40,6 +39,7 @@ from podium.config.types import (
 )
 from podium.config.versions import V1BETA1
 from podium.config.written import WrittenFile, read_written
+from podium.kubernetes.releases.feature_gates import FeatureGates
 
 _LEADER_ELECTION: Final = {
     "leader-elect": "leader_elect",

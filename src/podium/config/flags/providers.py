@@ -17,6 +17,7 @@ from podium.config.legacy_plugins import V1BETA1_DEFAULTS, merged_v1beta1
 from podium.config.load import READERS
 from podium.config.types import PluginRef, Plugins, PluginSet
 from podium.config.versions import V1BETA1, Version
+from podium.kubernetes.releases.feature_gates import FeatureGates
 
 _DEFAULT: Final = "DefaultProvider"
 _AUTOSCALER: Final = "ClusterAutoscalerProvider"
@@ -35,7 +36,7 @@ def readers_with(provider: str) -> Mapping[str, Version]:
     return {**READERS, V1BETA1.api_version: dataclasses.replace(V1BETA1, merged=_merged_packed)}
 
 
-def _merged_packed(user: Plugins, gates: Mapping[str, bool]) -> Plugins:
+def _merged_packed(user: Plugins, gates: FeatureGates) -> Plugins:
     scores = (
         PluginRef(_PACKED.get(plugin.name, plugin.name), plugin.weight)
         for plugin in V1BETA1_DEFAULTS.score.enabled

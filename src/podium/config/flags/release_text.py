@@ -10,9 +10,7 @@ import re
 from typing import Final, NamedTuple
 
 from podium.golang.quoting import quoted
-
-KUBERNETES_VERSION: Final = "v1.36.4"
-"""The release that Podium decides like."""
+from podium.kubernetes.releases.release import release
 
 _VERSION: Final = re.compile(r"\s*v?([0-9]+(?:\.[0-9]+)*)([^\n]*)")
 _IDENTIFIERS: Final = r"[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*"
@@ -56,16 +54,16 @@ def parse_semantic(text: str) -> WrittenVersion:
 
 def reported_version_problem(text: str) -> str:
     """Why `--version=<text>` cannot be the version that is reported, or ""."""
-    if text == KUBERNETES_VERSION:
+    own = release().patch
+    if text == own:
         return ""
     try:
         wanted = parse_semantic(text)
     except ValueError as problem:
         return str(problem)
-    if wanted.numbers != parse_semantic(KUBERNETES_VERSION).numbers:
+    if wanted.numbers != parse_semantic(own).numbers:
         return (
-            f"version {quoted(text)} must match major/minor/patch of default version "
-            f"{quoted(KUBERNETES_VERSION)}"
+            f"version {quoted(text)} must match major/minor/patch of default version {quoted(own)}"
         )
     return ""
 

@@ -11,9 +11,9 @@ import math
 import re
 from typing import Final
 
-from podium.golang.quoting import quoted
 from podium.config.flags.client_settings import ClientSettings
 from podium.config.types import ClientConnectionConfiguration, LeaderElectionConfiguration
+from podium.golang.quoting import quoted
 
 _URL: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://([^/?#]*)([^?#]*)")
 _HOST_CHARACTERS: Final = re.compile(r"[^\s<>\"\\^`{}|]*")

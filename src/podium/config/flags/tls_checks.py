@@ -9,10 +9,10 @@ Sources: `staging/src/k8s.io/apiserver/pkg/server/options/serving.go` (`ApplyTo`
 
 from typing import Final
 
-from podium.golang.quoting import quoted
 from podium.config.flags.host_environment import FileProblem, HostEnvironment, StartRefused
 from podium.config.flags.options import SecureServing
 from podium.config.flags.pem_text import CERTIFICATE, block_types
+from podium.golang.quoting import quoted
 
 PAIR_NAME: Final = "kube-scheduler"
 _TLS_VERSIONS: Final = ("", "VersionTLS10", "VersionTLS11", "VersionTLS12", "VersionTLS13")

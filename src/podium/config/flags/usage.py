@@ -8,11 +8,12 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any, Final
 
-from podium.kubernetes.releases.feature_gates import KNOWN_GATES, Stage
-from podium.config.flags.definitions import CURRENT
+from podium.config.flags.definitions import scheduler_flags
 from podium.config.flags.flag import Flag, Section
 from podium.config.flags.kinds import BOOL, STRING
 from podium.config.flags.legacy_definitions import LEGACY
+from podium.kubernetes.releases.feature_gates import FeatureGates, Stage
+from podium.kubernetes.releases.release import release
 
 _USE: Final = "Usage:\n  podium run [flags]\n"
 _ABOUT: Final = """\
@@ -32,7 +33,8 @@ def help_text(columns: int = 0) -> str:
 
 
 def usage_text(columns: int = 0) -> str:
-    return _USE + "".join(_section(section, columns) for section in (*CURRENT, LEGACY))
+    sections = (*scheduler_flags(release()), LEGACY)
+    return _USE + "".join(_section(section, columns) for section in sections)
 
 
 def _section(section: Section, columns: int) -> str:
@@ -63,7 +65,7 @@ def _help(flag: Flag) -> str:
 def _gate_options() -> Iterator[str]:
     yield "kube:AllAlpha=true|false (ALPHA - default=false)"
     yield "kube:AllBeta=true|false (BETA - default=false)"
-    for name, gate in KNOWN_GATES.items():
+    for name, gate in FeatureGates().known.items():
         if gate.stage in (Stage.ALPHA, Stage.BETA):
             default = BOOL.shown(gate.default)
             yield f"kube:{name}=true|false ({gate.stage} - default={default})"

@@ -11,22 +11,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from podium.kubernetes.releases.feature_gates import (
-    CURRENT_RELEASE,
-    GROUP_GATES,
-    FeatureGateError,
-    FeatureGates,
-    Release,
-    Stage,
-    gates_at,
-)
 from podium.config.flags.go_numbers import parse_bool
 from podium.config.flags.options import Versions
 from podium.config.flags.release_text import parse_version
-from podium.config.removed_gates import old_names_in_force, without_removed
+from podium.kubernetes.releases.feature_gates import (
+    GROUP_GATES,
+    FeatureGateError,
+    FeatureGates,
+    Stage,
+)
+from podium.kubernetes.releases.release import Release
+from podium.kubernetes.releases.removed_gates import old_names_in_force, without_removed
+from podium.kubernetes.releases.version import Version
 
 _COMPONENT: Final = "kube"
-_OLDEST: Final = Release(CURRENT_RELEASE.major, CURRENT_RELEASE.minor - 3)
+_EMULATED: Final = 3
+"""How many releases before its own a scheduler can emulate."""
 _AGED: Final = {Stage.GA: "GA", Stage.DEPRECATED: "deprecated"}
 
 
@@ -44,27 +44,29 @@ class SettledGates:
     """One for each gate that is gone."""
 
 
-def settled_gates(versions: Versions, *, strict: bool = False) -> SettledGates:
-    """Gates of earlier releases are told in the warnings, or refused if that is `strict`. Raises
-    FeatureGateError."""
-    emulated = _release(versions.emulated_version) or CURRENT_RELEASE
-    oldest_peer = max(emulated.before, _OLDEST)
-    oldest_peer = _release(versions.min_compatibility_version) or oldest_peer
+def settled_gates(versions: Versions, known: Release, *, strict: bool = False) -> SettledGates:
+    """The gates of the known release. Those of earlier ones are told in the warnings, or refused if
+    that is `strict`. Raises FeatureGateError."""
+    emulated = _version(versions.emulated_version) or known.version
+    oldest_peer = max(emulated.before, _oldest(known.version))
+    oldest_peer = _version(versions.min_compatibility_version) or oldest_peer
     overrides, warnings = _overrides(versions.feature_gates), list[str]()
     old_names = frozenset[str]()
     if not strict:
         old_names = old_names_in_force(overrides)
-        overrides, warnings = without_removed(overrides)
-    gates = FeatureGates(overrides, emulated=emulated, oldest_peer=oldest_peer, old_names=old_names)
-    known = gates_at(emulated)
-    alpha = {name for name, gate in known.items() if gate.stage is Stage.ALPHA and gates[name]}
+        overrides, warnings = without_removed(overrides, known)
+    gates = FeatureGates(
+        overrides, of=known, emulated=emulated, oldest_peer=oldest_peer, old_names=old_names
+    )
+    stages = {name: gate.stage for name, gate in gates.known.items()}
+    alpha = {name for name, stage in stages.items() if stage is Stage.ALPHA and gates[name]}
     alpha |= {name for name, on in overrides.items() if on and GROUP_GATES.get(name) is Stage.ALPHA}
-    aged = {name: _AGED.get(known[name].stage) for name in overrides if name in known}
+    aged = {name: _AGED.get(stages[name]) for name in overrides if name in stages}
     return SettledGates(
         gates,
         tuple(sorted(alpha)),
         tuple((_aged_text(stage), name, overrides[name]) for name, stage in aged.items() if stage),
-        tuple(_range_problems(emulated, oldest_peer)),
+        tuple(_range_problems(known.version, emulated, oldest_peer)),
         tuple(warnings),
     )
 
@@ -80,9 +82,9 @@ def _aged_text(stage: str) -> str:
     return f"Warning: setting {stage} feature gate. It will be removed in a future release."
 
 
-def _release(settings: Sequence[str]) -> Release | None:
-    """The release that is named for this component, if one is."""
-    found: dict[str, Release] = {}
+def _version(settings: Sequence[str]) -> Version | None:
+    """The version that is named for this component, if one is."""
+    found: dict[str, Version] = {}
     for setting in settings:
         component, equals, text = setting.partition("=")
         if not equals:
@@ -98,7 +100,7 @@ def _release(settings: Sequence[str]) -> Release | None:
             raise FeatureGateError(
                 f"duplicate version flag, {component}={found[component]} and {component}={version}"
             )
-        found[component] = Release(*version.numbers[:2])
+        found[component] = Version(*version.numbers[:2])
     for component in found:
         _check_component(component)
     return found.get(_COMPONENT)
@@ -129,15 +131,18 @@ def _check_component(component: str) -> None:
         raise FeatureGateError(f"component not registered: {component}")
 
 
-def _range_problems(emulated: Release, oldest_peer: Release) -> list[str]:
+def _oldest(own: Version) -> Version:
+    return Version(own.major, own.minor - _EMULATED)
+
+
+def _range_problems(own: Version, emulated: Version, oldest_peer: Version) -> list[str]:
     problems = []
-    if not _OLDEST <= emulated <= CURRENT_RELEASE:
+    oldest = _oldest(own)
+    if not oldest <= emulated <= own:
         # upstream: the end of the range has a patch number.
+        problems.append(f"emulation version {emulated} is not between [{oldest}, {own}.0]")
+    if not oldest <= oldest_peer <= emulated:
         problems.append(
-            f"emulation version {emulated} is not between [{_OLDEST}, {CURRENT_RELEASE}.0]"
-        )
-    if not _OLDEST <= oldest_peer <= emulated:
-        problems.append(
-            f"minCompatibilityVersion version {oldest_peer} is not between [{_OLDEST}, {emulated}]"
+            f"minCompatibilityVersion version {oldest_peer} is not between [{oldest}, {emulated}]"
         )
     return problems

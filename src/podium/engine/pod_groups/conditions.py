@@ -4,10 +4,10 @@ A group that was scheduled once stays so, whatever happens to members that come 
 change means no write; here, unlike with pods, a new generation is a change (engine spec 12.7).
 """
 
-from podium.kubernetes.kinds.pod_groups import PodGroup, PodGroupCondition
 from podium.engine.requests import PatchPodGroupStatus
 from podium.framework.placements import is_error
 from podium.framework.status import Status
+from podium.kubernetes.kinds.pod_groups import PodGroup, PodGroupCondition
 
 SCHEDULED = "PodGroupScheduled"
 TRUE, FALSE = "True", "False"

@@ -8,9 +8,9 @@ import enum
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.framework.events import Action, ClusterEvent, EventObject, Registration, Resource
 from podium.framework.queued import QueuedPod
+from podium.kubernetes.kinds.pod import Pod
 
 UNSCHEDULABLE_TIMEOUT = ClusterEvent(Resource.ANY, Action.ALL, "UnschedulableTimeout")
 FORCE_ACTIVATE = ClusterEvent(Resource.ANY, Action.ALL, "ForceActivate")

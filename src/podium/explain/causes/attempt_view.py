@@ -10,13 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.growth import Mask
 from podium.cluster.pod_info import PodInfo
 from podium.engine.scheduler import Engine
 from podium.explain.filter_examination import FilterExamination
 from podium.explain.trial import Trial
 from podium.framework.points import Plugin
+from podium.kubernetes.kinds.pod import Pod
 
 
 @dataclass(frozen=True, slots=True)

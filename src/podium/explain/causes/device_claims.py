@@ -1,10 +1,10 @@
 """ResourceClaims that a pod cannot have anywhere: missing, going, not made yet, of no class."""
 
-from podium.kubernetes.kinds.devices import DeviceClass, ResourceClaim
-from podium.kubernetes.kinds.pod import Pod
 from podium.engine.scheduler import Engine
 from podium.explain.cause import Cause
 from podium.explain.causes.wording import sentence
+from podium.kubernetes.kinds.devices import DeviceClass, ResourceClaim
+from podium.kubernetes.kinds.pod import Pod
 from podium.plugins.dynamic_resources import DynamicResources
 from podium.plugins.dynamic_resources.claim_state import ClaimState
 from podium.plugins.dynamic_resources.pod_claims import claim_key, is_made_for

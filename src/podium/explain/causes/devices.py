@@ -10,8 +10,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from podium.kubernetes.kinds.devices import DeviceClass, ResourceClaim
-from podium.kubernetes.rules.node_affinity import parse_node_selector
 from podium.cluster.growth import Mask
 from podium.explain.causes.attempt_view import AttemptView, Narrowing
 from podium.explain.causes.claimed_resources import find_claimed_resources
@@ -20,6 +18,8 @@ from podium.explain.causes.extended_devices import find_extended_shortages
 from podium.explain.causes.finding import Finding
 from podium.explain.causes.node_labels import terms_text
 from podium.explain.causes.wording import count, joined, some
+from podium.kubernetes.kinds.devices import DeviceClass, ResourceClaim
+from podium.kubernetes.rules.node_affinity import parse_node_selector
 from podium.plugins.dynamic_resources import DynamicResources
 from podium.plugins.dynamic_resources.claim_state import ClaimState
 from podium.plugins.dynamic_resources.inventory import DeviceEntry, DeviceId, SelectorError

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from podium.cluster.growth import Mask
 from podium.golang.json_values import JsonValue
 from podium.kubernetes.kinds.pod import Pod
-from podium.cluster.growth import Mask
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,10 @@
 """Ports of the node itself: which pod has the port, and on how many nodes."""
 
-from podium.kubernetes.rules.host_ports import HostPort, conflicts
 from podium.cluster.growth import Mask
 from podium.explain.causes.attempt_view import AttemptView
 from podium.explain.causes.finding import Finding
 from podium.explain.causes.wording import joined, some
+from podium.kubernetes.rules.host_ports import HostPort, conflicts
 
 
 def find_ports(view: AttemptView, among: Mask) -> list[Finding]:

@@ -5,15 +5,6 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 from msgspec.structs import replace
 
-from podium.golang.errors import closest
-from podium.kubernetes.rules.labels import EXISTS, GREATER, IN, LESS, Requirement
-from podium.kubernetes.rules.node_affinity import (
-    NAME_FIELD,
-    NodeTerm,
-    parse_node_selector,
-    required_selector,
-)
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.growth import Mask
 from podium.cluster.node_matching import labels_mask, term_mask
 from podium.config.plugin_args import NodeAffinityArgs
@@ -21,6 +12,15 @@ from podium.explain.causes.attempt_view import AttemptView, Narrowing
 from podium.explain.causes.finding import Finding, Relaxation
 from podium.explain.causes.wording import count, counted_values, joined, some
 from podium.explain.shortcomings import unmet_selectors
+from podium.golang.errors import closest
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.labels import EXISTS, GREATER, IN, LESS, Requirement
+from podium.kubernetes.rules.node_affinity import (
+    NAME_FIELD,
+    NodeTerm,
+    parse_node_selector,
+    required_selector,
+)
 from podium.plugins.node_affinity import ENFORCED_MISMATCH, NodeAffinity
 
 MAX_WORDS_OF_TERMS = 3

@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from podium.kubernetes.rules.labels import EVERYTHING, Selector
-from podium.kubernetes.rules.pod_affinity import AffinityTerm
 from podium.cluster.growth import Ints, Mask
 from podium.cluster.pod_classes import PodQuery
 from podium.cluster.pod_info import PodInfo
 from podium.explain.causes.attempt_view import AttemptView, Narrowing
 from podium.explain.causes.finding import Finding
 from podium.explain.causes.wording import joined, some
+from podium.kubernetes.rules.labels import EVERYTHING, Selector
+from podium.kubernetes.rules.pod_affinity import AffinityTerm
 from podium.plugins.affinity_filtering import (
     REASON_AFFINITY,
     REASON_ANTI_AFFINITY,

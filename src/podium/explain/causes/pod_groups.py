@@ -1,11 +1,11 @@
 """Pods that are placed together or not at all."""
 
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.cluster.pod_group_state import PodGroupStateMissing, group_of
 from podium.engine.scheduler import Engine
 from podium.explain.cause import Cause
 from podium.explain.causes.wording import count
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.plugins.gang_scheduling import GangScheduling
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.growth import Mask
 from podium.engine.scheduler import Engine
 from podium.explain.cause import Cause
@@ -17,6 +16,7 @@ from podium.explain.causes.finding import Finding
 from podium.explain.causes.wording import count, sentence, some
 from podium.framework.points import FilterPlugin, Plugin
 from podium.framework.status import Status
+from podium.kubernetes.kinds.pod import Pod
 from podium.plugins.node_affinity import NodeAffinity
 
 _ONE_NODE = re.compile(r"^0/\d+ nodes are available: 1 ")

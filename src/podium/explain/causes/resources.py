@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from podium.kubernetes.rules.requests import PODS
 from podium.cluster.growth import Ints, Mask
 from podium.explain.causes.attempt_view import AttemptView, Narrowing
 from podium.explain.causes.finding import Finding
 from podium.explain.causes.wording import amount_text, count, joined
 from podium.framework.status import Code
+from podium.kubernetes.rules.requests import PODS
 from podium.plugins.node_resources_fit import INSUFFICIENT, TOO_MANY_PODS, NodeResourcesFit
 
 _PREFIX = INSUFFICIENT.format("")

@@ -3,13 +3,18 @@
 import numpy as np
 from msgspec.structs import replace
 
-from podium.kubernetes.kinds.pod import Pod, Toleration
-from podium.kubernetes.rules.tolerations import HARD_EFFECTS, tolerated
 from podium.cluster.growth import Mask
 from podium.cluster.nodes import TaintTriple
 from podium.explain.causes.attempt_view import AttemptView
 from podium.explain.causes.finding import Finding, Relaxation
 from podium.explain.causes.wording import joined
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.tolerations import (
+    HARD_EFFECTS,
+    describe_taint,
+    tolerated,
+    toleration_of,
+)
 from podium.plugins.node_unschedulable import UNSCHEDULABLE_TAINT
 
 
@@ -67,13 +72,8 @@ def untolerated_taints(
     )
 
 
-def taint_text(taint: TaintTriple) -> str:
-    key, value, effect = taint
-    return f"{key}={value}:{effect}" if value else f"{key}:{effect}"
-
-
 def _finding(view: AttemptView, taints: tuple[TaintTriple, ...], mask: Mask) -> Finding:
-    texts = [taint_text(taint) for taint in taints]
+    texts = [describe_taint(*taint) for taint in taints]
     noun = "taint" if len(taints) == 1 else "taints"
     what = f"{noun} {joined(texts)}"
     toleration = "with that toleration" if len(taints) == 1 else "with those tolerations"
@@ -89,9 +89,6 @@ def _finding(view: AttemptView, taints: tuple[TaintTriple, ...], mask: Mask) -> 
 
 
 def _tolerate(pod: Pod, taints: list[TaintTriple] | tuple[TaintTriple, ...]) -> Pod:
-    added = tuple(
-        Toleration(key=key, operator="Equal", value=value, effect=effect)
-        for key, value, effect in taints
-    )
+    added = tuple(toleration_of(*taint) for taint in taints)
     tolerations = (*(pod.spec.tolerations or ()), *added)
     return replace(pod, spec=replace(pod.spec, tolerations=tolerations))

@@ -4,19 +4,19 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from podium.kubernetes.rules.quantity import value
-from podium.kubernetes.kinds.storage import (
-    CSIStorageCapacity,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    StorageClass,
-)
 from podium.cluster.growth import Mask
 from podium.explain.causes.attempt_view import AttemptView
 from podium.explain.causes.finding import Finding
 from podium.explain.causes.volume_claims import claim_name
 from podium.explain.causes.volume_reach import find_unreachable
 from podium.explain.causes.wording import bytes_text, joined, some
+from podium.kubernetes.kinds.storage import (
+    CSIStorageCapacity,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+)
+from podium.kubernetes.rules.quantity import value
 from podium.plugins.pod_claims import claims_of, class_of_claim, class_of_volume, find_claim
 from podium.plugins.volume_binding import VolumeBinding
 from podium.plugins.volume_binding.findings import (

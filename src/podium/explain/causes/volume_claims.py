@@ -5,9 +5,9 @@ What is wrong is worked out from the objects, in the order in which plugins woul
 
 from collections.abc import Iterator
 
-from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from podium.explain.causes.attempt_view import AttemptView
 from podium.explain.causes.finding import Finding
+from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from podium.plugins.pod_claims import (
     PodClaim,
     claims_of,

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 
-from podium.kubernetes.rules.node_affinity import parse_node_selector
-from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
 from podium.cluster.growth import Mask
 from podium.cluster.node_matching import terms_mask
 from podium.explain.causes.attempt_view import AttemptView, Narrowing
@@ -11,6 +9,8 @@ from podium.explain.causes.finding import Finding
 from podium.explain.causes.node_labels import terms_text
 from podium.explain.causes.volume_claims import claim_name
 from podium.explain.causes.wording import joined, some
+from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
+from podium.kubernetes.rules.node_affinity import parse_node_selector
 from podium.plugins.pod_claims import claims_of, find_claim
 from podium.plugins.volume_binding import VolumeBinding
 from podium.plugins.volume_zone import STABLE_KEY, VolumeZone, constraints_of

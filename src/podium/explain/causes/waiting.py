@@ -1,12 +1,12 @@
 """Pods that were never tried: gates, groups, claims that are not there, other schedulers."""
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.engine.scheduler import Engine
 from podium.explain.cause import Cause
 from podium.explain.causes.device_claims import find_device_claim_problem
 from podium.explain.causes.pod_groups import find_gang_problem
 from podium.explain.causes.wording import joined, sentence
 from podium.framework.status import Status
+from podium.kubernetes.kinds.pod import Pod
 from podium.plugins.dynamic_resources import DynamicResources
 from podium.plugins.gang_scheduling import GangScheduling
 from podium.plugins.scheduling_gates import SchedulingGates

@@ -4,12 +4,13 @@ from typing import Any
 
 import msgspec
 
-from podium.kubernetes.kinds.meta import KubeObject
-from podium.kubernetes.kinds.pod import Pod
+from podium.cluster.catalog import object_key
 from podium.explain.proposals.pod_patches import spec_patch
 from podium.explain.proposals.proposal import Proposal
 from podium.explain.proposals.search import Answer
 from podium.explain.proposals.workload import Workload
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.kinds.pod import Pod
 
 
 def answer_document(answer: Answer, *, runs_on: str) -> dict[str, Any]:
@@ -69,11 +70,11 @@ def _changes(proposal: Proposal, pod: Pod) -> dict[str, Any]:
     return {
         "podSpec": spec_patch(pod.spec, supposed.pod.spec, for_template=False),
         "objects": [_body(obj) for obj in (*supposed.nodes, *supposed.objects)],
-        "evict": [_key(each) for each in supposed.removed],
-        "preempt": [_key(each) for each in supposed.preempted],
+        "evict": [object_key(each.metadata) for each in supposed.removed],
+        "preempt": [object_key(each.metadata) for each in supposed.preempted],
         "replicas": supposed.replicas,
         "move": [
-            {"pod": _key(each), "from": each.spec.node_name, "to": to}
+            {"pod": object_key(each.metadata), "from": each.spec.node_name, "to": to}
             for each, to in zip(supposed.moved, proposal.destinations, strict=True)
         ],
     }
@@ -82,7 +83,3 @@ def _changes(proposal: Proposal, pod: Pod) -> dict[str, Any]:
 def _body(obj: KubeObject) -> dict[str, Any]:
     body: dict[str, Any] = msgspec.to_builtins(obj)
     return {"apiVersion": obj.api_version, "kind": obj.kind, **body}
-
-
-def _key(pod: Pod) -> str:
-    return f"{pod.metadata.namespace}/{pod.metadata.name}"

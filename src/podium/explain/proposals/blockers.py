@@ -8,10 +8,10 @@ nodes.
 from functools import cached_property
 from typing import NamedTuple
 
-from podium.kubernetes.rules.host_ports import conflicts as port_conflicts
-from podium.kubernetes.rules.pod_affinity import AffinityTerm
 from podium.cluster.pod_info import PodInfo
 from podium.explain.proposals.situation import Situation
+from podium.kubernetes.rules.host_ports import conflicts as port_conflicts
+from podium.kubernetes.rules.pod_affinity import AffinityTerm
 from podium.plugins.inline_disks import conflicts as disk_conflicts
 from podium.plugins.volume_restrictions import CLAIM_IN_USE
 

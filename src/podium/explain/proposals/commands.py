@@ -14,25 +14,26 @@ from dataclasses import replace as with_fields
 import msgspec
 from msgspec.structs import replace
 
-from podium.kubernetes.kinds.devices import DeviceClass, ResourceClaim, ResourceSlice
-from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.meta import KubeObject
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.storage import CSINode, PersistentVolume, PersistentVolumeClaim
+from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import uid_of
 from podium.engine.scheduler import Engine
 from podium.explain.proposals.owners import owner_of
 from podium.explain.proposals.pod_commands import change_pod
-from podium.explain.proposals.pod_patches import difference
 from podium.explain.proposals.proposal import Proposal
 from podium.explain.proposals.rehearsal import order_of_leaving
 from podium.explain.proposals.shell import Kubectl, comment
-from podium.explain.proposals.taints import describe_taint
+from podium.explain.proposals.taints import taint_text
 from podium.explain.proposals.volume_claims import BY_HAND
 from podium.explain.proposals.workload import Workload, workload_of
+from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.provisioning import PROVISIONED_BY
 from podium.kubernetes.controllers.scale_down import DELETION_COST
+from podium.kubernetes.kinds.devices import DeviceClass, ResourceClaim, ResourceSlice
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.storage import CSINode, PersistentVolume, PersistentVolumeClaim
+from podium.kubernetes.rules.merge_patch import difference
 
 _BY_ITSELF = (CSINode, ResourceSlice)
 """Kinds that come with a node."""
@@ -89,7 +90,10 @@ class _Script:
             number = outcome.restarted
             pods = "pod" if number == 1 else f"{number} pods"
             self.disruptions.append(f"restarts the {pods} of {self.workload.target} with a node")
-        preempted = (*map(_key, hypothesis.preempted), *outcome.preempted)
+        preempted = (
+            *(object_key(each.metadata) for each in hypothesis.preempted),
+            *outcome.preempted,
+        )
         if preempted:
             self.disruptions.append(f"the scheduler evicts {_join(preempted)}")
 
@@ -155,7 +159,7 @@ class _Script:
         kept = node.spec.taints or ()
         cordoned = before.spec.unschedulable
         gone = [
-            f"{describe_taint(taint)}-"
+            f"{taint_text(taint)}-"
             for taint in before.spec.taints or ()
             if taint not in kept and not (cordoned and taint.key.endswith("/unschedulable"))
         ]
@@ -175,15 +179,17 @@ class _Script:
         for pod in pods:
             workload = workload_of(pod, self.engine)
             if workload is None:
-                self.disruptions.append(f"deletes pod {_key(pod)}, which nothing makes again")
+                self.disruptions.append(
+                    f"deletes pod {object_key(pod.metadata)}, which nothing makes again"
+                )
                 yield self.kubectl.run(
                     "delete", f"pod/{pod.name}", namespace=pod.metadata.namespace
                 )
                 continue
             scaled[workload.namespace, workload.target].append(pod)
             workloads[workload.namespace, workload.target] = workload
-        for key, victims in scaled.items():
-            yield from self._scale_away(workloads[key], victims)
+        for owner, victims in scaled.items():
+            yield from self._scale_away(workloads[owner], victims)
 
     def _scale_away(self, workload: Workload, victims: list[Pod]) -> Iterator[str]:
         """Let a workload go without some of its pods, if it is these that it lets go first."""
@@ -204,7 +210,7 @@ class _Script:
                 )
         else:
             raise _NoCommandError
-        names = _join([_key(pod) for pod in victims])
+        names = _join([object_key(pod.metadata) for pod in victims])
         self.disruptions.append(f"deletes {names} and leaves {workload.target} with {left}")
         yield self._scale(workload, left)
 
@@ -240,7 +246,9 @@ class _Script:
 
     def _move_one(self, pod: Pod) -> Iterator[str]:
         name, namespace = f"pod/{pod.name}", pod.metadata.namespace
-        self.disruptions.append(f"deletes pod {_key(pod)}, which is made again on another node")
+        self.disruptions.append(
+            f"deletes pod {object_key(pod.metadata)}, which is made again on another node"
+        )
         if owner_of(pod, self.engine.cluster.catalog) is None:
             change: JsonObject = {"spec": {"nodeName": None}}
             yield self.kubectl.replace_with(name, change, namespace=namespace, kind="merge")
@@ -312,10 +320,6 @@ def _with_deletion_cost(pod: Pod) -> Pod:
 
 def _target(obj: KubeObject) -> str:
     return f"{obj.kind.lower()}/{obj.name}"
-
-
-def _key(pod: Pod) -> str:
-    return f"{pod.metadata.namespace}/{pod.metadata.name}"
 
 
 def _join(names: tuple[str, ...] | list[str]) -> str:

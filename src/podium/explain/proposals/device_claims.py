@@ -9,6 +9,11 @@ from collections.abc import Callable, Iterator
 import msgspec
 from msgspec.structs import replace
 
+from podium.explain.proposals import disturbance
+from podium.explain.proposals.proposal import Step
+from podium.explain.proposals.situation import MAX_STEPS_OF_A_KIND, Situation
+from podium.golang.errors import closest
+from podium.kubernetes.controllers.claims import device_claim
 from podium.kubernetes.kinds.devices import (
     DeviceClaim,
     DeviceClass,
@@ -22,13 +27,8 @@ from podium.kubernetes.kinds.devices import (
     ResourceClaimTemplateSpec,
     ResourceSlice,
 )
-from podium.golang.errors import closest
 from podium.kubernetes.kinds.meta import ObjectMeta
 from podium.kubernetes.kinds.pod import Container, Pod, PodResourceClaim, PodResourceClaimStatus
-from podium.explain.proposals import disturbance
-from podium.explain.proposals.proposal import Step
-from podium.explain.proposals.situation import MAX_STEPS_OF_A_KIND, Situation
-from podium.kubernetes.controllers.claims import device_claim
 
 PLUGIN = "DynamicResources"
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from podium.kubernetes.kinds.devices import ResourceClaim
 from podium.explain.proposals.situation import Situation
+from podium.kubernetes.kinds.devices import ResourceClaim
 
 MAX_CLAIMS = 8
 

@@ -11,10 +11,6 @@ from collections.abc import Iterable, Iterator
 from math import fsum
 from typing import NamedTuple
 
-from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.rules.requests import PODS, pod_requests, to_vector
-from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.cluster.pod_info import PodInfo, uid_of
 from podium.explain.proposals import disturbance
 from podium.explain.proposals.blockers import Blockers
@@ -22,8 +18,12 @@ from podium.explain.proposals.device_holders import holders_of_devices
 from podium.explain.proposals.proposal import Step
 from podium.explain.proposals.situation import MAX_STEPS_OF_A_KIND, Situation
 from podium.framework.status import Code
-from podium.plugins.disruption_budgets import split_by_budget
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
+from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
 from podium.kubernetes.rules.priorities import MAX_USER_PRIORITY
+from podium.kubernetes.rules.requests import PODS, pod_requests, to_vector
+from podium.plugins.disruption_budgets import split_by_budget
 
 MAX_NODES = 24
 """On so many nodes, those that lack the least, victims are looked for."""

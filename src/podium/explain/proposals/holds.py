@@ -7,6 +7,9 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from podium.explain.proposals import disturbance
+from podium.explain.proposals.proposal import Step
+from podium.explain.proposals.situation import Situation
 from podium.golang.errors import closest
 from podium.kubernetes.kinds.meta import ObjectMeta
 from podium.kubernetes.kinds.pod import PodSchedulingGroup
@@ -16,9 +19,6 @@ from podium.kubernetes.kinds.pod_groups import (
     PodGroupSchedulingPolicy,
     PodGroupSpec,
 )
-from podium.explain.proposals import disturbance
-from podium.explain.proposals.proposal import Step
-from podium.explain.proposals.situation import Situation
 
 
 def propose_no_gates(situation: Situation) -> Iterator[Step]:

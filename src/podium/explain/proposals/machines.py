@@ -11,17 +11,24 @@ from math import fsum
 
 from msgspec.structs import replace
 
-from podium.kubernetes.kinds.devices import ResourceSlice
-from podium.kubernetes.kinds.meta import KubeObject, ObjectMeta
-from podium.kubernetes.kinds.node import Node, NodeSpec
-from podium.kubernetes.rules.node_pods import is_daemon
-from podium.kubernetes.rules.requests import CPU, MEMORY, PODS, allocatable_vector, pod_requests, to_vector
-from podium.kubernetes.kinds.storage import CSINode
 from podium.explain.proposals import disturbance
 from podium.explain.proposals.proposal import Step
 from podium.explain.proposals.requests import describe
 from podium.explain.proposals.situation import Situation
 from podium.explain.proposals.taints import CONDITION_KEYS
+from podium.kubernetes.kinds.devices import ResourceSlice
+from podium.kubernetes.kinds.meta import KubeObject, ObjectMeta
+from podium.kubernetes.kinds.node import Node, NodeSpec
+from podium.kubernetes.kinds.storage import CSINode
+from podium.kubernetes.rules.node_pods import is_daemon
+from podium.kubernetes.rules.requests import (
+    CPU,
+    MEMORY,
+    PODS,
+    allocatable_vector,
+    pod_requests,
+    to_vector,
+)
 
 MAX_SHAPES = 8
 MAX_COPIES = 3

@@ -5,12 +5,6 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from podium.golang.arithmetic import parse_int
-from podium.golang.errors import closest
-from podium.kubernetes.rules.labels import GREATER, IN, LESS
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.rules.node_pods import is_daemon
-from podium.kubernetes.kinds.pod import NodeSelector
 from podium.config.plugin_args import NodeAffinityArgs
 from podium.explain.proposals import disturbance
 from podium.explain.proposals.proposal import Step
@@ -22,6 +16,12 @@ from podium.explain.proposals.required_labels import (
     unmet_demands,
 )
 from podium.explain.proposals.situation import MAX_STEPS_OF_A_KIND, Situation
+from podium.golang.arithmetic import parse_int
+from podium.golang.errors import closest
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import NodeSelector
+from podium.kubernetes.rules.labels import GREATER, IN, LESS
+from podium.kubernetes.rules.node_pods import is_daemon
 
 PLUGIN = "NodeAffinity"
 TYPO = 0.85

@@ -2,11 +2,11 @@
 
 from typing import NamedTuple
 
+from podium.cluster.catalog import Catalog
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.meta import OwnerReference
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import ReplicaSet, ReplicationController, StatefulSet
-from podium.cluster.catalog import Catalog
 
 TEMPLATE_HASH = "pod-template-hash"
 

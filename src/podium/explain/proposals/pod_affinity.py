@@ -5,12 +5,12 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from podium.golang.errors import closest
-from podium.kubernetes.rules.labels import SelectorError, selector_of
-from podium.kubernetes.kinds.pod import Pod, PodAffinity, PodAffinityTerm, WeightedPodAffinityTerm
 from podium.explain.proposals import disturbance
 from podium.explain.proposals.proposal import Step
 from podium.explain.proposals.situation import Situation
+from podium.golang.errors import closest
+from podium.kubernetes.kinds.pod import Pod, PodAffinity, PodAffinityTerm, WeightedPodAffinityTerm
+from podium.kubernetes.rules.labels import SelectorError, selector_of
 
 PLUGIN = "InterPodAffinity"
 WEIGHT = 100

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from podium.golang.json_values import JsonObject, JsonValue
-from podium.kubernetes.kinds.pod import Pod
 from podium.explain.proposals.pod_patches import spec_patch
 from podium.explain.proposals.shell import Kubectl, comment
 from podium.explain.proposals.workload import Workload
+from podium.golang.json_values import JsonObject, JsonValue
+from podium.kubernetes.kinds.pod import Pod
 
 _ROLLS_OUT = frozenset({"Deployment", "DaemonSet"})
 """Kinds that replace a waiting pod by themselves when their template changes."""

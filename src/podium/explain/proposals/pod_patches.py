@@ -11,8 +11,9 @@ from typing import Any
 import msgspec
 
 from podium.golang.json_values import JsonObject, JsonValue
-from podium.kubernetes.rules.node_affinity import NAME_FIELD
 from podium.kubernetes.kinds.pod import PodSpec
+from podium.kubernetes.rules.merge_patch import difference
+from podium.kubernetes.rules.node_affinity import NAME_FIELD
 
 _BY_NAME = ("containers", "initContainers", "volumes", "resourceClaims")
 _SET_BY_ADMISSION = ("priority", "preemptionPolicy")
@@ -46,17 +47,6 @@ def spec_patch(before: PodSpec, after: PodSpec, *, for_template: bool) -> JsonOb
     if for_template and "affinity" in patch:
         patch["affinity"] = _as_written(patch["affinity"])
     return patch
-
-
-def difference(was: JsonValue, will: JsonValue) -> JsonValue:
-    """A merge patch from one value to the other; null removes."""
-    if not isinstance(was, dict) or not isinstance(will, dict):
-        return will
-    return {
-        key: difference(was.get(key), will.get(key))
-        for key in sorted({*was, *will})
-        if was.get(key) != will.get(key)
-    }
 
 
 def _patch_items(was: Sequence[Any], will: Sequence[Any], name: str) -> list[JsonValue]:

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from podium.kubernetes.rules.host_ports import HostPort, conflicts, host_ports
-from podium.kubernetes.kinds.pod import Container, ContainerPort, Pod
 from podium.explain.proposals import disturbance
 from podium.explain.proposals.proposal import Step
 from podium.explain.proposals.situation import MAX_STEPS_OF_A_KIND, Situation
+from podium.kubernetes.kinds.pod import Container, ContainerPort, Pod
+from podium.kubernetes.rules.host_ports import HostPort, conflicts, host_ports
 
 PLUGIN = "NodePorts"
 

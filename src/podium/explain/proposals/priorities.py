@@ -4,15 +4,15 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from podium.kubernetes.kinds.meta import ObjectMeta
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.workloads import PriorityClass
 from podium.cluster.pod_info import uid_of
 from podium.explain.proposals import disturbance
 from podium.explain.proposals.evictions import can_leave
 from podium.explain.proposals.proposal import Step
 from podium.explain.proposals.situation import Situation
 from podium.framework.status import Code
+from podium.kubernetes.kinds.meta import ObjectMeta
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import PriorityClass
 from podium.kubernetes.rules.priorities import MAX_USER_PRIORITY, PREEMPT
 
 MAX_LEVELS = 6

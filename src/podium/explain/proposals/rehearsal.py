@@ -21,9 +21,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.rules.node_pods import is_daemon
-from podium.kubernetes.kinds.pod import Pod, PodSpec, as_pending
+from podium.cluster.catalog import object_key
 from podium.cluster.pod_info import uid_of
 from podium.engine.decision import Decision
 from podium.explain.hypothesis import Hypothesis
@@ -34,6 +32,9 @@ from podium.framework.status import Code
 from podium.kubernetes.controllers.daemon_pods import daemons_of, pin_to_node, pod_of_daemon
 from podium.kubernetes.controllers.pods import Pod as ControlledPod
 from podium.kubernetes.controllers.scale_down import least_missed
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod, PodSpec, as_pending
+from podium.kubernetes.rules.node_pods import is_daemon
 
 MAX_ATTEMPTS = 2_000
 """In one rehearsal; a workload that is larger is left at what has been seen by then."""
@@ -161,7 +162,7 @@ class _Run:
                 if not _ELSEWHERE.isdisjoint(objections):
                     continue
                 if self._decide(pod).bound is None:
-                    self.outcome.stranded += (_key(pod),)
+                    self.outcome.stranded += (object_key(pod.metadata),)
 
     def _has_daemon(self, node: Node, daemon: Pod) -> bool:
         cluster = self.trial.engine.cluster
@@ -226,7 +227,7 @@ class _Run:
             self.outcome.restarted += 1
             if not self._place(self._like(pod, changed)):
                 self.outcome.after -= 1
-                self.outcome.stranded += (_key(pod),)
+                self.outcome.stranded += (object_key(pod.metadata),)
                 return
         self.outcome.after += self._place_missing(workload, changed)
 
@@ -272,7 +273,7 @@ class _Run:
         victims = _victims(decision)
         if victims:
             self.stack.enter_context(self.trial.without(victims))
-            self.outcome.preempted += tuple(map(_key, victims))
+            self.outcome.preempted += tuple(object_key(each.metadata) for each in victims)
             decision = self._decide(pod)
         if decision.bound is not None and not self.outcome.node:
             self.outcome.node = decision.bound
@@ -348,7 +349,3 @@ def _has_claims_of_its_own(pod: Pod) -> bool:
 
 def _ordinal(name: str) -> int:
     return int(digits) if (digits := name.rpartition("-")[2]).isdigit() else -1
-
-
-def _key(pod: Pod) -> str:
-    return f"{pod.metadata.namespace}/{pod.metadata.name}"

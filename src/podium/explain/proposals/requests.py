@@ -12,6 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
+from podium.explain.proposals import disturbance
+from podium.explain.proposals.proposal import Step
+from podium.explain.proposals.situation import Situation
 from podium.kubernetes.kinds.meta import Quantity
 from podium.kubernetes.kinds.pod import Container, Pod, ResourceRequirements
 from podium.kubernetes.rules.quantity import NANO_PER_MILLI, NANO_PER_UNIT, nano
@@ -23,9 +26,6 @@ from podium.kubernetes.rules.requests import (
     pod_requests,
     to_vector,
 )
-from podium.explain.proposals import disturbance
-from podium.explain.proposals.proposal import Step
-from podium.explain.proposals.situation import Situation
 
 PLUGIN = "NodeResourcesFit"
 _BINARY = (MEMORY, EPHEMERAL_STORAGE)

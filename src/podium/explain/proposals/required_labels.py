@@ -9,15 +9,15 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from podium.kubernetes.rules.labels import IN, Requirement
 from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.rules.node_affinity import NAME_FIELD, required_selector
 from podium.kubernetes.kinds.pod import (
     NodeSelector,
     NodeSelectorRequirement,
     NodeSelectorTerm,
     Pod,
 )
+from podium.kubernetes.rules.labels import IN, Requirement
+from podium.kubernetes.rules.node_affinity import NAME_FIELD, required_selector
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from math import inf
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.pod_info import uid_of
 from podium.engine.decision import Decision
 from podium.engine.scheduler import Engine
@@ -54,6 +53,7 @@ from podium.explain.proposals.volume_claims import propose_other_volumes
 from podium.explain.proposals.workload import Workload, workload_of
 from podium.explain.trial import Trial
 from podium.kubernetes.controllers.workloads import Workload as Controller
+from podium.kubernetes.kinds.pod import Pod
 
 Family = Callable[[Situation], Iterator[Step]]
 

@@ -13,8 +13,8 @@ from typing import Final
 
 import msgspec
 
-from podium.golang.quoting import escape_unprintable
 from podium.golang.json_values import JsonValue
+from podium.golang.quoting import escape_unprintable
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,6 @@ are always found in the same order. A second change is looked for among the node
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.catalog import Catalog
 from podium.engine.decision import Decision
 from podium.explain.filter_examination import FilterExamination
@@ -21,6 +19,9 @@ from podium.explain.proposals.taints import is_only_cordoned
 from podium.explain.proposals.workload import Workload
 from podium.explain.trial import Trial
 from podium.framework.status import Status
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.releases.feature_gates import FeatureGates
 
 CORDON_FILTER = "NodeUnschedulable"
 TAINT_FILTER = "TaintToleration"
@@ -49,6 +50,10 @@ class Situation:
     @property
     def pod(self) -> Pod:
         return self.hypothesis.pod
+
+    @property
+    def gates(self) -> FeatureGates:
+        return self.trial.engine.gates
 
     @property
     def catalog(self) -> Catalog:
@@ -94,16 +99,20 @@ def look(
         situation.objections[name] = objections
         if not objections or (among is not None and name not in among):
             continue
-        independent = _independent(objections, hypothesis.pod, examination.objects[name])
+        independent = _independent(
+            objections, hypothesis.pod, examination.objects[name], trial.engine.gates
+        )
         if len(independent) == changes_left:
             situation.near.setdefault(independent[0], []).append(name)
     return situation
 
 
-def _independent(objections: dict[str, Status], pod: Pod, node: Node) -> list[str]:
+def _independent(
+    objections: dict[str, Status], pod: Pod, node: Node, gates: FeatureGates
+) -> list[str]:
     """The objecting filters, without those that object to the same thing as another one."""
     found = list(objections)
-    if CORDON_FILTER in found and TAINT_FILTER in found and is_only_cordoned(pod, node):
+    if CORDON_FILTER in found and TAINT_FILTER in found and is_only_cordoned(pod, node, gates):
         found.remove(TAINT_FILTER)
     if "VolumeBinding" in found and "VolumeZone" in found:
         found.remove("VolumeZone")

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from podium.golang.errors import closest
-from podium.kubernetes.kinds.pod import Pod, TopologySpreadConstraint
 from podium.explain.proposals import disturbance
 from podium.explain.proposals.proposal import Step
 from podium.explain.proposals.situation import Situation
+from podium.golang.errors import closest
+from podium.kubernetes.kinds.pod import Pod, TopologySpreadConstraint
 
 PLUGIN = "PodTopologySpread"
 HARD = "DoNotSchedule"

@@ -4,7 +4,8 @@ from msgspec.structs import replace
 
 from podium.kubernetes.kinds.node import Node, Taint
 from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.rules.tolerations import HARD_EFFECTS, tolerated
+from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.kubernetes.rules.tolerations import HARD_EFFECTS, describe_taint, tolerated
 
 CORDON_KEY = "node.kubernetes.io/unschedulable"
 CONDITION_KEYS = "node.kubernetes.io/", "node.cloudprovider.kubernetes.io/"
@@ -16,22 +17,23 @@ def uncordoned(node: Node) -> Node:
     return replace(node, spec=replace(node.spec, unschedulable=False, taints=kept or None))
 
 
-def untolerated_taints(pod: Pod, node: Node) -> tuple[Taint, ...]:
+def untolerated_taints(pod: Pod, node: Node, gates: FeatureGates) -> tuple[Taint, ...]:
     """The taints that keep the pod off the node."""
+    comparison = gates["TaintTolerationComparisonOperators"]
+    given = pod.spec.tolerations
     return tuple(
         taint
         for taint in node.spec.taints or ()
         if taint.effect in HARD_EFFECTS
-        and not tolerated(pod.spec.tolerations, taint.key, taint.value, taint.effect)
+        and not tolerated(given, taint.key, taint.value, taint.effect, comparison=comparison)
     )
 
 
-def describe_taint(taint: Taint) -> str:
-    """As kubectl writes it: `key=value:effect`."""
-    return f"{taint.key}{'=' if taint.value else ''}{taint.value}:{taint.effect}"
+def taint_text(taint: Taint) -> str:
+    return describe_taint(taint.key, taint.value, taint.effect)
 
 
-def is_only_cordoned(pod: Pod, node: Node) -> bool:
+def is_only_cordoned(pod: Pod, node: Node, gates: FeatureGates) -> bool:
     """Whether a cordon is all that keeps the pod away."""
-    taints = untolerated_taints(pod, node)
+    taints = untolerated_taints(pod, node, gates)
     return bool(taints) and all(taint.key == CORDON_KEY for taint in taints)

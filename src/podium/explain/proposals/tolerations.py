@@ -5,19 +5,19 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from podium.kubernetes.kinds.node import Taint
-from podium.kubernetes.kinds.pod import Toleration
 from podium.explain.proposals import disturbance
 from podium.explain.proposals.proposal import Step
 from podium.explain.proposals.situation import CORDON_FILTER, MAX_STEPS_OF_A_KIND, Situation
 from podium.explain.proposals.taints import (
     CONDITION_KEYS,
     CORDON_KEY,
-    describe_taint,
     is_only_cordoned,
+    taint_text,
     uncordoned,
     untolerated_taints,
 )
+from podium.kubernetes.kinds.node import Taint
+from podium.kubernetes.rules.tolerations import toleration_of
 
 PLUGIN = "TaintToleration"
 
@@ -27,13 +27,14 @@ def propose_tolerations(situation: Situation) -> Iterator[Step]:
     pod = situation.pod
     groups: dict[tuple[Taint, ...], list[str]] = defaultdict(list)
     for name in situation.nodes_near(PLUGIN):
-        groups[untolerated_taints(pod, situation.node(name))].append(name)
+        groups[untolerated_taints(pod, situation.node(name), situation.gates)].append(name)
     ranked = sorted(groups, key=lambda taints: (_has_condition(taints), -len(groups[taints])))
     for taints in ranked[:MAX_STEPS_OF_A_KIND]:
         if not taints or any(taint.key == CORDON_KEY for taint in taints):
             continue
-        told = " and ".join(describe_taint(taint) for taint in taints)
-        tolerations = (*(pod.spec.tolerations or ()), *map(_toleration_of, taints))
+        told = " and ".join(taint_text(taint) for taint in taints)
+        added = [toleration_of(taint.key, taint.value, taint.effect) for taint in taints]
+        tolerations = (*(pod.spec.tolerations or ()), *added)
         changed = replace(pod, spec=replace(pod.spec, tolerations=tolerations))
         weight = disturbance.TOLERATE + len(taints) - 1
         if _has_condition(taints):
@@ -44,7 +45,10 @@ def propose_tolerations(situation: Situation) -> Iterator[Step]:
 def propose_untainting(situation: Situation) -> Iterator[Step]:
     """Taints of one node, the node with the fewest first."""
     pod = situation.pod
-    found = [(untolerated_taints(pod, situation.node(n)), n) for n in situation.nodes_near(PLUGIN)]
+    found = [
+        (untolerated_taints(pod, situation.node(name), situation.gates), name)
+        for name in situation.nodes_near(PLUGIN)
+    ]
     usable = [(taints, name) for taints, name in found if taints and not _has_condition(taints)]
     usable.sort(key=lambda each: len(each[0]))
     seen: set[tuple[Taint, ...]] = set()
@@ -55,7 +59,7 @@ def propose_untainting(situation: Situation) -> Iterator[Step]:
         node = situation.node(name)
         kept = tuple(taint for taint in node.spec.taints or () if taint not in taints)
         changed = replace(node, spec=replace(node.spec, taints=kept or None))
-        told = " and ".join(describe_taint(taint) for taint in taints)
+        told = " and ".join(taint_text(taint) for taint in taints)
         yield Step(
             "remove-taint",
             f"remove {told} from node {name}",
@@ -69,7 +73,7 @@ def propose_uncordoning(situation: Situation) -> Iterator[Step]:
     cordoned = situation.nodes_near(CORDON_FILTER) + [
         name
         for name in situation.nodes_near(PLUGIN)
-        if is_only_cordoned(situation.pod, situation.node(name))
+        if is_only_cordoned(situation.pod, situation.node(name), situation.gates)
     ]
     for name in cordoned[:MAX_STEPS_OF_A_KIND]:
         node = uncordoned(situation.node(name))
@@ -79,12 +83,6 @@ def propose_uncordoning(situation: Situation) -> Iterator[Step]:
             disturbance.UNCORDON,
             situation.hypothesis.but_with(nodes=(node,)),
         )
-
-
-def _toleration_of(taint: Taint) -> Toleration:
-    if not taint.value:
-        return Toleration(key=taint.key, operator="Exists", effect=taint.effect)
-    return Toleration(key=taint.key, operator="Equal", value=taint.value, effect=taint.effect)
 
 
 def _has_condition(taints: tuple[Taint, ...]) -> bool:

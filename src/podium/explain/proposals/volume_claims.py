@@ -8,11 +8,18 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from podium.explain.proposals import disturbance
+from podium.explain.proposals.proposal import Step
+from podium.explain.proposals.requests import spell
+from podium.explain.proposals.situation import MAX_STEPS_OF_A_KIND, Situation
 from podium.golang.errors import closest
-from podium.kubernetes.kinds.typed_objects import convert_object
+from podium.kubernetes.controllers.provisioning import (
+    bind_claim,
+    can_provision,
+    provisioned_volume,
+)
 from podium.kubernetes.kinds.meta import KubeObject, ObjectMeta, OwnerReference
 from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.rules.quantity import value
 from podium.kubernetes.kinds.storage import (
     CSIStorageCapacity,
     PersistentVolume,
@@ -20,17 +27,10 @@ from podium.kubernetes.kinds.storage import (
     PersistentVolumeClaimStatus,
     StorageClass,
 )
+from podium.kubernetes.kinds.typed_objects import convert_object
 from podium.kubernetes.kinds.volumes import PersistentVolumeClaimSpec, VolumeResources
-from podium.explain.proposals import disturbance
-from podium.explain.proposals.proposal import Step
-from podium.explain.proposals.requests import spell
-from podium.explain.proposals.situation import MAX_STEPS_OF_A_KIND, Situation
+from podium.kubernetes.rules.quantity import value
 from podium.plugins.pod_claims import claims_of, class_of_claim, controls, find_claim
-from podium.kubernetes.controllers.provisioning import (
-    bind_claim,
-    can_provision,
-    provisioned_volume,
-)
 
 PLUGINS = ("VolumeBinding", "VolumeZone")
 STORAGE = "storage"

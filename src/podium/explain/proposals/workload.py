@@ -8,14 +8,14 @@ missing while they are replaced.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.pod_info import uid_of
 from podium.engine.scheduler import Engine
 from podium.engine.state import placed as assigned
 from podium.explain.proposals.owners import Owner, owner_of
+from podium.kubernetes.controllers.rollout import limits
 from podium.kubernetes.controllers.workloads import DaemonSet, Deployment, StatefulSet, Strategy
 from podium.kubernetes.controllers.workloads import Workload as Controller
-from podium.kubernetes.controllers.rollout import limits
+from podium.kubernetes.kinds.pod import Pod
 
 RECREATE = "Recreate"
 ON_DELETE = "OnDelete"

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from podium.golang.errors import PodiumError
-from podium.kubernetes.kinds.pod import Pod
 from podium.extenders.extender import ExtenderError
 from podium.extenders.gpu.quotas import NamespaceQuotas
 from podium.extenders.gpu.resource_quotas import ResourceQuotas
+from podium.golang.errors import PodiumError
 from podium.gpu.dialects.dialect import Dialect
 from podium.gpu.ledger import Ledger
 from podium.gpu.reasons import Reason
 from podium.gpu.requests import PodRequest
+from podium.kubernetes.kinds.pod import Pod
 
 
 class PodChanged(PodiumError):

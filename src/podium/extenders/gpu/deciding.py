@@ -10,7 +10,6 @@ from typing import Final
 
 from msgspec import Struct
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.client import Clock, KubeClient, RequestFailed
 from podium.extenders.gpu.cluster_view import ClusterView, PodChanged
 from podium.extenders.gpu.decision_writing import DecisionWriter
@@ -19,6 +18,7 @@ from podium.gpu.choosing import check_row
 from podium.gpu.ledger import Reservation
 from podium.gpu.reasons import Reason
 from podium.gpu.requests import PodRequest
+from podium.kubernetes.kinds.pod import Pod
 
 _LOG: Final = logging.getLogger("podium.extenders")
 FAILURES: Final = (RequestFailed, PodChanged, NodeLocked)

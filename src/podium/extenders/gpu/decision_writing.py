@@ -11,7 +11,6 @@ from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.client import Clock, KubeClient, Unreachable
 from podium.client.api_errors import Conflict, NotFound, ServerTrouble, TooManyRequests
 from podium.client.resources import NODES, PODS
@@ -19,6 +18,7 @@ from podium.extenders.gpu.cluster_view import ClusterView, PodChanged
 from podium.gpu.dialects.dialect import PodWrite
 from podium.gpu.dialects.writes import has_write, merge_patch_of, merge_writes, written_pod
 from podium.gpu.ledger import Reservation
+from podium.kubernetes.kinds.pod import Pod
 
 RETRY_S: Final = 10.0
 """For how long a write is tried that a conflict or a server in trouble keeps away."""

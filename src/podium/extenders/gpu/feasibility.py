@@ -15,8 +15,6 @@ from typing import Final
 import numpy as np
 from msgspec import Struct
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.extenders.extender import ExtenderError, Nodes, Unresolvable
 from podium.extenders.gpu.cluster_view import ClusterView
 from podium.gpu.card_table import CardTable
@@ -24,6 +22,8 @@ from podium.gpu.cards import NodeCards
 from podium.gpu.fitting import fit
 from podium.gpu.reasons import Reason
 from podium.gpu.requests import PodRequest, starting_order
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 
 _WHATEVER_IS_EVICTED: Final = frozenset(
     {

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Mapping
 from typing import Final
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.extenders.extender import Extender, ExtenderError, Nodes, Victims
 from podium.extenders.gpu.cluster_view import PodChanged
 from podium.extenders.gpu.deciding import FAILURES, Decider
@@ -18,6 +17,7 @@ from podium.extenders.gpu.preemption import PreemptionSettings, choose_victims
 from podium.gpu.dialects.dialect import InvalidRequest
 from podium.gpu.node_scores import node_values, scores
 from podium.gpu.reasons import Reason
+from podium.kubernetes.kinds.pod import Pod
 
 _NODES_AT_ONCE: Final = 8
 """Of those whose victims are chosen: then others have a turn."""

@@ -9,13 +9,11 @@ from typing import Final
 
 import msgspec
 
-from podium.golang.errors import PodiumError
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.client import Clock, KubeClient, RequestFailed
 from podium.client.api_errors import Conflict, NotFound
 from podium.client.resources import NODES
 from podium.extenders.gpu.cluster_view import ClusterView
+from podium.golang.errors import PodiumError
 from podium.gpu.dialects.node_lock import (
     LockHeld,
     NodeLockRule,
@@ -24,6 +22,8 @@ from podium.gpu.dialects.node_lock import (
     lock_pauses,
     read_lock,
 )
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 
 MAX_PATIENCE_S: Final = 20.0
 """Schedulers wait for a binding no longer than their `httpTimeout`."""

@@ -5,7 +5,6 @@ decision could be written is the only one that passes. A decision that the pod c
 earlier attempt is replaced: a pod whose binding failed is not stuck with it.
 """
 
-from podium.kubernetes.kinds.pod import Pod
 from podium.extenders.extender import Extender, ExtenderError, Nodes
 from podium.extenders.gpu.cluster_view import PodChanged
 from podium.extenders.gpu.deciding import FAILURES, Decider
@@ -14,6 +13,7 @@ from podium.gpu.dialects.dialect import InvalidRequest
 from podium.gpu.node_scores import node_values
 from podium.gpu.reasons import Reason
 from podium.gpu.requests import PodRequest
+from podium.kubernetes.kinds.pod import Pod
 
 _OF_THE_NODE = frozenset(
     {

@@ -13,12 +13,12 @@ from typing import Final
 
 from msgspec import Struct
 
-from podium.kubernetes.kinds.coscheduling import pod_group_name
-from podium.kubernetes.rules.node_pods import is_daemon
-from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.choosing import check_row
 from podium.gpu.ledger import Holder, Ledger
 from podium.gpu.requests import PodRequest, starting_order
+from podium.kubernetes.kinds.coscheduling import pod_group_name
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.node_pods import is_daemon
 from podium.kubernetes.rules.priorities import SYSTEM_PRIORITIES
 
 DEFAULT_THRESHOLD: Final = 50

@@ -5,15 +5,15 @@ from collections.abc import Callable
 from random import Random
 from typing import Any, Final, Generic, TypeVar
 
-from podium.kubernetes.kinds.meta import KubeObject
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.client import Clock, KubeClient, ObjectStore, Reflector, ResourceType, Selection
 from podium.client.object_decoding import decoder_of
 from podium.client.resources import CONFIG_MAPS, NODES, PODS, RESOURCE_QUOTAS
 from podium.extenders.gpu.cluster_view import ClusterView
 from podium.gpu.quota import QUOTA_KEY
 from podium.kubernetes.controllers.workloads import ConfigMap
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.quotas import ResourceQuota
 
 _EVERYTHING: Final = Selection()
@@ -33,9 +33,7 @@ class _Told(Generic[T]):
     def added(self, obj: T) -> None:
         self._put(obj)
 
-    def updated(self, old: T, new: T) -> None:
-        if old.metadata.uid != new.metadata.uid:
-            self._gone(old)
+    def updated(self, old: T, new: T) -> None:  # noqa: ARG002
         self._put(new)
 
     def deleted(self, obj: T, *, seen: bool) -> None:  # noqa: ARG002

@@ -10,13 +10,13 @@ from typing import Final
 
 from msgspec import Struct
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Container, Pod
 from podium.gpu.cards import NodeCards
 from podium.gpu.dialects.dialect import Dialect, InvalidRequest
 from podium.gpu.dialects.gpu_manager import WHOLE_CARD
 from podium.gpu.dialects.node_lock import read_lock
 from podium.gpu.dialects.reading import containers_of, init_containers_of
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Container, Pod
 
 UNEXPECTED_ADMISSION: Final = "UnexpectedAdmissionError"
 

@@ -7,12 +7,12 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Container, Pod
 from podium.gpu.allocations import Allocation
 from podium.gpu.cards import Card, NodeCards
 from podium.gpu.dialects.node_lock import NodeLockRule
 from podium.gpu.requests import PodRequest
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Container, Pod
 
 
 class InvalidRequest(Exception):

@@ -10,9 +10,6 @@ cores, so that an init container would be given the card of another one: such po
 
 from collections.abc import Iterable, Sequence
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Container, Pod
-from podium.kubernetes.rules.timestamps import seconds_of
 from podium.gpu.allocations import Allocation, CardShare
 from podium.gpu.cards import MAX_CARDS, NO_CARDS, Card, NodeCards
 from podium.gpu.dialects.dialect import (
@@ -39,6 +36,9 @@ from podium.gpu.dialects.reading import (
 )
 from podium.gpu.reasons import Reason
 from podium.gpu.requests import CardKey, CardSelector, ContainerRequest, NodePolicy, PodRequest
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Container, Pod
+from podium.kubernetes.rules.timestamps import seconds_of
 
 WHOLE_CARD = 100
 

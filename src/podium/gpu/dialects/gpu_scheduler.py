@@ -9,9 +9,6 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from podium.kubernetes.rules.label_syntax import value_problems
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.cards import NO_CARDS, Card, NodeCards
 from podium.gpu.dialects.dialect import NodeWrite, Phase, PodWrite
 from podium.gpu.dialects.gpu_manager import GPUManager
@@ -28,6 +25,9 @@ from podium.gpu.dialects.reading import (
 )
 from podium.gpu.reasons import Reason
 from podium.gpu.requests import CardSelector
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.label_syntax import value_problems
 
 HEARTBEAT = "tydic.io/node-gpu-heartbeat"
 HEARTBEAT_TIMEOUT_S = 60.0

@@ -11,8 +11,6 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Container, Pod
 from podium.gpu.allocations import Allocation, CardShare
 from podium.gpu.cards import MAX_CARDS, NO_CARDS, Card, NodeCards
 from podium.gpu.dialects.dialect import (
@@ -38,6 +36,8 @@ from podium.gpu.dialects.reading import (
 )
 from podium.gpu.reasons import Reason
 from podium.gpu.requests import CardKey, ContainerRequest, NodePolicy, PodRequest
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Container, Pod
 
 MEMORY = "aliyun.com/gpu-mem"
 COUNT = "aliyun.com/gpu-count"

@@ -10,10 +10,6 @@ from typing import Final, TypeVar
 import msgspec
 
 from podium.golang.arithmetic import INT64_MAX, parse_int
-from podium.kubernetes.kinds.meta import ObjectMeta
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Container, Pod
-from podium.kubernetes.rules.quantity import QuantityError, value
 from podium.gpu.cards import (
     MAX_CARDS,
     MAX_MEMORY,
@@ -26,6 +22,10 @@ from podium.gpu.cards import (
 from podium.gpu.dialects.dialect import InvalidRequest
 from podium.gpu.reasons import Reason
 from podium.gpu.requests import ContainerRequest
+from podium.kubernetes.kinds.meta import ObjectMeta
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Container, Pod
+from podium.kubernetes.rules.quantity import QuantityError, value
 
 MAX_TEXT: Final = 256 * 1024
 """Bytes of all annotations of an object together, as Kubernetes limits them."""

@@ -12,9 +12,9 @@ from enum import Enum
 from typing import Final
 
 from podium.golang.durations import Duration, DurationError
-from podium.kubernetes.kinds.pod import Pod, PodCondition
-from podium.kubernetes.rules.timestamps import seconds_of
 from podium.gpu.dialects.dialect import Phase, WrittenDecision
+from podium.kubernetes.kinds.pod import POD_SCHEDULED, Pod, PodCondition
+from podium.kubernetes.rules.timestamps import seconds_of
 
 GRACE_PERIOD_S: Final = 30.0
 """How long after a decision a pod may be without its node."""
@@ -66,7 +66,7 @@ def grace_period(pod: Pod, default_s: float = GRACE_PERIOD_S) -> float:
 
 def _refused_at(pod: Pod) -> float | None:
     for condition in pod.status.conditions or ():
-        if condition.type == "PodScheduled":
+        if condition.type == POD_SCHEDULED:
             return _transition(condition) if condition.status == "False" else None
     return None
 

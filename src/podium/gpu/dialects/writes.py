@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from podium.golang.json_values import JsonObject
+from podium.gpu.dialects.dialect import PodWrite
 from podium.kubernetes.kinds.meta import ObjectMeta
 from podium.kubernetes.kinds.pod import Pod
-from podium.gpu.dialects.dialect import PodWrite
 
 
 def merge_writes(first: PodWrite, second: PodWrite) -> PodWrite:

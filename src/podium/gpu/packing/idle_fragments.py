@@ -11,8 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.card_table import CardTable
 from podium.gpu.cards import NodeCards
 from podium.gpu.columns import Floats, Ints
@@ -23,6 +21,8 @@ from podium.gpu.packing.card_needs import CardSize, card_need
 from podium.gpu.packing.fragmentation import node_fragmentation
 from podium.gpu.packing.pod_kinds import PodKind, cpu_request, estimate_typical
 from podium.gpu.packing.typical_pods import TypicalPods
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 
 
 class NodeFragments(NamedTuple):

@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.rules.requests import pod_requests, to_vector
 from podium.gpu.card_table import CardTable
 from podium.gpu.packing.card_columns import model_mask
 from podium.gpu.packing.card_needs import CardNeed, CardSize
 from podium.gpu.packing.typical_pods import PodGroup, TypicalPods, find_typical
 from podium.gpu.requests import CardSelector
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.requests import pod_requests, to_vector
 
 MAX_KINDS: Final = 256
 

@@ -10,9 +10,9 @@
     charge_update(resource, new, old, lookup) -> None
     SYSTEM_CLASSES                                      priority classes of every cluster
 
-Order of a write: decode, defaults, `admit_*`, strategy, validation, `review_*`, `charge_*`,
-store. All raise
-StatusError when the request is refused. `lookup` is the view into the store that the protocol
+Order of a write: decode, defaults, `admit_*`, strategy, validation, `review_*`, `charge_*`, store;
+`new_objects.admit_new` takes a new object through it. All raise StatusError when the request is
+refused. `lookup` is the view into the store that the protocol
 `Lookup` names; `settings` has a default. Writes to subresources are not admitted, bindings are.
 """
 

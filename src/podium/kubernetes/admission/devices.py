@@ -2,11 +2,11 @@
 
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import FieldError, forbidden
 from podium.golang.json_values import JsonObject
 from podium.kubernetes import status_errors
 from podium.kubernetes.admission.lookup import Lookup
 from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.rules.field_errors import FieldError, forbidden
 
 _MARK: Final = "resource.kubernetes.io/admin-access"
 _TOLD: Final = (

@@ -1,6 +1,6 @@
 """Limit ranges of the cluster, applied to pods and claims as they are admitted.
 
-The rules are `podium.kubernetes.rules.limit_ranges`; what a range has set is noted in an annotation.
+The rules are `kubernetes.rules.limit_ranges`; what a range has set is noted in an annotation.
 Changed pods are not looked at again, changed claims are.
 """
 

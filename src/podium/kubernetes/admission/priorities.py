@@ -1,6 +1,6 @@
 """Priority classes: looked up for new pods, guarded when they are written.
 
-What a pod gets from its class is decided in `podium.kubernetes.rules.priorities`. Classes may change or go
+What a pod gets from its class is decided in `kubernetes.rules.priorities`. Classes may change or go
 later: pods keep what they got.
 """
 
@@ -10,9 +10,9 @@ from typing import Final
 import msgspec
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.workloads import PriorityClass
 from podium.kubernetes import status_errors
 from podium.kubernetes.admission.lookup import Lookup
+from podium.kubernetes.kinds.workloads import PriorityClass
 from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.rules.priorities import (
     PREEMPT,

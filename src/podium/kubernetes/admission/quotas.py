@@ -10,12 +10,11 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.rules.quantity import nano
-from podium.kubernetes.rules.quantity_spelling import canonical, total
-from podium.kubernetes.rules.timestamps import seconds_of
 from podium.kubernetes import status_errors
 from podium.kubernetes.admission.lookup import Lookup
 from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.rules.quantity import nano
+from podium.kubernetes.rules.quantity_spelling import canonical, total
 from podium.kubernetes.rules.quota_usage import (
     CLAIMS,
     PODS,
@@ -28,6 +27,7 @@ from podium.kubernetes.rules.quota_usage import (
     tracked_names,
     usage_of,
 )
+from podium.kubernetes.rules.timestamps import seconds_of
 
 _MEASURED: Final = (PODS, SERVICES, CLAIMS)
 

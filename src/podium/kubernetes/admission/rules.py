@@ -1,7 +1,7 @@
 """Which rule is applied to which kind, and in which order."""
 
 from podium.golang.json_values import JsonObject
-from podium.apiserver.admission import (
+from podium.kubernetes.admission import (
     certificate_requests,
     devices,
     ingresses,

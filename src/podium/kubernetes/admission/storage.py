@@ -6,11 +6,11 @@ from typing import Final
 import msgspec
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.meta import ObjectMeta
-from podium.kubernetes.rules.quantity import nano
 from podium.kubernetes import status_errors
 from podium.kubernetes.admission.lookup import Lookup
+from podium.kubernetes.kinds.meta import ObjectMeta
 from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.rules.quantity import nano
 from podium.kubernetes.rules.storage_classes import CLASS_ANNOTATION, default_storage_class
 
 _GROUP: Final = "storage.k8s.io"

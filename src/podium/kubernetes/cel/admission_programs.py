@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.cel.patch_types import find_patch_type
-from podium.cel import CompileError, types
+from podium.kubernetes.cel import CompileError, types
 from podium.kubernetes.cel.environment import RULE_FUNCTIONS, Environment, Program
 from podium.kubernetes.cel.functions.authorization import AUTHORIZATION, AUTHORIZER, RESOURCE_CHECK
 from podium.kubernetes.cel.functions.json_patches import JSON_PATCHES
 from podium.kubernetes.cel.library import Functions
+from podium.kubernetes.cel.patch_types import find_patch_type
 from podium.kubernetes.cel.structs import no_structs
 from podium.kubernetes.cel.types import Type
 

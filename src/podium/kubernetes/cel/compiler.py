@@ -10,7 +10,7 @@ they have run.
 from collections.abc import Callable
 from typing import Any
 
-from podium.cel import access, literals, logic, loops, overload_calls
+from podium.kubernetes.cel import access, literals, logic, loops, overload_calls
 from podium.kubernetes.cel.checker import Checker
 from podium.kubernetes.cel.costs.macros import FOLD_COSTS, LIST_BASE, MAP_BASE, STRUCT_BASE
 from podium.kubernetes.cel.evaluation import (

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
-from podium.kubernetes.kinds.devices import DeviceAttribute, DeviceCapacity
 from podium.kubernetes.cel.costs.declarations import VALUES, Declared, SizeOfPath, size_of_path
 from podium.kubernetes.cel.costs.sizes import Size
 from podium.kubernetes.cel.environment import Environment, Program
@@ -30,6 +29,7 @@ from podium.kubernetes.cel.types import (
     object_type,
 )
 from podium.kubernetes.cel.values import type_name
+from podium.kubernetes.kinds.devices import DeviceAttribute, DeviceCapacity
 
 _DEVICE = object_type("kubernetes.DRADevice")
 _MAX_ENTRIES = 32

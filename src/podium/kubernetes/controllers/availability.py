@@ -8,9 +8,9 @@ import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from podium.kubernetes.controllers.pods import Pod, ready_since
 from podium.kubernetes.controllers.workloads import IntOrPercent
 from podium.kubernetes.rules.moment import Moment
-from podium.kubernetes.controllers.pods import Pod, ready_since
 
 
 class Availability(NamedTuple):

@@ -12,10 +12,10 @@ from typing import Final
 import msgspec
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.meta import ObjectMeta, OwnerReference
-from podium.kubernetes.controllers.workloads import StatefulSet
 from podium.kubernetes.controllers.objects import Kind, owner_reference
 from podium.kubernetes.controllers.stateful_sets import STATEFUL_SET, ordinal_of
+from podium.kubernetes.controllers.workloads import StatefulSet
+from podium.kubernetes.kinds.meta import ObjectMeta, OwnerReference
 
 POD: Final = Kind("v1", "Pod")
 DELETE: Final = "Delete"

@@ -11,11 +11,11 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from podium.kubernetes.kinds.devices import ResourceClaim
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.controllers.objects import Kind, owner_reference
+from podium.kubernetes.kinds.devices import ResourceClaim
 from podium.kubernetes.kinds.meta import KubeObject, ObjectMeta
 from podium.kubernetes.kinds.volumes import ephemeral_claim_name
-from podium.kubernetes.controllers.objects import Kind, owner_reference
 
 POD: Final = Kind("v1", "Pod")
 POD_CLAIM: Final = "resource.kubernetes.io/pod-claim-name"

@@ -11,10 +11,10 @@ from typing import Final, Literal
 import msgspec
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
-from podium.kubernetes.rules.timestamps import seconds_of, time_text
-from podium.kubernetes.rules.cron_schedule import Schedule
 from podium.kubernetes.controllers.objects import Kind, owner_reference
+from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
+from podium.kubernetes.rules.cron_schedule import Schedule
+from podium.kubernetes.rules.timestamps import seconds_of, time_text
 
 CRON_JOB: Final = Kind("batch/v1", "CronJob")
 SCHEDULED_AT: Final = "batch.kubernetes.io/cronjob-scheduled-timestamp"

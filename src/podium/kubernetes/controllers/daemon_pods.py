@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod, as_pending
 from podium.kubernetes.rules.node_affinity import NAME_FIELD
 from podium.kubernetes.rules.node_pods import is_daemon
-from podium.kubernetes.kinds.pod import Pod, as_pending
 
 
 def daemons_of(pods: Iterable[Pod]) -> list[Pod]:

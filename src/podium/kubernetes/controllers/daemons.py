@@ -10,14 +10,19 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.typed_objects import convert_object
-from podium.kubernetes.kinds.node import Taint
-from podium.kubernetes.rules.node_affinity import NAME_FIELD, RequiredNodeAffinity, required_of
-from podium.kubernetes.kinds.pod import Pod, Toleration
-from podium.kubernetes.rules.tolerations import NO_EXECUTE, NO_SCHEDULE, untolerated
-from podium.kubernetes.controllers.workloads import DaemonSet
 from podium.kubernetes.controllers.objects import Kind
 from podium.kubernetes.controllers.pod_templates import REVISION_HASH, pod_from_template
+from podium.kubernetes.controllers.workloads import DaemonSet
+from podium.kubernetes.kinds.node import Taint
+from podium.kubernetes.kinds.pod import Pod, Toleration
+from podium.kubernetes.kinds.typed_objects import convert_object
+from podium.kubernetes.rules.node_affinity import NAME_FIELD, RequiredNodeAffinity, required_of
+from podium.kubernetes.rules.tolerations import (
+    COMPARISON_ALLOWED,
+    NO_EXECUTE,
+    NO_SCHEDULE,
+    untolerated,
+)
 
 DAEMON_SET: Final = Kind("apps/v1", "DaemonSet")
 _GENERATION: Final = "pod-template-generation"
@@ -67,7 +72,9 @@ class DaemonTemplate:
             return False
         if not self._required.matches(labels, node):
             return False
-        return untolerated(taints, self._tolerations, effects) is None
+        return (
+            untolerated(taints, self._tolerations, effects, comparison=COMPARISON_ALLOWED) is None
+        )
 
     def pod_for(self, node: str, revision: str, name: str = "") -> JsonObject:
         labels = {REVISION_HASH: revision}

@@ -10,9 +10,9 @@ from typing import Final
 
 from podium.golang.ip_addresses import parse_ip
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.controllers.pods import Container, Pod
 from podium.kubernetes.controllers.services import EXTERNAL_NAME, Service, ServicePort
+from podium.kubernetes.kinds.meta import KubeObject
 
 HEADLESS: Final = "service.kubernetes.io/headless"
 SERVICE_NAME: Final = "kubernetes.io/service-name"

@@ -7,9 +7,9 @@ pod_failure_policy.go and success_policy.go).
 from collections.abc import Collection
 from typing import NamedTuple
 
+from podium.kubernetes.controllers.pods import ContainerStatus, Pod
 from podium.kubernetes.kinds.meta import KubeStruct
 from podium.kubernetes.rules.index_ranges import read_indexes
-from podium.kubernetes.controllers.pods import ContainerStatus, Pod
 
 
 class ExitCodes(KubeStruct, frozen=True):

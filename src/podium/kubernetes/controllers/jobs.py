@@ -3,9 +3,9 @@
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.workloads import Job
 from podium.kubernetes.controllers.objects import Kind
 from podium.kubernetes.controllers.pod_templates import pod_from_template
+from podium.kubernetes.controllers.workloads import Job
 
 JOB: Final = Kind("batch/v1", "Job")
 COMPLETION_INDEX: Final = "batch.kubernetes.io/job-completion-index"

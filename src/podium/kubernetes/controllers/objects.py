@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.rules.labels import NOTHING, Selector, SelectorError, selector_of
 from podium.kubernetes.kinds.meta import Condition, LabelSelector, ObjectMeta
+from podium.kubernetes.rules.labels import NOTHING, Selector, SelectorError, selector_of
 
 
 class Kind(NamedTuple):

@@ -14,9 +14,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.kinds.coscheduling import CoschedulingPodGroup, CoschedulingPodGroupStatus
 from podium.kubernetes.rules.timestamps import seconds_of
-from podium.kubernetes.controllers.pods import Pod
 
 PENDING: Final = "Pending"
 SCHEDULING: Final = "Scheduling"

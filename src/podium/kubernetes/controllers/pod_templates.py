@@ -6,9 +6,9 @@ from typing import Final
 import msgspec
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.meta import ObjectMeta
-from podium.kubernetes.controllers.workloads import Deployment, PodTemplate
 from podium.kubernetes.controllers.objects import Kind, owner_reference
+from podium.kubernetes.controllers.workloads import Deployment, PodTemplate
+from podium.kubernetes.kinds.meta import ObjectMeta
 
 DEPLOYMENT: Final = Kind("apps/v1", "Deployment")
 TEMPLATE_HASH: Final = "pod-template-hash"

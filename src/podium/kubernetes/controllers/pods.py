@@ -3,11 +3,11 @@
 import msgspec
 
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.controllers.objects import is_true
 from podium.kubernetes.kinds.meta import Condition, KubeObject, KubeStruct
-from podium.kubernetes.rules.node_affinity import required_names
 from podium.kubernetes.kinds.pod import Affinity, NodeAllocatableResourceClaimStatus, Toleration
 from podium.kubernetes.kinds.volumes import ephemeral_claim_name
-from podium.kubernetes.controllers.objects import is_true
+from podium.kubernetes.rules.node_affinity import required_names
 
 ENDED = ("Succeeded", "Failed")
 

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from podium.golang.arithmetic import parse_int
-from podium.kubernetes.controllers.workloads import Deployment, ReplicaSet
 from podium.kubernetes.controllers.rollout import limits
+from podium.kubernetes.controllers.workloads import Deployment, ReplicaSet
 
 DESIRED: Final = "deployment.kubernetes.io/desired-replicas"
 MAX: Final = "deployment.kubernetes.io/max-replicas"

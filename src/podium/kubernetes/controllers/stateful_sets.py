@@ -7,9 +7,9 @@ Name, labels, host name and claims follow from the ordinal, so a pod that comes 
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.workloads import PodTemplate, StatefulSet
 from podium.kubernetes.controllers.objects import Kind
 from podium.kubernetes.controllers.pod_templates import REVISION_HASH, pod_from_template
+from podium.kubernetes.controllers.workloads import PodTemplate, StatefulSet
 
 STATEFUL_SET: Final = Kind("apps/v1", "StatefulSet")
 _POD_NAME: Final = "statefulset.kubernetes.io/pod-name"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from podium.kubernetes.kinds.node import Taint
 from podium.kubernetes.kinds.pod import Toleration
-from podium.kubernetes.rules.tolerations import NO_EXECUTE, tolerates
+from podium.kubernetes.rules.tolerations import COMPARISON_ALLOWED, NO_EXECUTE, tolerates
 
 
 def expelling(taints: Sequence[Taint] | None) -> tuple[Taint, ...]:
@@ -19,8 +19,9 @@ def stay_s(taints: Sequence[Taint], tolerations: Sequence[Toleration]) -> float 
     """How long a pod may stay; None is for ever, 0 not at all."""
     shortest: float | None = None
     for taint in taints:
+        triple = taint.key, taint.value, taint.effect
         covering = next(
-            (t for t in tolerations if tolerates(t, taint.key, taint.value, taint.effect)), None
+            (t for t in tolerations if tolerates(t, *triple, comparison=COMPARISON_ALLOWED)), None
         )
         if covering is None:
             return 0.0

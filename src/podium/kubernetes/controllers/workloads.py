@@ -1,6 +1,6 @@
 """Controllers' objects: how many pods of which template, and how far they have come.
 
-The engine reads some of these kinds for their selectors only (`podium.kubernetes.kinds.workloads`); here they
+The engine reads some of these kinds for their selectors only (`kinds.workloads`); here they
 have what their controllers need. A template stays JSON: it is passed on to pods as it is, with
 fields that nobody here knows.
 """
@@ -10,8 +10,8 @@ from typing import Literal
 import msgspec
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.meta import Condition, KubeObject, KubeStruct, LabelSelector
 from podium.kubernetes.controllers.job_policies import PodFailurePolicy, SuccessPolicy
+from podium.kubernetes.kinds.meta import Condition, KubeObject, KubeStruct, LabelSelector
 
 IntOrPercent = int | str
 

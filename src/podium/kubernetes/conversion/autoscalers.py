@@ -8,7 +8,6 @@ that cannot be read counts as absent.
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
-from podium.kubernetes.rules.field_errors import go_json
 from podium.golang.json_reader import JSONSyntaxError, read_whole
 from podium.golang.json_values import JsonObject, JsonValue, copied
 from podium.kubernetes.conversion.metric_forms import (
@@ -18,7 +17,8 @@ from podium.kubernetes.conversion.metric_forms import (
     as_old_metric,
 )
 from podium.kubernetes.defaulting.autoscaling import DEFAULT_METRIC
-from podium.kubernetes.schema.catalogue import notation
+from podium.kubernetes.rules.field_errors import go_json
+from podium.kubernetes.schema.catalogue import built_in_struct
 from podium.kubernetes.schema.decoding import reader_of
 from podium.kubernetes.schema.problems import DecodeError
 from podium.kubernetes.validation.go_forms import go_form
@@ -155,7 +155,7 @@ def _read(annotations: JsonObject, name: str, section: str, struct: str) -> list
     found = _json_of(annotations, name)
     if not isinstance(found, list):
         return None
-    reader = reader_of(notation().struct(section, struct))
+    reader = reader_of(built_in_struct(section, struct))
     try:
         return [reader({} if each is None else each, None, []) for each in found]
     except DecodeError:
@@ -167,7 +167,7 @@ def _read_behavior(annotations: JsonObject) -> JsonObject | None:
     if not isinstance(found, dict):
         return None
     try:
-        struct = notation().struct("autoscaling/v2", "HorizontalPodAutoscalerBehavior")
+        struct = built_in_struct("autoscaling/v2", "HorizontalPodAutoscalerBehavior")
         read: JsonObject = reader_of(struct)(_with_json_names(found), None, [])
     except DecodeError:
         return None

@@ -8,6 +8,12 @@ is looked up and no clock is read: what depends on other objects is admission's,
 the request is strategy's.
 """
 
-from podium.apiserver.defaulting.kinds import set_defaults
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.resources.resource import Resource
 
-__all__ = ["set_defaults"]
+
+def set_defaults(resource: Resource, obj: JsonObject) -> None:
+    """Fill in what the kind's defaults say; objects of custom resources have none here."""
+    setter = resource.record.defaults_in(resource.version)
+    if setter is not None:
+        setter(obj)

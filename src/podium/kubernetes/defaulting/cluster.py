@@ -1,14 +1,11 @@
-"""Defaults of nodes, namespaces, priorities and of the small kinds around them."""
+"""Defaults of nodes, namespaces and of the small kinds around them."""
 
 import base64
-from typing import Final
 
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.defaulting.containers import round_amounts
+from podium.kubernetes.kinds.workloads import NAMESPACE_LABEL
 from podium.kubernetes.rules.limit_ranges import derive_container_limits
-
-_RBAC: Final = "rbac.authorization.k8s.io"
-_NAME_LABEL: Final = "kubernetes.io/metadata.name"
 
 
 def set_node_defaults(node: JsonObject) -> None:
@@ -38,7 +35,7 @@ def set_namespace_defaults(namespace: JsonObject) -> None:
     if metadata is not None and name:
         if metadata.get("labels") is None:
             metadata["labels"] = {}
-        metadata["labels"][_NAME_LABEL] = name
+        metadata["labels"][NAMESPACE_LABEL] = name
     if namespace.get("spec") is None:
         namespace["spec"] = {}
     status = namespace.get("status")
@@ -46,17 +43,6 @@ def set_namespace_defaults(namespace: JsonObject) -> None:
         status = namespace["status"] = {}
     if not status.get("phase"):
         status["phase"] = "Active"
-
-
-def set_priority_class_defaults(priority_class: JsonObject) -> None:
-    if priority_class.get("preemptionPolicy") is None:
-        priority_class["preemptionPolicy"] = "PreemptLowerPriority"
-
-
-def set_pod_group_defaults(group: JsonObject) -> None:
-    spec = group.get("spec")
-    if spec is not None and spec.get("disruptionMode") is None:
-        spec["disruptionMode"] = "Pod"
 
 
 def set_secret_defaults(secret: JsonObject) -> None:
@@ -83,12 +69,3 @@ def set_resource_quota_defaults(quota: JsonObject) -> None:
         amounts = (quota.get(part) or {}).get(name)
         if amounts:
             round_amounts(amounts)
-
-
-def set_role_binding_defaults(binding: JsonObject) -> None:
-    reference = binding.get("roleRef")
-    if reference is not None and not reference.get("apiGroup"):
-        reference["apiGroup"] = _RBAC
-    for subject in binding.get("subjects") or ():
-        if not subject.get("apiGroup") and subject.get("kind") in ("User", "Group"):
-            subject["apiGroup"] = _RBAC

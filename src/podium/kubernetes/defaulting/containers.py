@@ -6,8 +6,8 @@ nested parts only if they are there.
 """
 
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.defaulting.images import pull_policy
 from podium.kubernetes.rules.quantity_spelling import rounded_to_milli
-from podium.apiserver.defaulting.images import pull_policy
 
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _HANDLERS = ("postStart", "preStop")

@@ -1,7 +1,7 @@
 """Defaults of services and of the endpoints behind them.
 
 Cluster IPs, node ports and IP families are handed out when a service is created
-(`podium.apiserver.strategy`); here stands only what the service's own fields decide.
+(`podium.kubernetes.strategy`); here stands only what the service's own fields decide.
 """
 
 from typing import Final

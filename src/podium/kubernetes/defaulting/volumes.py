@@ -9,7 +9,7 @@ from typing import Final
 
 from podium.golang.json_values import JsonObject, JsonValue
 from podium.kubernetes.defaulting.containers import round_resources, set_field_reference
-from podium.apiserver.defaulting.images import pull_policy
+from podium.kubernetes.defaulting.images import pull_policy
 
 _FILE_MODE: Final = 0o644
 _TOKEN_LIFE_S: Final = 3600

@@ -79,6 +79,7 @@ class DeviceTaintRuleSpec(KubeStruct, frozen=True):
 class DeviceTaintRule(KubeObject, frozen=True):
     """Served in v1beta2 only; read with the gate DRADeviceTaintRules."""
 
+    cluster_scoped = True
     UNREAD = frozenset({"status"})
 
     api_version: Literal["resource.k8s.io/v1beta2"] = "resource.k8s.io/v1beta2"
@@ -125,6 +126,8 @@ class ResourceSliceSpec(KubeStruct, frozen=True):
 
 
 class ResourceSlice(KubeObject, frozen=True):
+    cluster_scoped = True
+
     api_version: Literal["resource.k8s.io/v1"] = "resource.k8s.io/v1"
     kind: Literal["ResourceSlice"] = "ResourceSlice"
     spec: ResourceSliceSpec = ResourceSliceSpec()
@@ -156,6 +159,8 @@ class DeviceClassSpec(KubeStruct, frozen=True):
 
 
 class DeviceClass(KubeObject, frozen=True):
+    cluster_scoped = True
+
     api_version: Literal["resource.k8s.io/v1"] = "resource.k8s.io/v1"
     kind: Literal["DeviceClass"] = "DeviceClass"
     spec: DeviceClassSpec = DeviceClassSpec()

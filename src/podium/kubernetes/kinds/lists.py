@@ -13,8 +13,8 @@ import msgspec
 
 from podium.golang.errors import ObjectError
 from podium.golang.json_values import DecodedValue
-from podium.kubernetes.kinds.typed_objects import check_object, decode_as
 from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.kinds.typed_objects import check_object, decode_as
 
 T = TypeVar("T", bound=KubeObject)
 

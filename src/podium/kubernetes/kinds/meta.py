@@ -68,8 +68,7 @@ class KubeObject(KubeStruct, frozen=True):
     """What all kinds have in common; by itself, an object of which only the metadata are read."""
 
     cluster_scoped: ClassVar[bool] = False
-    """Whether a kind that is none of Kubernetes' own has no namespaces; for those see
-    `api/kinds.py`."""
+    """Whether objects of the kind are in no namespace."""
 
     api_version: str = ""
     kind: str = ""

@@ -62,6 +62,8 @@ class NodeStatus(KubeStruct, frozen=True):
 
 
 class Node(KubeObject, frozen=True):
+    cluster_scoped = True
+
     api_version: Literal["v1"] = "v1"
     kind: Literal["Node"] = "Node"
     spec: NodeSpec = NodeSpec()

@@ -4,7 +4,7 @@ Volumes live in `volumes.py`; the arithmetic over these Structs (requests, selec
 terms) lives in modules of its own, so that this file stays a plain description of the data.
 """
 
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -263,6 +263,10 @@ class PodSpec(KubeStruct, frozen=True):
     host_network: bool = False
     host_users: bool | None = None
     security_context: PodSecurityContext | None = None
+
+
+POD_SCHEDULED: Final = "PodScheduled"
+"""The condition in which schedulers say what came of a pod."""
 
 
 class PodCondition(KubeStruct, frozen=True):

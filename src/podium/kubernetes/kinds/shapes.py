@@ -12,7 +12,7 @@ without a word, and it refuses a null wherever the type has none, where Kubernet
 Each raises an `ObjectError` with the field's path; what else is wrong is in its `others`.
 
 Three other readers know Go's types: `config/decode.py`, `extenders/go_shapes.py` and
-`apiserver/schema/decoding.py` speak Go's words, because their users compare them with upstream's.
+`kubernetes/schema/decoding.py` speak Go's words, because their users compare them with upstream's.
 Objects in files have no such reader upstream; here the words are for people, with a remedy.
 """
 

@@ -94,6 +94,8 @@ class PersistentVolumeStatus(KubeStruct, frozen=True):
 
 
 class PersistentVolume(KubeObject, frozen=True):
+    cluster_scoped = True
+
     api_version: Literal["v1"] = "v1"
     kind: Literal["PersistentVolume"] = "PersistentVolume"
     spec: PersistentVolumeSpec = PersistentVolumeSpec()
@@ -121,6 +123,7 @@ class TopologySelectorTerm(KubeStruct, frozen=True):
 
 
 class StorageClass(KubeObject, frozen=True):
+    cluster_scoped = True
     UNREAD = frozenset({"allowVolumeExpansion", "parameters"})
 
     api_version: Literal["storage.k8s.io/v1"] = "storage.k8s.io/v1"
@@ -148,6 +151,8 @@ class CSINodeSpec(KubeStruct, frozen=True):
 
 
 class CSINode(KubeObject, frozen=True):
+    cluster_scoped = True
+
     api_version: Literal["storage.k8s.io/v1"] = "storage.k8s.io/v1"
     kind: Literal["CSINode"] = "CSINode"
     spec: CSINodeSpec = CSINodeSpec()
@@ -173,6 +178,8 @@ class CSIDriverSpec(KubeStruct, frozen=True):
 
 
 class CSIDriver(KubeObject, frozen=True):
+    cluster_scoped = True
+
     api_version: Literal["storage.k8s.io/v1"] = "storage.k8s.io/v1"
     kind: Literal["CSIDriver"] = "CSIDriver"
     spec: CSIDriverSpec = CSIDriverSpec()
@@ -206,6 +213,8 @@ class VolumeAttachmentStatus(KubeStruct, frozen=True):
 
 
 class VolumeAttachment(KubeObject, frozen=True):
+    cluster_scoped = True
+
     api_version: Literal["storage.k8s.io/v1"] = "storage.k8s.io/v1"
     kind: Literal["VolumeAttachment"] = "VolumeAttachment"
     spec: VolumeAttachmentSpec = VolumeAttachmentSpec()

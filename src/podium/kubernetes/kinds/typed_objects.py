@@ -13,6 +13,10 @@ from typing import TypeVar
 
 import msgspec
 
+from podium.golang.documents import Document
+from podium.golang.errors import ObjectError, UnknownKind, closest, raise_first
+from podium.golang.field_paths import ROOT
+from podium.golang.json_values import DecodedValue, JsonObject
 from podium.kubernetes.kinds.devices import (
     DeviceClass,
     DeviceTaintRule,
@@ -20,10 +24,6 @@ from podium.kubernetes.kinds.devices import (
     ResourceClaimTemplate,
     ResourceSlice,
 )
-from podium.golang.documents import Document
-from podium.golang.errors import ObjectError, UnknownKind, closest, raise_first
-from podium.golang.field_paths import ROOT
-from podium.golang.json_values import DecodedValue, JsonObject
 from podium.kubernetes.kinds.meta import KubeObject, KubeStruct, ObjectMeta
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
@@ -49,7 +49,6 @@ from podium.kubernetes.kinds.workloads import (
 )
 
 __all__ = [
-    "CLUSTER_SCOPED",
     "KINDS",
     "KubeObject",
     "ObjectError",
@@ -60,7 +59,6 @@ __all__ = [
     "decode_document",
     "decode_json",
     "decode_object",
-    "is_cluster_scoped",
 ]
 
 T = TypeVar("T", bound=KubeObject)
@@ -95,27 +93,6 @@ KINDS: dict[tuple[str, str], type[KubeObject]] = {
         Workload,
     )
 }
-
-CLUSTER_SCOPED: frozenset[type[KubeObject]] = frozenset(
-    {
-        CSIDriver,
-        CSINode,
-        DeviceClass,
-        DeviceTaintRule,
-        Namespace,
-        Node,
-        PersistentVolume,
-        PriorityClass,
-        ResourceSlice,
-        StorageClass,
-        VolumeAttachment,
-    }
-)
-
-
-def is_cluster_scoped(kind: type[KubeObject]) -> bool:
-    """Whether objects of a kind are in no namespace."""
-    return kind in CLUSTER_SCOPED or kind.cluster_scoped
 
 
 class _TypeMeta(msgspec.Struct, rename="camel"):

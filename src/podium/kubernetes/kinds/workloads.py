@@ -5,9 +5,12 @@ many disruptions a budget has left. A selector is None when it was left out, whi
 nothing for some of these kinds and everything for others.
 """
 
-from typing import Literal
+from typing import Final, Literal
 
 from podium.kubernetes.kinds.meta import Condition, KubeObject, KubeStruct, LabelSelector
+
+NAMESPACE_LABEL: Final = "kubernetes.io/metadata.name"
+"""A namespace's own name, as a label."""
 
 
 class NamespaceStatus(KubeStruct, frozen=True):
@@ -15,6 +18,7 @@ class NamespaceStatus(KubeStruct, frozen=True):
 
 
 class Namespace(KubeObject, frozen=True):
+    cluster_scoped = True
     UNREAD = frozenset({"spec"})
 
     api_version: Literal["v1"] = "v1"
@@ -130,6 +134,7 @@ class StatefulSet(KubeObject, frozen=True):
 
 
 class PriorityClass(KubeObject, frozen=True):
+    cluster_scoped = True
     UNREAD = frozenset({"description"})
 
     api_version: Literal["scheduling.k8s.io/v1"] = "scheduling.k8s.io/v1"

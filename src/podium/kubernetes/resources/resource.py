@@ -1,37 +1,15 @@
 """One served resource: its names, its scope, its verbs and its subresources.
 
 Everything that differs between resources by name only reads it from here: paths, discovery, the
-words in errors. What differs in behaviour (defaults, validation, columns) lives with that
-behaviour, keyed by group and kind. Resources are compared by identity: the table has one of each.
+words in errors. What differs in behaviour (defaults, validation, columns) is in the record of the
+kind. Resources are compared by identity: the table has one of each.
 """
 
 from dataclasses import dataclass, field
 from functools import cached_property
 
-ALL_VERBS = (
-    "create",
-    "delete",
-    "deletecollection",
-    "get",
-    "list",
-    "patch",
-    "update",
-    "watch",
-)
-STATUS_VERBS = ("get", "patch", "update")
-ANY_KEY = "*"
-
-
-@dataclass(frozen=True)
-class Subresource:
-    """A path below one object, such as `pods/binding`; its kind may be of another group."""
-
-    name: str
-    kind: str
-    verbs: tuple[str, ...]
-    group: str = ""
-    version: str = ""
-    """Empty group and version: those of the resource."""
+from podium.kubernetes.kinds.catalogue import CUSTOM, find_kind
+from podium.kubernetes.kinds.record import ALL_VERBS, Kind, OwnForm, Subresource
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +39,16 @@ class Resource:
     gated_fields: tuple[tuple[str, tuple[str, ...]], ...] = field(default=(), kw_only=True)
     """Feature gates that are closed, each with the path of a field that is not kept for it; a path
     goes through the items of lists, and with ANY_KEY through the values of a map."""
+
+    @cached_property
+    def record(self) -> Kind:
+        """What is special about the kind."""
+        return CUSTOM if self.is_custom else find_kind(self.group, self.kind)
+
+    @cached_property
+    def form(self) -> OwnForm | None:
+        """How objects are shown, if they are stored in another form."""
+        return self.record.form_in(self.version)
 
     @cached_property
     def paths_by_gate(self) -> tuple[tuple[tuple[str, ...], ...], ...]:

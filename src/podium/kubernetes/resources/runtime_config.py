@@ -15,15 +15,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from podium.apiserver.resources.builtin import served_resources
-from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.kubernetes.resources.builtin import resource_gates, served_resources
+from podium.kubernetes.resources.resource import Resource
 
 _STAGE: Final = re.compile(r"v\d+(?P<stage>alpha|beta)?\d*")
 _STAGES: Final = {"api/ga": "", "api/beta": "beta", "api/alpha": "alpha"}
 _ALL: Final = "api/all"
-_GATED: Final = ("GenericWorkload", "DRADeviceTaintRules")
-"""Gates that bring resources."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +42,7 @@ class RuntimeConfig:
         served = _names(served_resources(gates))
         behind = {
             name: gate
-            for gate in _GATED
+            for gate in resource_gates()
             for name in _names(served_resources(gates.with_overrides({gate: True})))
         }
         found = []

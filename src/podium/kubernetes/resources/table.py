@@ -7,7 +7,7 @@ Resources that are switched off are known to the server and to nobody else.
 
 from collections.abc import Iterable, Iterator
 
-from podium.apiserver.resources.builtin import BUILTIN
+from podium.kubernetes.resources.builtin import builtin_resources
 from podium.kubernetes.resources.maturity import maturity
 from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.resources.runtime_config import EVERYTHING, RuntimeConfig
@@ -18,14 +18,15 @@ class ResourceTable:
 
     def __init__(
         self,
-        resources: Iterable[Resource] = BUILTIN,
+        resources: Iterable[Resource] | None = None,
         runtime_config: RuntimeConfig = EVERYTHING,
     ) -> None:
+        """With the built-in resources if none are given."""
         self._runtime_config = runtime_config
         self._by_path: dict[tuple[str, str, str], Resource] = {}
         self._by_kind: dict[tuple[str, str, str], Resource] = {}
         self.changes = 0
-        for resource in resources:
+        for resource in builtin_resources() if resources is None else resources:
             self.add(resource)
 
     def add(self, resource: Resource) -> None:

@@ -6,8 +6,8 @@ out by asking the service itself.
 
 from typing import Final, NamedTuple
 
-from podium.golang.quoting import quoted
 from podium.golang.json_values import JsonObject
+from podium.golang.quoting import quoted
 from podium.kubernetes.admission.lookup import Lookup
 
 _SERVICE_LABEL: Final = "kubernetes.io/service-name"

@@ -11,9 +11,9 @@ healthy, so 3 may go. `minAvailable: 25%` of the same rounds up to 3 that must s
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from podium.kubernetes.controllers.availability import NoPercentage, scaled
 from podium.kubernetes.kinds.meta import ObjectMeta, OwnerReference
 from podium.kubernetes.kinds.workloads import PodDisruptionBudgetSpec
-from podium.kubernetes.controllers.availability import NoPercentage, scaled
 
 Scale = Callable[[str, OwnerReference], int | None]
 """How many pods an owner in a namespace is meant to have; None if it is not known."""

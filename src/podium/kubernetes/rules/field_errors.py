@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final, TypeAlias
 
-from podium.golang.quoting import quoted
 from podium.golang.json_values import ReadOnlyJson
+from podium.golang.quoting import quoted
 
 REQUIRED: Final = "FieldValueRequired"
 INVALID: Final = "FieldValueInvalid"

@@ -3,8 +3,8 @@
 import msgspec
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.rules.labels import NOTHING, Selector, SelectorError, selector_of
 from podium.kubernetes.kinds.meta import LabelSelector
+from podium.kubernetes.rules.labels import NOTHING, Selector, SelectorError, selector_of
 
 
 def object_selector(written: JsonObject | None) -> Selector:

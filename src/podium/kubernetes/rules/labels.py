@@ -13,12 +13,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from podium.golang.arithmetic import parse_int
+from podium.kubernetes.kinds.meta import LabelSelector
 from podium.kubernetes.rules.field_errors import FieldError, aggregate, child, invalid
 from podium.kubernetes.rules.label_syntax import (
     key_problems,
     value_problems,
 )
-from podium.kubernetes.kinds.meta import LabelSelector
 
 IN: Final = "In"
 NOT_IN: Final = "NotIn"

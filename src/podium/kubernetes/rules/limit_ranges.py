@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.rules.quantity import nano
 from podium.kubernetes.rules.pod_level_resources import effective_amounts
+from podium.kubernetes.rules.quantity import nano
 
 CONTAINERS: Final = (("containers", "container"), ("initContainers", "init container"))
 _POD_LEVEL: Final = ("cpu", "memory")

@@ -23,6 +23,17 @@ def merge(document: Mapping[str, ReadOnlyJson], patch: Mapping[str, ReadOnlyJson
     return out
 
 
+def difference(was: JsonValue, will: JsonValue) -> JsonValue:
+    """A merge patch from one value to the other; null removes."""
+    if not isinstance(was, dict) or not isinstance(will, dict):
+        return will
+    return {
+        key: difference(was.get(key), will.get(key))
+        for key in sorted({*was, *will})
+        if was.get(key) != will.get(key)
+    }
+
+
 @overload
 def without_nulls(value: JsonValue) -> JsonValue: ...
 @overload

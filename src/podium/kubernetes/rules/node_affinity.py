@@ -11,7 +11,20 @@ a list of preferences with one bad entry fails as a whole.
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from podium.kubernetes.rules.field_errors import FieldError, aggregate, child, invalid, not_supported
+from podium.kubernetes.kinds.pod import (
+    NodeSelector,
+    NodeSelectorRequirement,
+    NodeSelectorTerm,
+    Pod,
+    PreferredSchedulingTerm,
+)
+from podium.kubernetes.rules.field_errors import (
+    FieldError,
+    aggregate,
+    child,
+    invalid,
+    not_supported,
+)
 from podium.kubernetes.rules.labels import (
     DOES_NOT_EXIST,
     EVERYTHING,
@@ -24,13 +37,6 @@ from podium.kubernetes.rules.labels import (
     Selector,
     requirement_problems,
     selector_of_map,
-)
-from podium.kubernetes.kinds.pod import (
-    NodeSelector,
-    NodeSelectorRequirement,
-    NodeSelectorTerm,
-    Pod,
-    PreferredSchedulingTerm,
 )
 
 NAME_FIELD = "metadata.name"

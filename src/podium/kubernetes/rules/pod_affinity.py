@@ -12,9 +12,9 @@ are not read here.
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from podium.kubernetes.kinds.pod import Pod, PodAffinity, PodAffinityTerm
 from podium.kubernetes.rules.field_errors import aggregate
 from podium.kubernetes.rules.labels import Selector, SelectorError, selector_of
-from podium.kubernetes.kinds.pod import Pod, PodAffinity, PodAffinityTerm
 
 
 class AffinityTerm(NamedTuple):

@@ -16,8 +16,8 @@ Worked example: `0.5Gi` is 536870912 bytes in binary style, so it becomes `512Mi
 import re
 from typing import Final
 
-from podium.kubernetes.rules.quantity import NANO_PER_MILLI, NANO_PER_UNIT, QuantityError, nano
 from podium.golang.text_cache import cache_short_texts
+from podium.kubernetes.rules.quantity import NANO_PER_MILLI, NANO_PER_UNIT, QuantityError, nano
 
 # Most quantities are written like this, and canonical unless 1024 divides the binary ones.
 _WHOLE: Final = re.compile(r"[1-9][0-9]{0,17}(?<!000)[numkMGTPE]?|([1-9][0-9]{0,4})[KMGT]i")

@@ -10,12 +10,12 @@ from typing import Final, NamedTuple
 
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.rules.labels import Requirement
+from podium.kubernetes.rules.pod_level_resources import effective_amounts
 from podium.kubernetes.rules.quantity import nano
 from podium.kubernetes.rules.quantity_spelling import total
 from podium.kubernetes.rules.requests import is_extended
-from podium.kubernetes.rules.timestamps import seconds_of
-from podium.kubernetes.rules.pod_level_resources import effective_amounts
 from podium.kubernetes.rules.storage_classes import CLASS_ANNOTATION
+from podium.kubernetes.rules.timestamps import seconds_of
 
 Amounts = dict[str, str]
 

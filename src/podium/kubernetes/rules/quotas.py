@@ -6,7 +6,13 @@ from typing import Literal
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
 from podium.kubernetes.rules.quantity_spelling import canonical, total
-from podium.kubernetes.rules.quota_usage import Amounts, Counted, is_in_scope, tracked_names, usage_of
+from podium.kubernetes.rules.quota_usage import (
+    Amounts,
+    Counted,
+    is_in_scope,
+    tracked_names,
+    usage_of,
+)
 
 
 class ResourceQuotaSpec(KubeStruct, frozen=True):

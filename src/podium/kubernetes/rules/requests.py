@@ -18,9 +18,9 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from podium.golang.arithmetic import INT64_MAX
-from podium.kubernetes.rules.label_syntax import key_problems
 from podium.kubernetes.kinds.meta import Quantity, ResourceList
 from podium.kubernetes.kinds.pod import Container, ContainerStatus, Pod, ResourceRequirements
+from podium.kubernetes.rules.label_syntax import key_problems
 from podium.kubernetes.rules.quantity import (
     NANO_PER_MILLI,
     NANO_PER_UNIT,

@@ -3,7 +3,7 @@
 The API has two types for them: `metav1.Time`, to the second, and `metav1.MicroTime`, to the
 microsecond. Podium counts seconds since 1970 and meets the texts only where objects are read or
 written. What the API server takes from clients is read more strictly, with Go's refusals:
-`apiserver/schema/scalars.py`.
+`kubernetes/schema/scalars.py`.
 """
 
 from datetime import UTC, datetime

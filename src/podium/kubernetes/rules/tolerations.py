@@ -24,8 +24,13 @@ HARD_EFFECTS = frozenset((NO_SCHEDULE, NO_EXECUTE))
 _CANONICAL_INTEGER = re.compile(r"0|-?[1-9][0-9]*")
 
 
+COMPARISON_ALLOWED = True
+"""`comparison` for those who read what a server has stored: it stores such operators only where the
+gate is open."""
+
+
 def tolerates(
-    toleration: Toleration, key: str, value: str, effect: str, *, comparison: bool = False
+    toleration: Toleration, key: str, value: str, effect: str, *, comparison: bool
 ) -> bool:
     """Whether the toleration covers the taint (key, value, effect).
 
@@ -53,7 +58,7 @@ def tolerated(
     value: str,
     effect: str,
     *,
-    comparison: bool = False,
+    comparison: bool,
 ) -> bool:
     """Whether any of the tolerations covers the taint."""
     return any(
@@ -71,9 +76,7 @@ class TolerationIndex:
 
     __slots__ = ("_by_key_and_effect",)
 
-    def __init__(
-        self, tolerations: Iterable[Toleration] | None, *, comparison: bool = False
-    ) -> None:
+    def __init__(self, tolerations: Iterable[Toleration] | None, *, comparison: bool) -> None:
         self._by_key_and_effect: dict[tuple[str, str], _Covered] = {}
         for toleration in tolerations or ():
             key = toleration.key, toleration.effect
@@ -137,7 +140,7 @@ def untolerated(
     tolerations: Iterable[Toleration] | None,
     effects: Collection[str] = HARD_EFFECTS,
     *,
-    comparison: bool = False,
+    comparison: bool,
 ) -> Taint | None:
     """The first taint with one of the effects that no toleration covers."""
     if not taints:
@@ -147,6 +150,18 @@ def untolerated(
         if taint.effect in effects and not index.tolerates(taint.key, taint.value, taint.effect):
             return taint
     return None
+
+
+def describe_taint(key: str, value: str, effect: str) -> str:
+    """As kubectl writes it: `key=value:effect`."""
+    return f"{key}={value}:{effect}" if value else f"{key}:{effect}"
+
+
+def toleration_of(key: str, value: str, effect: str) -> Toleration:
+    """The toleration that covers a taint; one without a value is covered whatever its value."""
+    if not value:
+        return Toleration(key=key, operator="Exists", effect=effect)
+    return Toleration(key=key, operator="Equal", value=value, effect=effect)
 
 
 def _compares(operator: str, taint_value: str, bound: str) -> bool:

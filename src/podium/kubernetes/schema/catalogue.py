@@ -1,15 +1,15 @@
 """All built-in kinds by group, version and kind.
 
-The data is read when the first kind is asked for (some 15 ms), so that commands without a server
-do not pay for it.
+A kind is made of the release's data when it is asked for, so that commands without a server do not
+pay for it.
 """
 
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from podium.apiserver.schema.fields import TEXTS
-from podium.apiserver.schema.notation import Notation
+from podium.kubernetes.releases.release import release
+from podium.kubernetes.schema.release_types import ReleaseTypes
 from podium.kubernetes.schema.shapes import Struct
 
 SECTIONS: Final = {
@@ -59,16 +59,21 @@ class Schema:
 
 
 @cache
-def notation() -> Notation:
+def built_in_types() -> ReleaseTypes:
     """Everything that is built in."""
-    return Notation(TEXTS)
+    return ReleaseTypes(release().types)
+
+
+def built_in_struct(section: str, name: str) -> Struct:
+    """A type that is built in. Raises KeyError."""
+    return built_in_types().struct(section, name)
 
 
 @cache
 def schema_of(group: str, version: str, kind: str) -> Schema:
     """The schema of a built-in kind; KeyError when there is none."""
     section = SECTIONS[group] if version == "v1" else f"{SECTIONS[group]}/{version}"
-    struct = notation().struct(section, kind)
+    struct = built_in_struct(section, kind)
     if not struct.is_object:
         raise KeyError((group, version, kind))
     return Schema(group, version, kind, struct, has_status="status" in struct.fields)

@@ -9,8 +9,8 @@ met. A plan says which Python class is taken without a further look, whether an 
 and what reads all other values. The way to a field is passed on as linked pairs and spelt out only
 when something is wrong with it.
 
-`api/shapes.py` and its kin read into Structs of the few kinds that Podium itself understands. Here
-plain values stay plain values, of every kind that is served and with every field of it.
+`kinds/shapes.py` and its kin read into Structs of the few kinds that Podium itself understands.
+Here plain values stay plain values, of every kind that is served and with every field of it.
 """
 
 from collections.abc import Callable

@@ -8,8 +8,8 @@ merge into the type and words the same mistake as `cannot restore slice from str
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from podium.golang.quoting import quoted
 from podium.golang.json_values import JsonObject, JsonValue
+from podium.golang.quoting import quoted
 from podium.kubernetes.schema.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
 from podium.kubernetes.schema.shapes import go_name as go_name_of
 

@@ -10,9 +10,9 @@ import re
 from datetime import UTC, datetime
 from typing import Final
 
+from podium.golang.text_cache import cache_short_texts
 from podium.kubernetes.rules.quantity import QuantityError, nano
 from podium.kubernetes.rules.quantity_spelling import canonical, is_canonical
-from podium.golang.text_cache import cache_short_texts
 
 _QUANTITY: Final = re.compile(r"[+-]?([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)")
 _SUFFIX: Final = re.compile(r"|[numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]+")

@@ -16,7 +16,7 @@ from its uid), admission has run. `prepare_create` drops a status that clients m
 the part that it counts has changed; `prepare_status_update` keeps everything but the status.
 """
 
-from podium.apiserver.strategy.kinds import (
+from podium.kubernetes.strategy.preparation import (
     prepare_create,
     prepare_status_update,
     prepare_subresource_update,

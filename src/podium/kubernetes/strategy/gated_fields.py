@@ -8,17 +8,14 @@ looked at field by field, and the templates of a Workload one by one.
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.resources.resource import ANY_KEY, Resource
+from podium.kubernetes.kinds.record import ANY_KEY, Path
+from podium.kubernetes.resources.resource import Resource
 
-Path = tuple[str, ...]
-
-_BY_FIELD: Final = frozenset({"coordination.k8s.io", "scheduling.k8s.io"})
-"""Groups whose kinds are looked at field by field."""
 _NOT_KEPT_EMPTY: Final = frozenset({"lifecycle"})
 
 
 def drop_gated_fields(resource: Resource, obj: JsonObject, old: JsonObject) -> None:
-    if resource.group in _BY_FIELD:
+    if resource.record.strategy.gates_each_field:
         for _, path in resource.gated_fields:
             _drop_unless_used(obj, old, path)
         return

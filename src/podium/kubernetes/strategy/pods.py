@@ -10,8 +10,9 @@ from collections import deque
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.rules.quality_of_service import qos_class
 from podium.kubernetes.rules.label_keys import merge_label_keys
+from podium.kubernetes.rules.quality_of_service import qos_class
+from podium.kubernetes.strategy.kept_fields import keep_field, keep_metadata
 
 _GATED: Final = "Scheduling is blocked due to non-empty scheduling gates"
 
@@ -35,7 +36,7 @@ def prepare_create(pod: JsonObject, now: str) -> None:
     merge_label_keys(spec, pod["metadata"].get("labels") or {})
 
 
-def prepare_status_update(new: JsonObject, old: JsonObject) -> None:
+def prepare_status_update(new: JsonObject, old: JsonObject, _now: str) -> None:
     metadata, before = new["metadata"], old["metadata"]
     if before.get("ownerReferences"):
         metadata["ownerReferences"] = before["ownerReferences"]
@@ -63,8 +64,9 @@ def _keep_observed_generations(status: JsonObject, earlier: JsonObject) -> None:
             condition["observedGeneration"] = generation
 
 
-def prepare_ephemeral_containers(new: JsonObject, old: JsonObject) -> None:
+def prepare_ephemeral_containers(new: JsonObject, old: JsonObject, _now: str) -> None:
     """Only the list of ephemeral containers changes."""
+    _keep_all_but_spec(new, old)
     added = new["spec"].get("ephemeralContainers")
     new["spec"] = dict(old["spec"])
     if added:
@@ -73,8 +75,9 @@ def prepare_ephemeral_containers(new: JsonObject, old: JsonObject) -> None:
         new["spec"].pop("ephemeralContainers", None)
 
 
-def prepare_resize(new: JsonObject, old: JsonObject) -> None:
+def prepare_resize(new: JsonObject, old: JsonObject, _now: str) -> None:
     """Only resources and resize policies change; reordered containers are left to validation."""
+    _keep_all_but_spec(new, old)
     spec, before = new["spec"], old["spec"]
     kept = dict(before)
     for kind in ("containers", "initContainers"):
@@ -92,6 +95,11 @@ def prepare_resize(new: JsonObject, old: JsonObject) -> None:
     else:
         kept.pop("resources", None)
     new["spec"] = kept
+
+
+def _keep_all_but_spec(new: JsonObject, old: JsonObject) -> None:
+    keep_field(new, old, "status")
+    keep_metadata(new, old)
 
 
 def _resized(container: JsonObject, base: JsonObject) -> JsonObject:

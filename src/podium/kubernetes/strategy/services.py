@@ -13,8 +13,8 @@ of a service that is already known keeps what it has.
 import ipaddress
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import INTERNAL, FieldError, invalid
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.field_errors import INTERNAL, FieldError, invalid
 
 _RANGE: Final = ipaddress.IPv4Network("10.0.0.0/24")
 SERVICE_RANGE: Final = str(_RANGE)
@@ -214,7 +214,7 @@ def prepare_create(service: JsonObject, _now: str) -> None:
         spec["clusterIP"] = spec["clusterIPs"][0]
 
 
-def prepare_update(new: JsonObject, old: JsonObject) -> None:
+def prepare_update(new: JsonObject, old: JsonObject, _now: str) -> None:
     """What was handed out stays with a service that leaves it out, as far as its type uses it."""
     spec, before = new["spec"], old["spec"]
     if spec.get("type") == "ExternalName":

@@ -24,7 +24,7 @@ def prepare_claim(claim: JsonObject, _now: str) -> None:
     _settle_sources(claim["spec"], {})
 
 
-def prepare_claim_update(new: JsonObject, old: JsonObject) -> None:
+def prepare_claim_update(new: JsonObject, old: JsonObject, _now: str) -> None:
     _settle_sources(new["spec"], old.get("spec") or {})
 
 

@@ -1,4 +1,4 @@
-"""Jobs and daemon sets: the marks by which they know their pods.
+"""Jobs and daemon sets: the marks by which they know their pods; the status of deployments.
 
 A job selects the pods that carry its uid; the server writes the selector and the labels unless the
 job brings its own, and a job without labels carries those of its pods. A daemon set counts the
@@ -9,6 +9,7 @@ from typing import Final
 
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.jobs import CONTROLLER_UID, job_labels
+from podium.kubernetes.strategy.kept_fields import keep_field
 
 _TEMPLATE_GENERATION: Final = "deprecated.daemonset.template.generation"
 
@@ -38,12 +39,16 @@ def prepare_daemon_set(daemon_set: JsonObject, _now: str) -> None:
     _set_template_generation(daemon_set, max(_template_generation(daemon_set), 1))
 
 
-def keep_template_generation(new: JsonObject, old: JsonObject) -> None:
-    """Counted up when the template changes."""
+def prepare_daemon_set_update(new: JsonObject, old: JsonObject, _now: str) -> None:
+    """The template's generation is counted up when the template changes."""
     generation = _template_generation(old)
     if (new.get("spec") or {}).get("template") != (old.get("spec") or {}).get("template"):
         generation += 1
     _set_template_generation(new, generation)
+
+
+def prepare_deployment_status(new: JsonObject, old: JsonObject, _now: str) -> None:
+    keep_field(new["metadata"], old["metadata"], "labels")
 
 
 def _template_generation(daemon_set: JsonObject) -> int:

@@ -4,12 +4,11 @@ from typing import Final
 
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.conversion.autoscalers import as_v2_autoscaler
+from podium.kubernetes.kinds.record import Cells, Printer
 from podium.kubernetes.tables.ages import UNKNOWN
 from podium.kubernetes.tables.printer import (
     NONE,
     UNSET,
-    Cells,
-    Printer,
     age_of,
     columns_of,
     name_of,

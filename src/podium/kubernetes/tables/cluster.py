@@ -1,17 +1,15 @@
-"""Nodes, namespaces, events and the small kinds around them."""
+"""Nodes, namespaces and events."""
 
 from typing import Final
 
 from podium.golang.json_values import DecodedValue, JsonObject
+from podium.kubernetes.kinds.record import Cells, Printer
 from podium.kubernetes.tables.ages import UNKNOWN, age
 from podium.kubernetes.tables.printer import (
     NONE,
-    Cells,
-    Printer,
     age_of,
     column,
     columns_of,
-    is_terminating,
     name_of,
     spec_of,
     status_of,
@@ -112,75 +110,8 @@ def _event_source(obj: JsonObject) -> str:
     return f"{component}, {instance}" if instance else str(component)
 
 
-def _priority_class(obj: JsonObject, now: float) -> Cells:
-    return [
-        name_of(obj),
-        obj.get("value") or 0,
-        bool(obj.get("globalDefault")),
-        age_of(obj, now),
-        obj.get("preemptionPolicy") or "",
-    ]
-
-
-def _pod_group(obj: JsonObject, now: float) -> Cells:
-    spec = spec_of(obj)
-    policy = "Gang" if (spec.get("schedulingPolicy") or {}).get("gang") is not None else "Basic"
-    conditions = {each.get("type"): each for each in status_of(obj).get("conditions") or ()}
-    state = "Pending"
-    scheduled, disrupted = conditions.get("PodGroupScheduled"), conditions.get("DisruptionTarget")
-    if scheduled is not None:
-        state = "Scheduled" if scheduled.get("status") == "True" else "Unschedulable"
-    if disrupted is not None:
-        state = disrupted.get("reason") or ""
-    workload = (spec.get("podGroupTemplateRef") or {}).get("workload")
-    source = NONE if workload is None else workload.get("workloadName") or ""
-    return [name_of(obj), policy, source, state, age_of(obj, now)]
-
-
-def _budget(obj: JsonObject, now: float) -> Cells:
-    spec, status = spec_of(obj), status_of(obj)
-    return [
-        name_of(obj),
-        _count_or_not(spec.get("minAvailable")),
-        _count_or_not(spec.get("maxUnavailable")),
-        status.get("disruptionsAllowed") or 0,
-        age_of(obj, now),
-    ]
-
-
-def _count_or_not(count: int | str | None) -> str:
-    return "N/A" if count is None else str(count)
-
-
-def _lease(obj: JsonObject, now: float) -> Cells:
-    return [name_of(obj), spec_of(obj).get("holderIdentity") or "", age_of(obj, now)]
-
-
-def _runtime_class(obj: JsonObject, now: float) -> Cells:
-    return [name_of(obj), obj.get("handler") or "", age_of(obj, now)]
-
-
 def _name_and_age(obj: JsonObject, now: float) -> Cells:
     return [name_of(obj), age_of(obj, now)]
-
-
-def _resource_claim(obj: JsonObject, now: float) -> Cells:
-    status = status_of(obj)
-    states = ["deleted"] if is_terminating(obj) else []
-    if status.get("allocation") is not None:
-        states.append("allocated")
-        if status.get("reservedFor"):
-            states.append("reserved")
-    elif not states:
-        states.append("pending")
-    return [name_of(obj), ",".join(states), age_of(obj, now)]
-
-
-def _resource_slice(obj: JsonObject, now: float) -> Cells:
-    spec = spec_of(obj)
-    pool = (spec.get("pool") or {}).get("name") or ""
-    node, driver = spec.get("nodeName") or "", spec.get("driver") or ""
-    return [name_of(obj), node, driver, pool, age_of(obj, now)]
 
 
 NODE: Final = Printer(
@@ -204,19 +135,4 @@ EVENT: Final = Printer(
     ],
     _event,
 )
-PRIORITY_CLASS: Final = Printer(
-    columns_of("Name", "Value:integer", "Global-Default:boolean", "Age", "PreemptionPolicy"),
-    _priority_class,
-)
-POD_GROUP: Final = Printer(columns_of("Name", "Policy", "Workload", "Status", "Age"), _pod_group)
-BUDGET: Final = Printer(
-    columns_of("Name", "Min Available", "Max Unavailable", "Allowed Disruptions:integer", "Age"),
-    _budget,
-)
-LEASE: Final = Printer(columns_of("Name", "Holder", "Age"), _lease)
-RUNTIME_CLASS: Final = Printer(columns_of("Name", "Handler", "Age"), _runtime_class)
 NAME_AND_AGE: Final = Printer(columns_of("Name", "Age"), _name_and_age)
-RESOURCE_CLAIM: Final = Printer(columns_of("Name", "State", "Age"), _resource_claim)
-RESOURCE_SLICE: Final = Printer(
-    columns_of("Name", "Node", "Driver", "Pool", "Age"), _resource_slice
-)

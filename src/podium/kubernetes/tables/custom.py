@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import go_json
 from podium.golang.json_values import JsonObject, JsonValue
 from podium.golang.value_text import go_value
+from podium.kubernetes.kinds.record import Cells, Printer
+from podium.kubernetes.rules.field_errors import go_json
 from podium.kubernetes.tables.ages import age, seconds_or_none
 from podium.kubernetes.tables.json_path import JsonPath, JsonPathError
-from podium.kubernetes.tables.printer import Cells, Printer, column, name_of
+from podium.kubernetes.tables.printer import column, name_of
 
 _AGE_ONLY: Final[tuple[JsonObject, ...]] = (
     {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"},

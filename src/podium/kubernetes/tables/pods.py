@@ -8,11 +8,10 @@ first container with something to say has the last word.
 from typing import Final
 
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.record import Cells, Printer
 from podium.kubernetes.tables.ages import age, seconds_or_none
 from podium.kubernetes.tables.printer import (
     NONE,
-    Cells,
-    Printer,
     age_of,
     columns_of,
     is_terminating,

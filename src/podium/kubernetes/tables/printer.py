@@ -1,13 +1,11 @@
-"""A printer: the columns of a kind, and a function from an object to the cells of its row."""
+"""What printers are made of: columns, and what the cells of many kinds show alike."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Final
 
-from podium.golang.json_values import JsonObject, JsonValue
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.record import Cells, Printer
 from podium.kubernetes.tables.ages import age
-
-Cells = list[JsonValue]
 
 NONE: Final = "<none>"
 UNSET: Final = "<unset>"
@@ -30,20 +28,6 @@ def columns_of(*names: str, wide: Sequence[str] = ()) -> list[JsonObject]:
             form = "name" if name == "Name" and not definitions else ""
             definitions.append(column(name, kind or "string", form, priority))
     return definitions
-
-
-def _no_conditions(_obj: JsonObject) -> list[JsonObject]:
-    return []
-
-
-@dataclass(frozen=True, slots=True)
-class Printer:
-    """What is shown of the objects of one kind."""
-
-    columns: list[JsonObject]
-    cells: Callable[[JsonObject, float], Cells]
-    """`(obj, now)`: one cell for each column, `now` in seconds since the epoch."""
-    row_conditions: Callable[[JsonObject], list[JsonObject]] = _no_conditions
 
 
 def name_of(obj: JsonObject) -> str:

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.record import Cells, Printer
 from podium.kubernetes.tables.printer import (
     NONE,
     UNSET,
-    Cells,
-    Printer,
     age_of,
     columns_of,
     labels_text,

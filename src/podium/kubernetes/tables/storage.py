@@ -3,11 +3,10 @@
 from typing import Final
 
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.record import Cells, Printer
 from podium.kubernetes.tables.printer import (
     NONE,
     UNSET,
-    Cells,
-    Printer,
     age_of,
     column,
     columns_of,
@@ -159,18 +158,6 @@ def _quota(obj: JsonObject, now: float) -> Cells:
     return [name_of(obj), ", ".join(requests), ", ".join(limits), age_of(obj, now)]
 
 
-def _role_binding(obj: JsonObject, now: float) -> Cells:
-    role: JsonObject = obj.get("roleRef") or {}
-    subjects: dict[str, list[str]] = {"User": [], "Group": [], "ServiceAccount": []}
-    for subject in obj.get("subjects") or ():
-        name, namespace = subject.get("name") or "", subject.get("namespace")
-        shown = f"{namespace}/{name}" if namespace else name
-        subjects.setdefault(subject.get("kind") or "", []).append(shown)
-    reference = f"{role.get('kind') or ''}/{role.get('name') or ''}"
-    listed = [", ".join(subjects[kind]) for kind in ("User", "Group", "ServiceAccount")]
-    return [name_of(obj), reference, age_of(obj, now), *listed]
-
-
 VOLUME: Final = Printer(
     columns_of(
         "Name",
@@ -233,6 +220,3 @@ CSI_DRIVER: Final = Printer(
 CONFIG_MAP: Final = Printer(columns_of("Name", "Data", "Age"), _config_map)
 SECRET: Final = Printer(columns_of("Name", "Type", "Data", "Age"), _secret)
 QUOTA: Final = Printer(columns_of("Name", "Request", "Limit", "Age"), _quota)
-ROLE_BINDING: Final = Printer(
-    columns_of("Name", "Role", "Age", wide=("Users", "Groups", "ServiceAccounts")), _role_binding
-)

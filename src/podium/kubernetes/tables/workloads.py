@@ -3,12 +3,11 @@
 from typing import Final
 
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.record import Cells, Printer
 from podium.kubernetes.tables.ages import age, human_duration, seconds_or_none
 from podium.kubernetes.tables.printer import (
     NONE,
     UNSET,
-    Cells,
-    Printer,
     age_of,
     column,
     columns_of,

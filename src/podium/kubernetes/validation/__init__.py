@@ -13,7 +13,7 @@ an empty list means that the object is fine. Nothing is changed and nothing is l
 of the errors, and those that upstream reports twice, are upstream's.
 """
 
-from podium.apiserver.validation.kinds import (
+from podium.kubernetes.validation.writes import (
     validate_binding,
     validate_create,
     validate_scale,

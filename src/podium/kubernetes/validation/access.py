@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import invalid, not_supported, required
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.field_errors import invalid, not_supported, required
 from podium.kubernetes.validation.names import path_segment_problems, subdomain_problems
 from podium.kubernetes.validation.object_meta import (
     Errors,
@@ -38,6 +38,11 @@ def role_create_errors(role: JsonObject, *, namespaced: bool) -> Errors:
         detail = "at least one clusterRoleSelector required if aggregationRule is non-nil"
         errors.append(required("aggregationRule.clusterRoleSelectors", detail))
     return errors
+
+
+def role_update_errors(new: JsonObject, old: JsonObject, *, namespaced: bool) -> Errors:
+    changed = built_in_meta_update_errors(meta_of(new), meta_of(old))
+    return [*role_create_errors(new, namespaced=namespaced), *changed]
 
 
 def _check_paths(errors: Errors, rule: JsonObject, path: str, *, namespaced: bool) -> None:

@@ -5,9 +5,9 @@ import re
 from collections.abc import Collection
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import invalid
 from podium.golang.ip_addresses import parse_ip
 from podium.golang.json_values import ReadOnlyJson
+from podium.kubernetes.rules.field_errors import invalid
 from podium.kubernetes.validation.object_meta import Errors
 
 _NOT_AN_IP: Final = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"

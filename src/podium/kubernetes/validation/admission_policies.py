@@ -2,14 +2,14 @@
 
 from typing import Final
 
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.cel.admission_programs import BOOL, TEXT, TEXT_OR_NULL, Programs
 from podium.kubernetes.rules.field_errors import (
     duplicate,
     invalid,
     not_supported,
     required,
 )
-from podium.golang.json_values import JsonObject
-from podium.kubernetes.cel.admission_programs import BOOL, TEXT, TEXT_OR_NULL, Programs
 from podium.kubernetes.validation.conditions import check_conditions
 from podium.kubernetes.validation.match_conditions import (
     check_expression,

@@ -4,11 +4,17 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
-from podium.kubernetes.rules.field_errors import duplicate, forbidden, invalid, not_supported, required
+from podium.golang.json_values import JsonObject
 from podium.golang.quoting import quoted
 from podium.golang.urls import url_problem
-from podium.golang.json_values import JsonObject
 from podium.kubernetes.cel.admission_programs import Programs
+from podium.kubernetes.rules.field_errors import (
+    duplicate,
+    forbidden,
+    invalid,
+    not_supported,
+    required,
+)
 from podium.kubernetes.validation.match_conditions import (
     TOO_MANY,
     are_too_many,

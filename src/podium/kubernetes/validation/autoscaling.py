@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import forbidden, invalid, not_supported, required
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.field_errors import forbidden, invalid, not_supported, required
 from podium.kubernetes.rules.quantity import is_negative, nano
 from podium.kubernetes.validation.names import (
     label_problems,

@@ -4,9 +4,16 @@ import base64
 import re
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import duplicate, forbidden, invalid, not_supported, required, too_long
-from podium.golang.quoting import quoted
 from podium.golang.json_values import JsonObject
+from podium.golang.quoting import quoted
+from podium.kubernetes.rules.field_errors import (
+    duplicate,
+    forbidden,
+    invalid,
+    not_supported,
+    required,
+    too_long,
+)
 from podium.kubernetes.validation.names import label_problems, subdomain_problems
 from podium.kubernetes.validation.object_meta import (
     Errors,

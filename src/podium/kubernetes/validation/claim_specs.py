@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import forbidden, invalid, not_supported, required
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.field_errors import forbidden, invalid, not_supported, required
 from podium.kubernetes.rules.quantity import nano
 from podium.kubernetes.validation.names import label_problems, subdomain_problems
 from podium.kubernetes.validation.object_meta import (

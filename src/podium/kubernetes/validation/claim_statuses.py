@@ -9,6 +9,7 @@ import json
 import re
 from typing import Final
 
+from podium.golang.json_values import JsonObject
 from podium.kubernetes.rules.field_errors import (
     duplicate,
     forbidden,
@@ -19,7 +20,6 @@ from podium.kubernetes.rules.field_errors import (
     too_long,
     too_many,
 )
-from podium.golang.json_values import JsonObject
 from podium.kubernetes.validation.conditions import check_conditions
 from podium.kubernetes.validation.device_attributes import check_binding_conditions
 from podium.kubernetes.validation.devices import (

@@ -3,8 +3,14 @@
 import re
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import duplicate, invalid, not_supported, required, too_long
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.field_errors import (
+    duplicate,
+    invalid,
+    not_supported,
+    required,
+    too_long,
+)
 from podium.kubernetes.validation.object_meta import Errors, check_each, check_label_key
 
 _STATUSES: Final = ("False", "True", "Unknown")

@@ -5,9 +5,9 @@ import binascii
 from collections.abc import Mapping
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import forbidden, immutable, invalid, required, too_long
 from podium.golang.json_syntax import syntax_error
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.field_errors import forbidden, immutable, invalid, required, too_long
 from podium.kubernetes.validation.names import (
     config_key_problems,
     subdomain_problems,

@@ -3,8 +3,15 @@
 from collections.abc import Iterable
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import duplicate, forbidden, invalid, not_supported, required, too_long
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.field_errors import (
+    duplicate,
+    forbidden,
+    invalid,
+    not_supported,
+    required,
+    too_long,
+)
 from podium.kubernetes.validation.object_meta import Errors
 from podium.kubernetes.validation.security import check_id
 

@@ -7,6 +7,7 @@ pod spec. What is the same for all three comes first for each container, in upst
 from dataclasses import dataclass
 from typing import Final
 
+from podium.golang.json_values import JsonObject
 from podium.kubernetes.rules.field_errors import (
     duplicate,
     forbidden,
@@ -16,7 +17,6 @@ from podium.kubernetes.rules.field_errors import (
     required,
     too_many,
 )
-from podium.golang.json_values import JsonObject
 from podium.kubernetes.validation.environment import check_variable_sources, check_variables
 from podium.kubernetes.validation.mounts import (
     Volumes,

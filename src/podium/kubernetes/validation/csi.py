@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from podium.golang.json_values import JsonObject
 from podium.kubernetes.rules.field_errors import (
     duplicate,
     forbidden,
@@ -10,7 +11,6 @@ from podium.kubernetes.rules.field_errors import (
     not_supported,
     required,
 )
-from podium.golang.json_values import JsonObject
 from podium.kubernetes.rules.quantity import is_negative
 from podium.kubernetes.validation.go_forms import go_form, go_selector
 from podium.kubernetes.validation.names import subdomain_problems

@@ -7,6 +7,7 @@ A name is an identifier as in C, of the driver's own domain or behind another on
 import re
 from typing import Final
 
+from podium.golang.json_values import JsonObject
 from podium.kubernetes.rules.field_errors import (
     duplicate,
     forbidden,
@@ -17,7 +18,6 @@ from podium.kubernetes.rules.field_errors import (
     too_long,
     too_many,
 )
-from podium.golang.json_values import JsonObject
 from podium.kubernetes.rules.quantity import nano
 from podium.kubernetes.rules.quantity_spelling import canonical
 from podium.kubernetes.validation.go_forms import go_form

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import immutable, invalid, required
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.field_errors import immutable, invalid, required
 from podium.kubernetes.validation.device_attributes import check_device, check_device_places
 from podium.kubernetes.validation.devices import check_pool_name, check_set
 from podium.kubernetes.validation.go_forms import go_forms

@@ -7,6 +7,8 @@ be evaluated; the compiler is brought in when the first selector is seen.
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from podium.golang.json_values import JsonObject
+from podium.golang.text_cache import cache_short_texts
 from podium.kubernetes.rules.field_errors import (
     duplicate,
     forbidden,
@@ -17,8 +19,6 @@ from podium.kubernetes.rules.field_errors import (
     too_long,
     too_many,
 )
-from podium.golang.json_values import JsonObject
-from podium.golang.text_cache import cache_short_texts
 from podium.kubernetes.validation.claim_specs import check_template_metadata
 from podium.kubernetes.validation.go_forms import go_form, go_struct
 from podium.kubernetes.validation.names import label_problems, subdomain_problems
@@ -247,7 +247,7 @@ def _check_selectors(errors: Errors, selectors: list[JsonObject], path: str) -> 
 
 @cache_short_texts(1024)
 def _expression_problem(expression: str) -> str:
-    from podium.cel import CompileError, compile_selector
+    from podium.kubernetes.cel import CompileError, compile_selector
 
     try:
         compile_selector(expression)
@@ -258,7 +258,7 @@ def _expression_problem(expression: str) -> str:
 
 def _is_too_complex(expression: str) -> bool:
     """Whether testing one device may cost more than any evaluation is allowed to."""
-    from podium.cel import compile_selector
+    from podium.kubernetes.cel import compile_selector
     from podium.kubernetes.cel.evaluation import COST_LIMIT
 
     return compile_selector(expression).max_cost > COST_LIMIT

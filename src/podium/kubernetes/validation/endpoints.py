@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from podium.golang.json_values import JsonObject
 from podium.kubernetes.rules.field_errors import (
     duplicate,
     immutable,
@@ -10,7 +11,6 @@ from podium.kubernetes.rules.field_errors import (
     required,
     too_many,
 )
-from podium.golang.json_values import JsonObject
 from podium.kubernetes.validation.addresses import address_of, check_address, check_reachable
 from podium.kubernetes.validation.names import (
     label_problems,

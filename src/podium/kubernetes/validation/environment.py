@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import invalid, not_supported, required
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.field_errors import invalid, not_supported, required
 from podium.kubernetes.rules.quantity import nano
 from podium.kubernetes.validation.names import (
     config_key_problems,

@@ -6,8 +6,8 @@ told under the names that the stored (old) form has, whichever group was asked.
 
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import immutable, invalid, required
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.field_errors import immutable, invalid, required
 from podium.kubernetes.validation.names import subdomain_problems
 from podium.kubernetes.validation.object_meta import (
     ErrorList,

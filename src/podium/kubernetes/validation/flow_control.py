@@ -4,9 +4,15 @@ from collections.abc import Sequence
 from math import ceil, log2
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import duplicate, forbidden, invalid, not_supported, required
 from podium.golang.json_values import JsonObject, JsonValue
 from podium.kubernetes.resources.default_flow_control import fixed_level, fixed_schema
+from podium.kubernetes.rules.field_errors import (
+    duplicate,
+    forbidden,
+    invalid,
+    not_supported,
+    required,
+)
 from podium.kubernetes.validation.go_forms import go_form
 from podium.kubernetes.validation.names import label_problems, subdomain_problems
 from podium.kubernetes.validation.object_meta import Errors, built_in_meta_errors, meta_of

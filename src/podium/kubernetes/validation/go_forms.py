@@ -19,7 +19,7 @@ from typing import Final
 import msgspec
 
 from podium.golang.json_values import DecodedValue, JsonObject, JsonValue
-from podium.kubernetes.schema.catalogue import notation
+from podium.kubernetes.schema.catalogue import built_in_struct
 from podium.kubernetes.schema.shapes import Field, Form, ListOf, MapOf, Scalar, Shape, Struct
 
 _NAMES: Final[Mapping[str, str]] = {
@@ -115,7 +115,7 @@ _MAX_SHOWN_ITEMS: Final = 20
 
 def go_struct(section: str, name: str, value: JsonObject) -> JsonObject:
     """The value of a struct (`core`, `PodSpec`) in Go's form."""
-    return _struct(notation().struct(section, name), value)
+    return _struct(built_in_struct(section, name), value)
 
 
 def go_form(section: str, name: str, value: JsonObject | None) -> JsonValue:
@@ -150,7 +150,7 @@ def difference(
 
     `without`: fields that the shown part of the struct does not have.
     """
-    struct = notation().struct(section, name)
+    struct = built_in_struct(section, name)
     if len(msgspec.json.encode(old)) + len(msgspec.json.encode(new)) > _MAX_COMPARED_BYTES:
         old, new = _excerpts_of_objects(old, new)
     hidden = {shown for shown, field in _fields(struct) if field.name in without}
@@ -270,7 +270,7 @@ def _meta_struct(struct: Struct, value: JsonObject) -> JsonObject:
 
 
 def _security_context() -> Struct:
-    return notation().struct("core", "PodSecurityContext")
+    return built_in_struct("core", "PodSecurityContext")
 
 
 def _host_name(name: str) -> str:

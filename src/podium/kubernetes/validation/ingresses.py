@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from podium.golang.json_values import JsonObject
 from podium.kubernetes.rules.field_errors import (
     FieldError,
     forbidden,
@@ -11,7 +12,6 @@ from podium.kubernetes.rules.field_errors import (
     required,
     too_long,
 )
-from podium.golang.json_values import JsonObject
 from podium.kubernetes.validation.addresses import address_of, check_address
 from podium.kubernetes.validation.names import (
     label_problems,

@@ -3,6 +3,8 @@
 from itertools import pairwise
 from typing import Final
 
+from podium.golang.json_values import JsonObject
+from podium.golang.quoting import quoted
 from podium.kubernetes.rules.field_errors import (
     OMITTED,
     duplicate,
@@ -12,8 +14,6 @@ from podium.kubernetes.rules.field_errors import (
     too_long,
     too_many,
 )
-from podium.golang.quoting import quoted
-from podium.golang.json_values import JsonObject
 from podium.kubernetes.validation.numbers import check_not_negative
 from podium.kubernetes.validation.object_meta import Errors, check_label_key
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import duplicate, invalid, required, too_many
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.cel.admission_programs import BOOL, Programs, problem_of
-from podium.kubernetes.validation.object_meta import Errors, check_label_key
 from podium.kubernetes.cel.types import Type
+from podium.kubernetes.rules.field_errors import duplicate, invalid, required, too_many
+from podium.kubernetes.validation.object_meta import Errors, check_label_key
 
 _MAX_CONDITIONS: Final = 64
 MAX_EXPRESSIONS: Final = 500

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import duplicate, invalid, not_supported, required
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.field_errors import duplicate, invalid, not_supported, required
 from podium.kubernetes.validation.names import path_segment_problems
 from podium.kubernetes.validation.object_meta import Errors
 from podium.kubernetes.validation.selectors import check_label_selector

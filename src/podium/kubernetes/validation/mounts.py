@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
+from podium.golang.json_values import JsonObject
 from podium.kubernetes.rules.field_errors import (
     duplicate,
     forbidden,
@@ -11,7 +12,6 @@ from podium.kubernetes.rules.field_errors import (
     not_supported,
     required,
 )
-from podium.golang.json_values import JsonObject
 from podium.kubernetes.validation.names import port_name_problems, port_number_problems
 from podium.kubernetes.validation.object_meta import Errors, check_each
 from podium.kubernetes.validation.paths import check_descending

@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import invalid, not_supported, required
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.cel.patch_types import JSON_PATCHES, OBJECT
 from podium.kubernetes.cel.admission_programs import Programs
+from podium.kubernetes.cel.patch_types import JSON_PATCHES, OBJECT
+from podium.kubernetes.rules.field_errors import invalid, not_supported, required
 from podium.kubernetes.validation.match_conditions import check_expression
 from podium.kubernetes.validation.match_resources import REINVOCATION_POLICIES
 from podium.kubernetes.validation.object_meta import (

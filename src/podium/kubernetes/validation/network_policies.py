@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import forbidden, invalid, not_supported, required
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.field_errors import forbidden, invalid, not_supported, required
 from podium.kubernetes.validation.addresses import Range, check_range, range_of
 from podium.kubernetes.validation.names import (
     port_name_problems,

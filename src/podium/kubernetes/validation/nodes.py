@@ -3,8 +3,8 @@
 import re
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import duplicate, forbidden, invalid
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.field_errors import duplicate, forbidden, invalid
 from podium.kubernetes.validation.addresses import check_range
 from podium.kubernetes.validation.names import label_problems, subdomain_problems
 from podium.kubernetes.validation.object_meta import (
@@ -17,7 +17,7 @@ from podium.kubernetes.validation.object_meta import (
 from podium.kubernetes.validation.placement import check_taints
 from podium.kubernetes.validation.resource_amounts import check_amount
 
-_FEATURE: Final = re.compile(r"[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*+")
+_FEATURE: Final = re.compile(r"(?!.*/(?![a-zA-Z]))[A-Z][a-zA-Z0-9/]*")
 _STANDARD_FINALIZERS: Final = ("kubernetes", "orphan", "foregroundDeletion")
 
 
@@ -107,7 +107,8 @@ def namespace_create_errors(namespace: JsonObject) -> Errors:
 
 
 def namespace_update_errors(new: JsonObject, old: JsonObject) -> Errors:
-    return built_in_meta_update_errors(meta_of(new), meta_of(old))
+    changed = built_in_meta_update_errors(meta_of(new), meta_of(old))
+    return [*namespace_create_errors(new), *changed]
 
 
 def namespace_status_errors(new: JsonObject, old: JsonObject) -> Errors:

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from podium.kubernetes.rules.field_errors import invalid
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.field_errors import invalid
 from podium.kubernetes.validation.names import percent_problems
 from podium.kubernetes.validation.object_meta import NOT_NEGATIVE, Errors, check_each
 

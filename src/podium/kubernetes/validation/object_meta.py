@@ -9,6 +9,9 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Final
 
+from podium.golang.json_values import JsonObject, ReadOnlyJson
+from podium.golang.quoting import quoted
+from podium.golang.text_cache import cache_short_texts
 from podium.kubernetes.rules import label_syntax
 from podium.kubernetes.rules.field_errors import (
     FieldError,
@@ -18,9 +21,6 @@ from podium.kubernetes.rules.field_errors import (
     required,
     too_long,
 )
-from podium.golang.quoting import quoted
-from podium.golang.json_values import JsonObject, ReadOnlyJson
-from podium.golang.text_cache import cache_short_texts
 from podium.kubernetes.validation.names import NameRule, as_prefix, label_problems
 
 Errors = list[FieldError]

@@ -3,8 +3,8 @@
 import re
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import invalid, required
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.field_errors import invalid, required
 from podium.kubernetes.validation.names import subdomain_problems
 from podium.kubernetes.validation.object_meta import Errors, check_each
 

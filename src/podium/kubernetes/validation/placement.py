@@ -6,6 +6,7 @@ letter (`pkg/apis/core/validation`).
 
 from typing import Final
 
+from podium.golang.json_values import JsonObject
 from podium.kubernetes.rules.field_errors import (
     duplicate,
     forbidden,
@@ -13,7 +14,6 @@ from podium.kubernetes.rules.field_errors import (
     not_supported,
     required,
 )
-from podium.golang.json_values import JsonObject
 from podium.kubernetes.validation.names import label_problems
 from podium.kubernetes.validation.object_meta import (
     Errors,

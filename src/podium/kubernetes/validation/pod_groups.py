@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
+from podium.golang.json_values import JsonObject
 from podium.kubernetes.rules.field_errors import (
     duplicate,
     immutable,
@@ -11,7 +12,7 @@ from podium.kubernetes.rules.field_errors import (
     required,
     too_many,
 )
-from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.priorities import MAX_USER_PRIORITY
 from podium.kubernetes.validation.conditions import check_conditions
 from podium.kubernetes.validation.names import (
     label_problems,
@@ -26,7 +27,6 @@ from podium.kubernetes.validation.object_meta import (
     check_label_key,
     meta_of,
 )
-from podium.kubernetes.rules.priorities import MAX_USER_PRIORITY
 
 _MAX_TEMPLATES: Final = 8
 _MAX_CLAIMS: Final = 4

@@ -6,6 +6,7 @@ only real pods must keep to stands in `pods`.
 
 from typing import Final
 
+from podium.golang.json_values import JsonObject
 from podium.kubernetes.rules.field_errors import (
     duplicate,
     forbidden,
@@ -15,7 +16,7 @@ from podium.kubernetes.rules.field_errors import (
     required,
     too_long,
 )
-from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.pod_level_resources import effective_amounts
 from podium.kubernetes.rules.quantity import nano
 from podium.kubernetes.validation.addresses import check_address
 from podium.kubernetes.validation.containers import (
@@ -51,7 +52,6 @@ from podium.kubernetes.validation.resource_amounts import (
 )
 from podium.kubernetes.validation.security import check_host_users, check_pod_security
 from podium.kubernetes.validation.volumes import check_volumes
-from podium.kubernetes.rules.pod_level_resources import effective_amounts
 
 _RESTART_POLICIES: Final = ("Always", "OnFailure", "Never")
 _DNS_POLICIES: Final = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")

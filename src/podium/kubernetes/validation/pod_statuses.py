@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import duplicate, forbidden, immutable, invalid, required
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.field_errors import duplicate, forbidden, immutable, invalid, required
 from podium.kubernetes.rules.quantity import nano
 from podium.kubernetes.rules.quantity_spelling import canonical
 from podium.kubernetes.validation.addresses import check_address, check_families

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import forbidden, invalid
-from podium.golang.quoting import quoted
 from podium.golang.json_values import JsonObject
+from podium.golang.quoting import quoted
+from podium.kubernetes.rules.field_errors import forbidden, invalid
 from podium.kubernetes.rules.node_pods import CONFIG_MIRROR
 from podium.kubernetes.rules.quality_of_service import qos_class
 from podium.kubernetes.validation.go_forms import difference

@@ -7,8 +7,8 @@ diff of the two specs.
 
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import forbidden, invalid, required
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.field_errors import forbidden, invalid, required
 from podium.kubernetes.rules.node_pods import CONFIG_MIRROR
 from podium.kubernetes.validation.go_forms import difference, go_form, go_forms
 from podium.kubernetes.validation.names import in_range

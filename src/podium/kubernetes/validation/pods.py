@@ -6,8 +6,8 @@ What may change afterwards stands in `pod_updates`, what the status may say in `
 import re
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import forbidden, invalid
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.field_errors import forbidden, invalid
 from podium.kubernetes.rules.node_pods import CONFIG_MIRROR
 from podium.kubernetes.validation.containers import check_image_is_trimmed
 from podium.kubernetes.validation.names import subdomain_problems

@@ -4,9 +4,10 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import forbidden, invalid, not_supported, required
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.cel import CompileError
 from podium.kubernetes.cel.admission_programs import Programs
+from podium.kubernetes.rules.field_errors import forbidden, invalid, not_supported, required
 from podium.kubernetes.validation.match_conditions import (
     TOO_MANY,
     are_too_many,
@@ -25,7 +26,6 @@ from podium.kubernetes.validation.object_meta import (
     meta_of,
 )
 from podium.kubernetes.validation.selectors import check_label_selector
-from podium.cel import CompileError
 
 _FAILURE_POLICIES: Final = ("Fail", "Ignore")
 _NOT_FOUND_ACTIONS: Final = ("Deny", "Allow")

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import duplicate, forbidden, immutable, invalid, required
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.field_errors import duplicate, forbidden, immutable, invalid, required
 from podium.kubernetes.rules.quantity import nano
 from podium.kubernetes.validation.go_forms import go_form
 from podium.kubernetes.validation.names import subdomain_problems

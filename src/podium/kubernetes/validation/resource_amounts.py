@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Final
 
+from podium.golang.json_values import JsonObject
+from podium.golang.text_cache import cache_short_texts
 from podium.kubernetes.rules.field_errors import (
     duplicate,
     forbidden,
@@ -12,9 +14,7 @@ from podium.kubernetes.rules.field_errors import (
     not_supported,
     required,
 )
-from podium.golang.json_values import JsonObject
 from podium.kubernetes.rules.quantity import QuantityError, is_negative, milli_value, nano
-from podium.golang.text_cache import cache_short_texts
 from podium.kubernetes.validation.names import label_problems
 from podium.kubernetes.validation.object_meta import (
     NOT_NEGATIVE,

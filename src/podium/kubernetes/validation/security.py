@@ -3,8 +3,14 @@
 import re
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import duplicate, forbidden, invalid, not_supported, required
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.field_errors import (
+    duplicate,
+    forbidden,
+    invalid,
+    not_supported,
+    required,
+)
 from podium.kubernetes.validation.go_forms import go_form
 from podium.kubernetes.validation.names import in_range
 from podium.kubernetes.validation.object_meta import Errors

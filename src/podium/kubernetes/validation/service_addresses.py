@@ -6,6 +6,7 @@ stands what both must agree on before addresses are handed out.
 
 from typing import Final
 
+from podium.golang.json_values import JsonObject
 from podium.kubernetes.rules.field_errors import (
     FieldError,
     duplicate,
@@ -14,7 +15,6 @@ from podium.kubernetes.rules.field_errors import (
     not_supported,
     required,
 )
-from podium.golang.json_values import JsonObject
 from podium.kubernetes.validation.addresses import (
     address_of,
     check_address,

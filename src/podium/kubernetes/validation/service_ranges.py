@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import IMMUTABLE, invalid, required
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.field_errors import IMMUTABLE, invalid, required
 from podium.kubernetes.validation.addresses import check_address, check_range, range_of
 from podium.kubernetes.validation.go_forms import go_form
 from podium.kubernetes.validation.names import path_segment_problems, subdomain_problems

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from podium.golang.json_values import JsonObject
 from podium.kubernetes.rules.field_errors import (
     duplicate,
     forbidden,
@@ -9,7 +10,6 @@ from podium.kubernetes.rules.field_errors import (
     not_supported,
     required,
 )
-from podium.golang.json_values import JsonObject
 from podium.kubernetes.validation.names import (
     label_problems,
     port_name_problems,

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from podium.golang.json_values import JsonObject
 from podium.kubernetes.rules.field_errors import (
     forbidden,
     immutable,
@@ -10,7 +11,6 @@ from podium.kubernetes.rules.field_errors import (
     required,
     too_long,
 )
-from podium.golang.json_values import JsonObject
 from podium.kubernetes.rules.quantity import nano, value
 from podium.kubernetes.validation.claim_specs import (
     VOLUME_MODES,

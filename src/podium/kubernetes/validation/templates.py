@@ -1,9 +1,9 @@
 """Pod templates inside workloads, and the selectors that must match them."""
 
-from podium.kubernetes.rules.field_errors import forbidden, invalid, not_supported
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.rules.labels import Selector, SelectorError, selector_of
 from podium.kubernetes.kinds.meta import LabelSelector, LabelSelectorRequirement
+from podium.kubernetes.rules.field_errors import forbidden, invalid, not_supported
+from podium.kubernetes.rules.labels import Selector, SelectorError, selector_of
 from podium.kubernetes.validation.go_forms import go_map
 from podium.kubernetes.validation.object_meta import (
     Errors,

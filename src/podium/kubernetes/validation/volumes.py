@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.volumes import ephemeral_claim_name
 from podium.kubernetes.rules.field_errors import (
     duplicate,
     forbidden,
@@ -11,9 +13,7 @@ from podium.kubernetes.rules.field_errors import (
     required,
     too_long,
 )
-from podium.golang.json_values import JsonObject
 from podium.kubernetes.rules.quantity import is_negative
-from podium.kubernetes.kinds.volumes import ephemeral_claim_name
 from podium.kubernetes.validation.claim_specs import check_claim_template
 from podium.kubernetes.validation.environment import (
     SHOWN_IN_FILES,

@@ -2,8 +2,14 @@
 
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import forbidden, immutable, invalid, not_supported, required
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.field_errors import (
+    forbidden,
+    immutable,
+    invalid,
+    not_supported,
+    required,
+)
 from podium.kubernetes.rules.labels import selector_of_map
 from podium.kubernetes.validation.claim_specs import check_claim_spec
 from podium.kubernetes.validation.go_forms import go_selector

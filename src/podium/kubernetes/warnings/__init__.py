@@ -12,6 +12,34 @@ up. Texts and their order are upstream's; kubectl shows them, and a client that 
 errors must see the same ones as with any other server.
 """
 
-from podium.apiserver.warnings.kinds import on_create, on_delete, on_update, on_use
+from collections.abc import Iterator
 
-__all__ = ["on_create", "on_delete", "on_update", "on_use"]
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.resources.resource import Resource
+
+
+def on_create(resource: Resource, obj: JsonObject) -> Iterator[str]:
+    about = resource.record.warnings
+    if about.create is not None:
+        yield from about.create(obj)
+    if about.always is not None:
+        yield from about.always(obj)
+
+
+def on_update(resource: Resource, new: JsonObject, old: JsonObject) -> Iterator[str]:
+    about = resource.record.warnings
+    if about.update is not None:
+        yield from about.update(new, old)
+    if about.always is not None:
+        yield from about.always(new)
+
+
+def on_delete(resource: Resource, *, says_how: bool) -> list[str]:
+    orphans = resource.record.warnings.orphans
+    return [orphans] if orphans and not says_how else []
+
+
+def on_use(resource: Resource) -> list[str]:
+    """What to tell everybody who asks for objects of a resource."""
+    text = resource.deprecation or resource.record.warnings.use
+    return [text] if text else []

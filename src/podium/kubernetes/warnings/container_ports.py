@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from heapq import merge
 from typing import Final, NamedTuple
 
-from podium.golang.quoting import quoted
 from podium.golang.json_values import JsonObject
+from podium.golang.quoting import quoted
 
 _DUPLICATE: Final = "duplicate"
 _OVERLAPPING: Final = "overlapping"

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from podium.golang.quoting import quoted
 from podium.golang.json_values import JsonObject
+from podium.golang.quoting import quoted
 from podium.kubernetes.rules.quantity import milli_value
-from podium.apiserver.warnings import container_ports, node_labels, volume_paths
+from podium.kubernetes.warnings import container_ports, node_labels, volume_paths
 
 _ANNOTATIONS: Final[Mapping[str, str]] = {
     "scheduler.alpha.kubernetes.io/critical-pod": (

@@ -11,8 +11,8 @@ of that, and all of them from verbosity 4 on:
 from datetime import UTC, datetime
 from typing import Final
 
-from podium.golang.durations import Duration
 from podium.engine.decision import Decision
+from podium.golang.durations import Duration
 from podium.live.scheduling_log.line_writer import LineWriter
 
 _THRESHOLD_S: Final = 0.1

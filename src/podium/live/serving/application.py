@@ -7,6 +7,7 @@ Source: `buildHandlerChain` in `cmd/kube-scheduler/app/server.go` (configuration
 """
 
 import asyncio
+import inspect
 import logging
 from collections.abc import Iterable
 from dataclasses import replace
@@ -17,6 +18,7 @@ from podium.live.serving.authentication import Authenticator
 from podium.live.serving.authorization import Authorizer
 from podium.live.serving.exchange import PageRequest, PageResponse, plain_error, refusal
 from podium.live.serving.pages import Pages
+from podium.live.serving.relayed_pages import RelayedPages
 from podium.live.serving.reviews import ReviewFailed, UserInfo
 from podium.live.serving.surface import UI, Application
 from podium.serving import BadQuery, BodyTooLarge, ClientGone, Receive, Scope, Send, read_body
@@ -30,7 +32,7 @@ _BROKEN: Final = "This request broke the scheduler's page. Its log says more."
 class ManagementApplication:
     def __init__(
         self,
-        pages: Pages,
+        pages: Pages | RelayedPages,
         authenticator: Authenticator,
         authorizer: Authorizer,
         ui: Application | None = None,
@@ -83,7 +85,8 @@ class ManagementApplication:
         if request.method == "PUT":
             body = await read_body(scope["headers"], receive, _MAX_BODY_BYTES)
             request = replace(request, body=bytes(body))
-        return self._pages.answer(request)
+        found = self._pages.answer(request)
+        return await found if inspect.isawaitable(found) else found
 
 
 def _is_below_ui(path: str) -> bool:

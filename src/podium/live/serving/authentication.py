@@ -19,8 +19,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import NameOID
 
-from podium.golang.errors import PodiumError
 from podium.config.flags.options import Authentication
+from podium.golang.errors import PodiumError
 from podium.live.serving.exchange import PageRequest
 from podium.live.serving.reviews import ReviewFailed, TokenReviews, UserInfo
 from podium.live.serving.settings import Reviewers

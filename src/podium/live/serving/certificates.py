@@ -15,10 +15,10 @@ from typing import Final, NamedTuple
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from podium.golang.errors import InputError
 from podium.config.flags.host_environment import StartRefused
 from podium.config.flags.tls_checks import PAIR_NAME
 from podium.files.private_files import write_private_file
+from podium.golang.errors import InputError
 from podium.serving.self_signed import (
     Validity,
     certificate_pem,

@@ -20,7 +20,7 @@ _LOG: Final = logging.getLogger("podium.live")
 _START_TIME: Final = known.Definition(
     "process_start_time_seconds",
     known.MetricKind.GAUGE,
-    known.ALPHA,
+    known.Stability.ALPHA,
     "Start time of the process since unix epoch in seconds.",
 )
 

@@ -8,6 +8,7 @@ Source: `cmd/kube-scheduler/app/server.go` (`newEndpointsHandler`).
 
 import gzip
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from podium.golang.quoting import quoted
@@ -27,6 +28,7 @@ from podium.live.serving.record_pages import RecordPages
 from podium.live.serving.surface import Shown, Surface
 from podium.live.serving.zpages import FlagPage, StatusPage
 
+METRICS: Final = "/metrics"
 VERBOSITY: Final = "/debug/flags/v"
 _DEBUG_FLAGS: Final = "/debug/flags"
 _NO_SNIFFING: Final = (("X-Content-Type-Options", "nosniff"),)
@@ -55,10 +57,11 @@ class Pages:
         self._pages: dict[str, Page] = {
             **{path: page.summary for path, page in self._health.items()},
             "/configz": self._configuration,
-            "/metrics": lambda request: self._metrics(request, surface.metrics),
+            METRICS: lambda request: self._metrics(request, surface.metrics),
             "/metrics/resources": self._resources,
             "/metrics/slis": lambda request: self._metrics(request, health),
         }
+        self._own = {*self._health, "/metrics/slis", "/flagz", "/statusz"}
         has_cbor = surface.gates.get("CBORServingAndStorage", False)
         forms = SUPPORTED_WITH_CBOR if has_cbor else SUPPORTED
         if surface.gates.get("ComponentFlagz", True):
@@ -76,6 +79,11 @@ class Pages:
         found = self._record(request) or self._debug(request) or self._single_check(request.path)
         return found or plain_error(404, "404 page not found")
 
+    def reads_scheduler(self, path: str) -> bool:
+        """Whether an answer needs more of the scheduler than flags that it sets."""
+        is_check = any(path.startswith(f"{start}/") for start in self._health)
+        return path not in self._own and not is_check
+
     def _single_check(self, path: str) -> PageResponse | None:
         for start, page in self._health.items():
             if path.startswith(f"{start}/"):
@@ -92,12 +100,15 @@ class Pages:
         if request.method == "DELETE":
             shown.reset()
             return text("metrics reset\n")
-        body = shown.text()
-        headers: tuple[tuple[str, str], ...] = self._start_header
-        if "gzip" in request.header("accept-encoding"):
-            body = gzip.compress(body, compresslevel=1)
-            headers = (*headers, ("Content-Encoding", "gzip"))
-        return PageResponse(200, body, CONTENT_TYPE, headers)
+        found = PageResponse(200, shown.text(), CONTENT_TYPE, self._start_header)
+        return self.compress(request, found)
+
+    def compress(self, request: PageRequest, found: PageResponse) -> PageResponse:
+        """The answer as whoever asked takes it."""
+        if "gzip" not in request.header("accept-encoding") or not isinstance(found.body, bytes):
+            return found
+        body = gzip.compress(found.body, compresslevel=1)
+        return replace(found, body=body, headers=(*found.headers, ("Content-Encoding", "gzip")))
 
     def _resources(self, request: PageRequest) -> PageResponse:
         if not self._surface.leading():

@@ -14,8 +14,8 @@ from typing import Final, Generic, TypeVar
 
 import msgspec
 
-from podium.golang.errors import PodiumError
 from podium.client import KubeClient, RequestFailed
+from podium.golang.errors import PodiumError
 
 TOKEN_REVIEWS: Final = "/apis/authentication.k8s.io/v1/tokenreviews"
 ACCESS_REVIEWS: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"

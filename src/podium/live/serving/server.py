@@ -20,11 +20,13 @@ from podium.live.serving.application import ManagementApplication
 from podium.live.serving.authentication import Authenticator
 from podium.live.serving.authorization import Authorizer
 from podium.live.serving.pages import Pages
+from podium.live.serving.relayed_pages import RelayedPages
 from podium.live.serving.settings import NOBODY, Reviewers, ServingSettings
 from podium.live.serving.surface import Surface
 from podium.live.serving.tls import ServingTls
 from podium.live.serving.trust import Trust
 from podium.serving import Limits, WebServer
+from podium.serving.loop_calls import LoopCalls
 
 _LOG: Final = logging.getLogger("podium.live")
 _GRACE_S: Final = 5
@@ -40,8 +42,10 @@ class ManagementServer:
         reviewers: Reviewers = NOBODY,
         clock: Callable[[], float] = time.monotonic,
         limits: Limits = _LIMITS,
+        calls: LoopCalls | None = None,
     ) -> None:
-        """Listens already; port 0 is any free one. Raises StartRefused."""
+        """Listens already; port 0 is any free one. `calls` lead into the scheduler's loop, where
+        that is another one than the server's. Raises StartRefused."""
         self._settings = settings
         self._reviewers = reviewers
         self._trust = Trust(settings.authentication)
@@ -55,8 +59,10 @@ class ManagementServer:
             raise
         authenticator = Authenticator(settings.authentication, self._trust, reviewers, clock)
         authorizer = Authorizer(settings.authorization, reviewers, clock)
+        pages = Pages(surface)
+        self._relayed = RelayedPages(pages, calls) if calls is not None else None
         self.application = ManagementApplication(
-            Pages(surface), authenticator, authorizer, surface.ui
+            self._relayed or pages, authenticator, authorizer, surface.ui
         )
         self._limits = limits
         self._server: WebServer | None = None
@@ -65,6 +71,8 @@ class ManagementServer:
     async def start(self) -> None:
         """Serve from now on. Raises StartRefused."""
         await self._look_up()
+        if self._relayed is not None:
+            await self._relayed.prepare()
         self._server = WebServer(
             self.application,
             limits=self._limits,

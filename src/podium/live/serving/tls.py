@@ -16,7 +16,6 @@ from typing import Final
 
 from cryptography import x509
 
-from podium.client.client_certificates import present
 from podium.config.flags.host_environment import StartRefused
 from podium.config.flags.kinds import CertificatePair
 from podium.config.flags.options import SecureServing
@@ -24,6 +23,7 @@ from podium.live.serving.certificates import Pair, kept_pair, self_signed
 from podium.live.serving.tls_names import cipher_names, curve_name
 from podium.live.serving.trust import Trust
 from podium.live.serving.watched_files import WatchedFile
+from podium.net.tls import present, server_context
 
 _LOG: Final = logging.getLogger("podium.live")
 
@@ -96,21 +96,16 @@ class ServingTls:
 
     def _with(self, pair: Pair, authorities: bytes) -> ssl.SSLContext:
         flags = self._flags
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context = server_context(client_authority=authorities or None)
         # Versions before 1.2 are no choice: what OpenSSL still has of them is switched off.
-        newest_only = flags.tls_min_version == "VersionTLS13"
-        context.minimum_version = ssl.TLSVersion.TLSv1_3 if newest_only else ssl.TLSVersion.TLSv1_2
-        context.set_alpn_protocols(["http/1.1"])
+        if flags.tls_min_version == "VersionTLS13":
+            context.minimum_version = ssl.TLSVersion.TLSv1_3
         if flags.tls_cipher_suites:
             _limit_ciphers(context, flags.tls_cipher_suites)
         curve = curve_name(flags.tls_curve_preferences)
         if curve:
             context.set_ecdh_curve(curve)
         present(context, pair.chain, pair.key)
-        if authorities:
-            context.verify_mode = ssl.CERT_OPTIONAL
-            context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
-            context.load_verify_locations(cadata=authorities.decode("ascii", errors="replace"))
         return context
 
 

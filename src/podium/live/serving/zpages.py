@@ -15,9 +15,8 @@ from typing import Any, Final
 
 import yaml
 
-from podium.kubernetes.rules.timestamps import time_text
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.config.flags.release_text import KUBERNETES_VERSION
+from podium.kubernetes.rules.timestamps import time_text
 from podium.live.component_metrics import runtime
 from podium.live.serving import cbor
 from podium.live.serving.content_negotiation import CBOR, GROUP, AcceptedForm, wanted_form
@@ -42,7 +41,7 @@ class Standing:
 
     @classmethod
     def of(cls, started_at: float, gates: FeatureGates) -> "Standing":
-        binary = KUBERNETES_VERSION.removeprefix("v")
+        binary = gates.release.patch.removeprefix("v")
         return cls(started_at, runtime(), binary, str(gates.emulated))
 
 

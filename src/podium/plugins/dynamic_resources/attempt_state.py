@@ -3,18 +3,18 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from podium.framework.status import Status
 from podium.kubernetes.kinds.devices import (
     AllocationResult,
     ResourceClaim,
     ResourceClaimConsumerReference,
 )
-from podium.kubernetes.rules.node_affinity import NodeTerm
 from podium.kubernetes.kinds.pod import (
     ContainerExtendedResourceRequest,
     NodeAllocatableResourceClaimStatus,
     Pod,
 )
-from podium.framework.status import Status
+from podium.kubernetes.rules.node_affinity import NodeTerm
 from podium.plugins.dynamic_resources.allocator import Allocator
 from podium.plugins.dynamic_resources.extended_resources import NodeRequests
 from podium.plugins.dynamic_resources.node_allocatable import Footprint

@@ -10,10 +10,10 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
+from podium.cluster.state import Cluster
 from podium.kubernetes.kinds.devices import AllocationResult, ResourceClaim
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.quantity import nano
-from podium.cluster.state import Cluster
 from podium.plugins.dynamic_resources.capacity import Amounts
 from podium.plugins.dynamic_resources.inventory import DeviceId
 from podium.plugins.dynamic_resources.pod_claims import (

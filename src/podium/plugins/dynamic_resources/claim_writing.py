@@ -1,20 +1,28 @@
 """What the scheduler writes to claims, and the order in which it does.
 
 PreBind runs beside later attempts and gets an API handle; PostFilter and Unreserve are
-synchronous and leave values that say what has to be written (`Deallocate`, `ReleaseReservation`,
-`DeleteClaim`, `ClearClaimStatuses`) for the driver to carry out. What a claim looks like afterwards
-is worked out by pure functions that both share with replays and simulations (spec 7.8, 7.10, 7.11,
-10.1).
+synchronous and leave writes that nobody waits for (`Deallocate`, `ReleaseReservation`,
+`DeleteClaim`, `ClearClaimStatuses`). What a claim looks like afterwards is worked out by pure
+functions that both share with replays (spec 7.8, 7.10, 7.11, 10.1).
 """
 
+from abc import abstractmethod
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
+import msgspec
 from msgspec.structs import replace
 
+from podium.cluster.pod_info import PodInfo
+from podium.framework.api_handle import (
+    ApiHandle,
+    DeferredWrite,
+    ObjectConflict,
+    ObjectNotFound,
+)
+from podium.golang.json_values import ReadOnlyJson
 from podium.kubernetes.kinds.devices import (
     AllocationResult,
     ResourceClaim,
@@ -27,7 +35,6 @@ from podium.kubernetes.kinds.pod import (
     PodExtendedResourceClaimStatus,
 )
 from podium.kubernetes.rules.timestamps import time_text
-from podium.cluster.pod_info import PodInfo
 from podium.plugins.dynamic_resources.attempt_state import ClaimsState, Reservation
 from podium.plugins.dynamic_resources.binding_conditions import (
     BindingFailed,
@@ -38,6 +45,7 @@ from podium.plugins.dynamic_resources.binding_conditions import (
 from podium.plugins.dynamic_resources.claim_state import ClaimState
 from podium.plugins.dynamic_resources.pod_claims import claim_key, is_reserved_for, pod_key
 
+STATUS = "status"
 FINALIZER = "resource.kubernetes.io/delete-protection"
 CONFLICT_TRIES = 5
 CONFLICT_PAUSE_S = 0.01
@@ -46,91 +54,93 @@ CREATED_CHECK_S = 1.0
 CREATED_TIMEOUT_S = 120.0
 
 
-class WriteConflict(Exception):
-    """The object has moved past the resourceVersion that was written; read it and try again."""
-
-
 class ClaimWriteError(Exception):
     """A claim cannot be written as planned; the pod has to be scheduled again."""
 
 
-@runtime_checkable
-class ClaimApi(Protocol):
-    """What PreBind needs of the driver's API handle.
-
-    Writes return what is stored afterwards. They raise WriteConflict for an object that has moved
-    on, and any other exception with a text that users can read.
-    """
-
-    def claim_turn(self, uid: str) -> AbstractAsyncContextManager[None]:
-        """Wait until nobody else of this scheduler writes to a claim; pods that share one would
-        otherwise run into each other's versions."""
-        ...
-
-    async def get_resource_claim(self, namespace: str, name: str) -> ResourceClaim: ...
-
-    async def create_resource_claim(
-        self, claim: ResourceClaim, *, generate_name: str
-    ) -> ResourceClaim:
-        """Create a claim under a generated name; name and uid are still to be given."""
-        ...
-
-    async def update_resource_claim(self, claim: ResourceClaim) -> ResourceClaim:
-        """Write the finalizers."""
-        ...
-
-    async def update_resource_claim_status(self, claim: ResourceClaim) -> ResourceClaim: ...
-
-    async def patch_extended_resource_claim_status(
-        self, pod: PodInfo, status: PodExtendedResourceClaimStatus
-    ) -> None:
-        """Write `status.extendedResourceClaimStatus` of the pod, with up to four tries."""
-        ...
-
-    async def patch_node_allocatable_claim_statuses(
-        self, pod: PodInfo, statuses: Sequence[NodeAllocatableResourceClaimStatus]
-    ) -> None:
-        """Write `status.nodeAllocatableResourceClaimStatuses` of the pod, in the same way."""
-        ...
-
-    async def tell(self, pod: PodInfo, reason: str, action: str, note: str) -> None:
-        """An event of type Normal about the pod."""
-        ...
-
-    async def pause(self, seconds: float) -> None:
-        """Let time pass."""
-        ...
+# writes that nobody waits for
 
 
 @dataclass(frozen=True, slots=True)
-class Deallocate:
+class ClaimWrite(DeferredWrite):
+    """A write about one claim; one that is gone or has moved on is left alone."""
+
+    claim: ResourceClaim
+
+    async def carry_out(self, api: ApiHandle) -> None:
+        with suppress(ObjectNotFound, ObjectConflict):
+            async with api.take_turn(self.claim.metadata.uid):
+                await self.write(api)
+
+    @abstractmethod
+    async def write(self, api: ApiHandle) -> None: ...
+
+    async def read(self, api: ApiHandle) -> ResourceClaim:
+        """The claim as it is now. Raises ObjectNotFound, also for another one of its name."""
+        metadata = self.claim.metadata
+        current = await api.get(ResourceClaim, metadata.name, metadata.namespace)
+        if current.metadata.uid != metadata.uid:
+            raise ObjectNotFound(f"claim {claim_key(self.claim)} is another one by now")
+        return current
+
+
+@dataclass(frozen=True, slots=True)
+class Deallocate(ClaimWrite):
     """Write the status of a claim nobody uses, without its allocation; no retry."""
 
-    claim: ResourceClaim
+    async def write(self, api: ApiHandle) -> None:
+        await api.update(deallocated(self.claim), base=self.claim, subresource=STATUS)
 
 
 @dataclass(frozen=True, slots=True)
-class ReleaseReservation:
+class ReleaseReservation(ClaimWrite):
     """Take a pod out of `status.reservedFor`; failure is only logged."""
 
-    claim: ResourceClaim
     pod_uid: str
 
+    async def write(self, api: ApiHandle) -> None:
+        current = await self.read(api)
+        without = released(current, self.pod_uid)
+        if without.status != current.status:
+            await api.update(without, base=current, subresource=STATUS)
+
 
 @dataclass(frozen=True, slots=True)
-class DeleteClaim:
+class DeleteClaim(ClaimWrite):
     """Remove the finalizer of a claim made for extended resources, then delete it."""
 
-    claim: ResourceClaim
-
-
-ClaimWrite = Deallocate | ReleaseReservation | DeleteClaim
+    async def write(self, api: ApiHandle) -> None:
+        current = await self.read(api)
+        held = current.metadata.finalizers or ()
+        if FINALIZER in held:
+            kept = tuple(each for each in held if each != FINALIZER)
+            metadata = replace(current.metadata, finalizers=kept or None)
+            current = await api.update(replace(current, metadata=metadata), base=current)
+        await api.delete(current)
 
 
 @dataclass(frozen=True, slots=True)
-class ClearClaimStatuses:
-    """Take out of the pod's status what its claims were to take of a node; failure is only
-    logged."""
+class ClearClaimStatuses(DeferredWrite):
+    """Take out of a pod's status what its claims were to take of a node, unless it has one by now;
+    failure is only logged."""
+
+    pod: Pod
+
+    async def carry_out(self, api: ApiHandle) -> None:
+        metadata = self.pod.metadata
+        with suppress(ObjectNotFound, ObjectConflict):
+            async with api.take_turn(metadata.uid):
+                current = await api.get(Pod, metadata.name, metadata.namespace)
+                if current.metadata.uid == metadata.uid and not current.spec.node_name:
+                    await _patch_pod_status(
+                        api, self.pod, {"nodeAllocatableResourceClaimStatuses": None}
+                    )
+
+
+async def _patch_pod_status(api: ApiHandle, pod: Pod, status: Mapping[str, ReadOnlyJson]) -> None:
+    metadata = pod.metadata
+    patch: dict[str, ReadOnlyJson] = {"metadata": {"uid": metadata.uid}, "status": status}
+    await api.patch(Pod, metadata.name, patch, metadata.namespace, subresource=STATUS)
 
 
 # what claims look like afterwards
@@ -220,7 +230,7 @@ class ClaimWriter:
         self._stamped = stamped
         self._binding_timeout_s = binding_timeout_s
 
-    async def bind(self, pod: PodInfo, state: ClaimsState, node_name: str, api: ClaimApi) -> None:
+    async def bind(self, pod: PodInfo, state: ClaimsState, node_name: str, api: ApiHandle) -> None:
         """Make the pod's claims its own; raises when that fails."""
         reservation = state.reservation or Reservation([])
         held: dict[str, deque[AllocationResult]] = {}
@@ -246,11 +256,11 @@ class ClaimWriter:
         self,
         claim: ResourceClaim,
         use: ClaimUse,
-        api: ClaimApi,
+        api: ApiHandle,
         reservation: Reservation,
     ) -> ResourceClaim:
         uid = claim.metadata.uid
-        async with api.claim_turn(uid):
+        async with api.take_turn(uid):
             latest = self._claims.find(claim.metadata.namespace, claim.metadata.name)
             if latest is not None and latest.metadata.uid == uid:
                 claim = latest
@@ -266,7 +276,7 @@ class ClaimWriter:
         pod: PodInfo,
         held: dict[str, deque[AllocationResult]],
         node_name: str,
-        api: ClaimApi,
+        api: ApiHandle,
     ) -> ResourceClaim:
         """Create the claim for extended resources, write it, and tell the pod about it."""
         claim = reservation.extended
@@ -275,8 +285,9 @@ class ClaimWriter:
         uid = claim.metadata.uid
         allocation = held[uid][0]
         try:
-            created = await api.create_resource_claim(
-                claim, generate_name=f"{pod.pod.metadata.name}-extended-resources-"
+            unnamed = replace(claim, metadata=replace(claim.metadata, name="", uid=""))
+            created = await api.create(
+                unnamed, generate_name=f"{pod.pod.metadata.name}-extended-resources-"
             )
         except Exception as problem:
             raise ClaimWriteError(
@@ -292,24 +303,24 @@ class ClaimWriter:
                 f"nil or empty request mappings, no update of pod {pod_key(pod.pod)}"
                 " ExtendedResourceClaimStatus"
             )
-        await api.patch_extended_resource_claim_status(
-            pod,
-            PodExtendedResourceClaimStatus(
-                resource_claim_name=stored.metadata.name, request_mappings=reservation.mappings
-            ),
+        told = PodExtendedResourceClaimStatus(
+            resource_claim_name=stored.metadata.name, request_mappings=reservation.mappings
         )
+        extended = {"extendedResourceClaimStatus": msgspec.to_builtins(told)}
+        await _patch_pod_status(api, pod.pod, extended)
         return stored
 
     async def _tell_statuses(
-        self, pod: PodInfo, statuses: Sequence[NodeAllocatableResourceClaimStatus], api: ClaimApi
+        self, pod: PodInfo, statuses: Sequence[NodeAllocatableResourceClaimStatus], api: ApiHandle
     ) -> None:
         try:
-            await api.patch_node_allocatable_claim_statuses(pod, statuses)
+            told = msgspec.to_builtins(list(statuses))
+            await _patch_pod_status(api, pod.pod, {"nodeAllocatableResourceClaimStatuses": told})
         except Exception as problem:
             what = f"updating pod {pod_key(pod.pod)} NodeAllocatableResourceClaimStatuses"
             raise ClaimWriteError(f"{what}: {problem}") from problem
 
-    async def _until_known(self, claim: ResourceClaim, api: ClaimApi) -> None:
+    async def _until_known(self, claim: ResourceClaim, api: ApiHandle) -> None:
         """Wait for the watch to deliver a new claim; not getting it in time is no failure."""
         left_s = CREATED_TIMEOUT_S
         metadata = claim.metadata
@@ -318,14 +329,14 @@ class ClaimWriter:
             left_s -= CREATED_CHECK_S
         self._claims.assume(claim)
 
-    async def _write(self, claim: ResourceClaim, use: ClaimUse, api: ClaimApi) -> ResourceClaim:
+    async def _write(self, claim: ResourceClaim, use: ClaimUse, api: ApiHandle) -> ResourceClaim:
         async def attempt(current: ResourceClaim) -> ResourceClaim:
             return await self._write_once(current, use, api)
 
         return await _with_retries(claim, attempt, api)
 
     async def _write_once(
-        self, claim: ResourceClaim, use: ClaimUse, api: ClaimApi
+        self, claim: ResourceClaim, use: ClaimUse, api: ApiHandle
     ) -> ResourceClaim:
         key, user, allocation = claim_key(claim), use.user, use.allocation
         if claim.metadata.deletion_timestamp is not None:
@@ -340,15 +351,14 @@ class ClaimWriter:
                 raise ClaimWriteError(f"claim {key} got allocated elsewhere in the meantime")
             kept = protected(claim)
             if kept is not claim:
-                claim = await _said(
-                    api.update_resource_claim(kept), f"add finalizer to claim {key}"
-                )
+                claim = await _said(api.update(kept, base=claim), f"add finalizer to claim {key}")
         what = "allocation and reservation" if allocation is not None else "reservation"
         wanted = reserved(claim, user, allocation, self._clock(), stamped=self._stamped)
-        return await _said(api.update_resource_claim_status(wanted), f"add {what} to claim {key}")
+        writing = api.update(wanted, base=claim, subresource=STATUS)
+        return await _said(writing, f"add {what} to claim {key}")
 
     async def _wait_for_devices(
-        self, claims: list[ResourceClaim], pod: PodInfo, node_name: str, api: ClaimApi
+        self, claims: list[ResourceClaim], pod: PodInfo, node_name: str, api: ApiHandle
     ) -> None:
         timeout_s = self._binding_timeout_s
         if timeout_s is None or not any(waiting_results(claim) for claim in claims):
@@ -383,17 +393,17 @@ class ClaimWriter:
 async def _with_retries(
     claim: ResourceClaim,
     attempt: Callable[[ResourceClaim], Awaitable[ResourceClaim]],
-    api: ClaimApi,
+    api: ApiHandle,
 ) -> ResourceClaim:
     """Try a write; on a conflict read the claim again, up to five tries in all."""
     for tries_left in range(CONFLICT_TRIES - 1, -1, -1):
         try:
             return await attempt(claim)
-        except WriteConflict:
+        except ObjectConflict:
             if not tries_left:
                 raise
         await api.pause(CONFLICT_PAUSE_S)
-        claim = await api.get_resource_claim(claim.metadata.namespace, claim.metadata.name)
+        claim = await api.get(ResourceClaim, claim.metadata.name, claim.metadata.namespace)
     raise AssertionError("the last try returns or raises")
 
 
@@ -401,7 +411,7 @@ async def _said(write: Awaitable[ResourceClaim], what: str) -> ResourceClaim:
     """A write whose failure says what it was for."""
     try:
         return await write
-    except WriteConflict as problem:
-        raise WriteConflict(f"{what}: {problem}") from problem
+    except ObjectConflict as problem:
+        raise ObjectConflict(f"{what}: {problem}") from problem
     except Exception as problem:
         raise ClaimWriteError(f"{what}: {problem}") from problem

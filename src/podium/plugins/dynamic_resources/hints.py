@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from podium.kubernetes.kinds.devices import ResourceClaim
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.pod_info import PodInfo
 from podium.framework.events import Action, Registration, Resource
+from podium.kubernetes.kinds.devices import ResourceClaim
+from podium.kubernetes.kinds.pod import Pod
 from podium.plugins.dynamic_resources.pod_claims import ClaimProblem, FindClaim, claims_of
 
 

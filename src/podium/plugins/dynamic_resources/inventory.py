@@ -12,18 +12,8 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from podium.kubernetes.kinds.devices import (
-    Device,
-    DeviceAttribute,
-    DeviceTaint,
-    DeviceTaintRule,
-    ResourceSlice,
-)
-from podium.kubernetes.rules.field_errors import aggregate
-from podium.kubernetes.rules.node_affinity import NodeTerm, parse_node_selector
-from podium.kubernetes.kinds.pod import NodeSelector
-from podium.kubernetes.rules.quantity import nano
-from podium.cel import (
+from podium.cluster.catalog import Catalog
+from podium.kubernetes.cel import (
     COST_LIMIT,
     CelError,
     CompileError,
@@ -31,7 +21,17 @@ from podium.cel import (
     compile_selector,
     device_view,
 )
-from podium.cluster.catalog import Catalog
+from podium.kubernetes.kinds.devices import (
+    Device,
+    DeviceAttribute,
+    DeviceTaint,
+    DeviceTaintRule,
+    ResourceSlice,
+)
+from podium.kubernetes.kinds.pod import NodeSelector
+from podium.kubernetes.rules.field_errors import aggregate
+from podium.kubernetes.rules.node_affinity import NodeTerm, parse_node_selector
+from podium.kubernetes.rules.quantity import nano
 from podium.plugins.dynamic_resources.capacity import CapacityRule, rules_of
 from podium.plugins.dynamic_resources.search_budget import SearchBudget
 from podium.plugins.dynamic_resources.taint_rules import with_rules

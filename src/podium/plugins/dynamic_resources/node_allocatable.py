@@ -4,8 +4,8 @@ A device may stand for cpu, memory and the like that its node also lists as allo
 (DRANodeAllocatableResources): whoever gets the device gets those resources with it, beside what
 its containers request. The check is made here and not by NodeResourcesFit, because only the search
 knows which devices a node would give. What is taken is told in the pod's status, and from there on
-it counts with the pod (`api/requests.py`); so a claim of this kind is for one pod only. Rejections
-for want of room can be resolved by preemption, unlike others of this plugin. Source:
+it counts with the pod (`rules/requests.py`); so a claim of this kind is for one pod only.
+Rejections for want of room can be resolved by preemption, unlike others of this plugin. Source:
 `pkg/scheduler/framework/plugins/dynamicresources/nodeallocatabledynamicresources.go`.
 
 Worked example: two devices with {cpu: {allocationMultiplier: 4}} are 8 cpus; one with {memory:
@@ -15,6 +15,9 @@ Worked example: two devices with {cpu: {allocationMultiplier: 4}} are 8 cpus; on
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from podium.cluster.nodes import NodeTable
+from podium.cluster.usage import Usage
+from podium.framework.status import Status, error, unresolvable, unschedulable
 from podium.kubernetes.kinds.devices import (
     AllocationResult,
     DeviceRequestAllocationResult,
@@ -32,9 +35,6 @@ from podium.kubernetes.rules.requests import (
     pod_requests,
     to_vector,
 )
-from podium.cluster.nodes import NodeTable
-from podium.cluster.usage import Usage
-from podium.framework.status import Status, error, unresolvable, unschedulable
 from podium.plugins.dynamic_resources.inventory import Inventory
 from podium.plugins.dynamic_resources.pod_claims import claim_key
 

@@ -13,13 +13,13 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from podium.kubernetes.kinds.devices import AllocationResult, ResourceClaim
 from podium.cluster.growth import Ints, Mask, Rows, count_of, indices
 from podium.cluster.node_matching import terms_mask
 from podium.cluster.nodes import NodeTable
 from podium.framework.cycle import Cycle
 from podium.framework.status import Status, error, unresolvable
 from podium.framework.verdict import Verdict, choosing
+from podium.kubernetes.kinds.devices import AllocationResult, ResourceClaim
 from podium.plugins.dynamic_resources.allocator import Allocator, NoDevices, Solution
 from podium.plugins.dynamic_resources.attempt_state import ClaimsState, ExtendedClaim, Task
 from podium.plugins.dynamic_resources.binding_conditions import (

@@ -4,10 +4,10 @@ import hashlib
 
 from msgspec.structs import replace
 
-from podium.kubernetes.kinds.devices import AllocationResult, ResourceClaim
-from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.pod import Pod
 from podium.cluster.pod_info import PodInfo
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.devices import AllocationResult, ResourceClaim
+from podium.kubernetes.kinds.pod import Pod
 from podium.plugins.dynamic_resources.attempt_state import ClaimsState
 from podium.plugins.dynamic_resources.claim_writing import (
     is_granted,

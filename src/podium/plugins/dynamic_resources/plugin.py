@@ -12,8 +12,6 @@ from types import MappingProxyType
 
 import numpy as np
 
-from podium.kubernetes.kinds.devices import DeviceClass, ResourceClaim
-from podium.golang.json_values import JsonObject
 from podium.cluster.growth import Ints, Rows, count_of
 from podium.cluster.pod_group_state import (
     PodGroupMissing,
@@ -27,7 +25,7 @@ from podium.config.plugin_args import (
     DynamicResourcesArgs,
     waits_for_binding_conditions,
 )
-from podium.framework.api_handle import ApiHandle
+from podium.framework.api_handle import ApiHandle, ObjectConflict
 from podium.framework.cycle import Cycle, StateMissing
 from podium.framework.dependence import Dependence
 from podium.framework.diagnosis import Diagnosis
@@ -48,17 +46,17 @@ from podium.framework.points import (
 from podium.framework.scoring import default_normalize
 from podium.framework.status import SKIP, Code, Status, error
 from podium.framework.verdict import Verdict
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.devices import DeviceClass, ResourceClaim
 from podium.plugins.dynamic_resources.attempt_state import ClaimsState, Reservation
 from podium.plugins.dynamic_resources.claim_state import ClaimState
 from podium.plugins.dynamic_resources.claim_writing import (
-    ClaimApi,
     ClaimWriteError,
     ClaimWriter,
     ClearClaimStatuses,
     Deallocate,
     DeleteClaim,
     ReleaseReservation,
-    WriteConflict,
 )
 from podium.plugins.dynamic_resources.device_strategy import MAX_POINTS, DeviceStrategy
 from podium.plugins.dynamic_resources.extended_resources import IN_MEMORY_NAME
@@ -337,7 +335,7 @@ class DynamicResources(
                 self._claims.restore(created)
                 cycle.writes.append(DeleteClaim(created))
         if held.statuses:
-            cycle.writes.append(ClearClaimStatuses())
+            cycle.writes.append(ClearClaimStatuses(pod))
         state.reservation = None
 
     def reserved(self, cycle: Cycle) -> JsonObject:
@@ -368,11 +366,9 @@ class DynamicResources(
         state = cycle.read(self.name, ClaimsState)
         if state.empty:
             return None
-        if not isinstance(api, ClaimApi):
-            return error("the API handle cannot write resource claims")
         try:
             await self._writer.bind(cycle.pod, state, node_name, api)
-        except (ClaimWriteError, WriteConflict) as problem:
+        except (ClaimWriteError, ObjectConflict) as problem:
             return error(str(problem))
         return None
 

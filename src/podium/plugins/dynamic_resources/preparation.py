@@ -2,13 +2,13 @@
 
 from collections.abc import Container, Iterator, Mapping
 
-from podium.kubernetes.kinds.devices import AllocationResult, DeviceRequest, ResourceClaim
-from podium.kubernetes.rules.node_affinity import NodeSelectorError, NodeTerm, parse_node_selector
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.cluster.catalog import Catalog
 from podium.cluster.pod_group_state import PodGroupMissing, pod_group
 from podium.framework.status import Status, error, unresolvable
+from podium.kubernetes.kinds.devices import AllocationResult, DeviceRequest, ResourceClaim
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.pod_groups import PodGroup
+from podium.kubernetes.rules.node_affinity import NodeSelectorError, NodeTerm, parse_node_selector
 from podium.plugins.dynamic_resources.attempt_state import ClaimsState, ExtendedClaim, PodClaim
 from podium.plugins.dynamic_resources.claim_state import ClaimState
 from podium.plugins.dynamic_resources.extended_resources import claim_in_memory, extended_requests

@@ -9,9 +9,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from podium.kubernetes.kinds.devices import DeviceClass
 from podium.cluster.growth import Ints
 from podium.cluster.state import Cluster
+from podium.kubernetes.kinds.devices import DeviceClass
 from podium.plugins.dynamic_resources.claim_state import ClaimState, PoolId
 from podium.plugins.dynamic_resources.inventory import (
     DEFAULT_RULES,

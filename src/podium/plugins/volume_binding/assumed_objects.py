@@ -9,8 +9,8 @@ shows something newer, that is the truth and the copy is forgotten.
 from collections.abc import Collection
 from typing import Generic, NamedTuple, TypeVar
 
-from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
 from podium.cluster.catalog import Catalog, object_key
+from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
 
 T = TypeVar("T", PersistentVolume, PersistentVolumeClaim)
 

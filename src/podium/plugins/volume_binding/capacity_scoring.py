@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from podium.kubernetes.rules.quantity import value
-from podium.kubernetes.kinds.storage import PersistentVolume
 from podium.cluster.growth import Ints, Mask, Rows, count_of
 from podium.config.plugin_args import UtilizationShapePoint
 from podium.framework.scoring import MAX_SCORE
+from podium.kubernetes.kinds.storage import PersistentVolume
+from podium.kubernetes.rules.quantity import value
 from podium.plugins.resource_allocation import curve
 from podium.plugins.volume_binding.findings import Findings
 from podium.plugins.volume_binding.node_reach import NONE

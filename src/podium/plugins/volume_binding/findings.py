@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from podium.kubernetes.kinds.storage import CSIStorageCapacity, PersistentVolumeClaim
 from podium.cluster.growth import Codes, Ints, Mask, Rows
 from podium.framework.status import Status, error, unresolvable
 from podium.framework.verdict import Verdict
+from podium.kubernetes.kinds.storage import CSIStorageCapacity, PersistentVolumeClaim
 from podium.plugins.volume_binding.node_reach import NONE
 from podium.plugins.volume_binding.pod_volumes import PodVolumes, Provision, StaticBinding
 from podium.plugins.volume_binding.volume_index import IndexedVolume

@@ -1,5 +1,7 @@
 """Which events may let a pod through that VolumeBinding has rejected."""
 
+from podium.cluster.pod_info import PodInfo
+from podium.framework.events import Action, Registration, Resource
 from podium.kubernetes.kinds.storage import (
     CSIDriver,
     CSINode,
@@ -7,8 +9,6 @@ from podium.kubernetes.kinds.storage import (
     PersistentVolumeClaim,
     StorageClass,
 )
-from podium.cluster.pod_info import PodInfo
-from podium.framework.events import Action, Registration, Resource
 from podium.plugins.csi_nodes import MIGRATED_PLUGINS
 from podium.plugins.pod_claims import uses_claim
 from podium.plugins.volume_binding.provisioning import volume_limit

@@ -11,12 +11,12 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from podium.kubernetes.rules.labels import IN, Requirement
-from podium.kubernetes.rules.node_affinity import NodeTerm
 from podium.cluster.growth import Codes, Ints, Mask, indices
 from podium.cluster.interning import Interner
 from podium.cluster.node_matching import labels_mask
 from podium.cluster.nodes import NodeTable
+from podium.kubernetes.rules.labels import IN, Requirement
+from podium.kubernetes.rules.node_affinity import NodeTerm
 
 RowList = npt.NDArray[np.intp]
 Alternatives = tuple[tuple[Requirement, ...], ...]

@@ -15,15 +15,6 @@ from types import MappingProxyType
 import numpy as np
 from msgspec.structs import replace
 
-from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.storage import (
-    BOUND_BY_CONTROLLER,
-    SELECTED_NODE,
-    ObjectReference,
-    PersistentVolume,
-    PersistentVolumeClaim,
-)
 from podium.cluster.growth import Ints, Rows, count_of
 from podium.framework.api_handle import ApiHandle
 from podium.framework.cycle import Cycle
@@ -41,6 +32,15 @@ from podium.framework.points import (
 )
 from podium.framework.status import SKIP, Status, error, unresolvable
 from podium.framework.verdict import Verdict
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.storage import (
+    BOUND_BY_CONTROLLER,
+    SELECTED_NODE,
+    ObjectReference,
+    PersistentVolume,
+    PersistentVolumeClaim,
+)
 from podium.plugins.pod_claims import (
     claim_not_found,
     claims_of,
@@ -62,7 +62,7 @@ from podium.plugins.volume_binding.pod_volumes import (
     classify,
 )
 from podium.plugins.volume_binding.volume_search import VolumeSearch
-from podium.plugins.volume_binding.volume_writing import VolumeApi, VolumeWriter
+from podium.plugins.volume_binding.volume_writing import VolumeWriter
 
 UNBOUND_CLAIMS = unresolvable("pod has unbound immediate PersistentVolumeClaims")
 NOTHING_TO_BIND = PreFlight(SKIP, parallel=True)
@@ -241,8 +241,6 @@ class VolumeBinding(
         planned = state.planned.get(node_name)
         if planned is None:
             return error(f'no pod volumes found for node "{node_name}"')
-        if not isinstance(api, VolumeApi):
-            return error("the API handle cannot write volumes and claims")
         await self._writer.bind(cycle.pod, node_name, planned, api)
         return None
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from podium.cluster.catalog import Catalog, object_key
 from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.rules.quantity import nano, value
 from podium.kubernetes.kinds.storage import (
     BIND_COMPLETED,
     SELECTED_NODE,
@@ -12,7 +12,7 @@ from podium.kubernetes.kinds.storage import (
     PersistentVolumeClaim,
     StorageClass,
 )
-from podium.cluster.catalog import Catalog, object_key
+from podium.kubernetes.rules.quantity import nano, value
 from podium.plugins.pod_claims import (
     PodClaim,
     claims_of,

@@ -11,11 +11,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from podium.kubernetes.rules.labels import IN, Requirement, SelectorError, requirement_problems, selector_of
-from podium.kubernetes.rules.quantity import value
-from podium.kubernetes.kinds.storage import CSIDriver, CSIStorageCapacity, StorageClass, TopologySelectorTerm
 from podium.cluster.catalog import Catalog
 from podium.cluster.growth import Ints
+from podium.kubernetes.kinds.storage import (
+    CSIDriver,
+    CSIStorageCapacity,
+    StorageClass,
+    TopologySelectorTerm,
+)
+from podium.kubernetes.rules.labels import (
+    IN,
+    Requirement,
+    SelectorError,
+    requirement_problems,
+    selector_of,
+)
+from podium.kubernetes.rules.quantity import value
 from podium.plugins.volume_binding.node_reach import EVERYWHERE, NodeReach
 
 NO_PROVISIONER = frozenset({"", "kubernetes.io/no-provisioner"})

@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from podium.kubernetes.rules.labels import Selector, selector_of
-from podium.kubernetes.rules.node_affinity import parse_node_selector
-from podium.kubernetes.rules.quantity import nano
-from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
 from podium.cluster.catalog import Catalog
 from podium.cluster.growth import Ints
 from podium.cluster.interning import Interner
+from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
+from podium.kubernetes.rules.labels import Selector, selector_of
+from podium.kubernetes.rules.node_affinity import parse_node_selector
+from podium.kubernetes.rules.quantity import nano
 from podium.plugins.pod_claims import class_of_claim, class_of_volume
 from podium.plugins.volume_binding.assumed_objects import AssumedObjects
 from podium.plugins.volume_binding.node_reach import NodeReach

@@ -12,12 +12,12 @@ from typing import Final
 
 import numpy as np
 
-from podium.kubernetes.rules.labels import SelectorError
-from podium.kubernetes.rules.node_affinity import parse_node_selector
-from podium.kubernetes.kinds.pod import NodeSelector
-from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from podium.cluster.growth import Codes, Ints, Mask
 from podium.cluster.state import Cluster
+from podium.kubernetes.kinds.pod import NodeSelector
+from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
+from podium.kubernetes.rules.labels import SelectorError
+from podium.kubernetes.rules.node_affinity import parse_node_selector
 from podium.plugins.csi_nodes import CsiNodeColumns
 from podium.plugins.csi_translation import TranslationError, in_tree_plugin, translated_affinity
 from podium.plugins.pod_claims import class_of_claim

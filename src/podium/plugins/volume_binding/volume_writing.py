@@ -6,13 +6,12 @@ until every claim is bound, something has gone wrong, or the time is up. Nothing
 is taken back: the next attempt finds it (plugins spec 4.10).
 """
 
-from typing import Protocol, runtime_checkable
-
-from podium.kubernetes.rules.field_errors import aggregate
-from podium.kubernetes.rules.node_affinity import parse_node_selector
-from podium.kubernetes.kinds.storage import CSINode, PersistentVolume, PersistentVolumeClaim
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
+from podium.framework.api_handle import ApiHandle
+from podium.kubernetes.kinds.storage import CSINode, PersistentVolume, PersistentVolumeClaim
+from podium.kubernetes.rules.field_errors import aggregate
+from podium.kubernetes.rules.node_affinity import parse_node_selector
 from podium.plugins.csi_nodes import migrated_plugins
 from podium.plugins.csi_translation import TranslationError, in_tree_plugin, translated_affinity
 from podium.plugins.volume_binding.assumed_objects import AssumedObjects, not_found
@@ -28,28 +27,6 @@ from podium.plugins.volume_binding.pod_volumes import (
 CHECK_INTERVAL_S = 1.0
 TIMED_OUT = "context deadline exceeded"
 NO_MATCHING_TERM = "no matching NodeSelectorTerms"
-
-
-@runtime_checkable
-class VolumeApi(Protocol):
-    """What PreBind needs of the driver's API handle.
-
-    Objects hold only the fields that scheduling reads, so a write means these fields: a driver
-    puts them into the object it stores. It must refuse a write for an object that has moved past
-    the given resourceVersion, and returns what is stored afterwards.
-    """
-
-    async def update_volume(self, volume: PersistentVolume) -> PersistentVolume:
-        """Write `spec.claimRef` and the annotations."""
-        ...
-
-    async def update_claim(self, claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
-        """Write the annotations."""
-        ...
-
-    async def pause(self, seconds: float) -> None:
-        """Let time pass."""
-        ...
 
 
 class BindingFailure(Exception):
@@ -69,7 +46,7 @@ class VolumeWriter:
         self._claims = claims
         self._timeout_s = timeout_s
 
-    async def bind(self, pod: PodInfo, node_name: str, planned: PodVolumes, api: VolumeApi) -> None:
+    async def bind(self, pod: PodInfo, node_name: str, planned: PodVolumes, api: ApiHandle) -> None:
         """Write the plan and wait for it to come true; raises when it cannot."""
         await self._write(planned, api)
         left_s = self._timeout_s
@@ -84,16 +61,18 @@ class VolumeWriter:
         await api.pause(left_s)
         raise BindingFailure(f"binding volumes: {TIMED_OUT}")
 
-    async def _write(self, planned: PodVolumes, api: VolumeApi) -> None:
+    async def _write(self, planned: PodVolumes, api: ApiHandle) -> None:
         bindings, provisions = planned.bindings, planned.provisions
         written_bindings = written_provisions = 0
         try:
             for number, binding in enumerate(bindings):
-                stored = await api.update_volume(binding.volume)
+                base = self._volumes.stored(binding.volume.metadata.name)
+                stored = await api.update(binding.volume, base=base)
                 bindings[number] = StaticBinding(binding.claim, stored)
                 written_bindings += 1
             for number, provision in enumerate(provisions):
-                renewed = await api.update_claim(provision.claim)
+                claimed = self._claims.stored(claim_key(provision.claim))
+                renewed = await api.update(provision.claim, base=claimed)
                 provisions[number] = Provision(renewed, provision.capacity)
                 written_provisions += 1
         finally:

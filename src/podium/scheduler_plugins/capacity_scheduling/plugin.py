@@ -9,10 +9,10 @@ nothing to do, since an assumed pod counts already (`quota_usage.py`).
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
-from podium.kubernetes.kinds.elastic_quota import ElasticQuota
-from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.framework.points import Arguments, GroupTrial
 from podium.framework.refusal_cause import RefusalCause
+from podium.kubernetes.kinds.elastic_quota import ElasticQuota
+from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.plugin import (
     SKIP,
     Action,

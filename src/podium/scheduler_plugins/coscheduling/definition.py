@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from podium.kubernetes.kinds.coscheduling import SchedulingSigsPodGroup, SchedulingXPodGroup
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.coscheduling import SchedulingSigsPodGroup, SchedulingXPodGroup
 from podium.plugin import WatchedKind
 from podium.scheduler_plugins.custom_kinds import QUANTITIES
 

@@ -13,8 +13,8 @@ tried as soon as it is over.
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from podium.kubernetes.kinds.coscheduling import CoschedulingPodGroup
 from podium.golang.durations import Duration
+from podium.kubernetes.kinds.coscheduling import CoschedulingPodGroup
 from podium.plugin import (
     Action,
     ApiHandle,

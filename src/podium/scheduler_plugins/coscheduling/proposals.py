@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from podium.golang.errors import closest
 from podium.kubernetes.kinds.coscheduling import (
     POD_GROUP_LABEL,
     CoschedulingPodGroupSpec,
     SchedulingXPodGroup,
     pod_group_name,
 )
-from podium.golang.errors import closest
 from podium.kubernetes.kinds.meta import ObjectMeta
 from podium.plugin import ChangeKind, Handle, Pod, ProposedChange
 

@@ -6,7 +6,7 @@ pod is not bound after all.
 
 from collections.abc import Callable, Mapping
 from itertools import chain
-from typing import Final
+from typing import Final, assert_never
 
 from podium.gpu.dialects.dialect import Dialect, PodWrite
 from podium.gpu.dialects.node_lock import (
@@ -59,16 +59,18 @@ async def lock_node(
         node = await api.get(Node, node_name)
         answer = acquire_lock(rule, node, pod, clock(), pod_exists)
         match answer:
-            case LockGranted(value=None):
-                return node.metadata.annotation(rule.key)
-            case LockGranted(value=str(value)):
+            case LockGranted():
+                if answer.value is None:
+                    return node.metadata.annotation(rule.key)
                 try:
-                    await _annotate(api, node, {rule.key: value})
+                    await _annotate(api, node, {rule.key: answer.value})
                 except ObjectConflict:
                     continue
-                return value
+                return answer.value
             case LockHeld():
                 refused = answer.message
+            case _:
+                assert_never(answer)
     return error(refused)
 
 

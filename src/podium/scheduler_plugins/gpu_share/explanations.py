@@ -5,9 +5,6 @@ from collections.abc import Callable, Iterator, Sequence
 from msgspec.structs import replace
 
 from podium.golang.arithmetic import parse_int
-from podium.kubernetes.kinds.meta import Quantity, ResourceList
-from podium.kubernetes.kinds.pod import Container, Pod
-from podium.kubernetes.rules.requests import CPU, MEMORY
 from podium.gpu.allocations import NOTHING_CHARGED, Charged
 from podium.gpu.card_rules import Facts, set_needs
 from podium.gpu.card_table import REASONS, CardTable
@@ -18,6 +15,9 @@ from podium.gpu.namespace_use import NamespaceUse
 from podium.gpu.quota import QuotaLeft
 from podium.gpu.reasons import Reason
 from podium.gpu.requests import ContainerRequest, PodRequest, starting_order
+from podium.kubernetes.kinds.meta import Quantity, ResourceList
+from podium.kubernetes.kinds.pod import Container, Pod
+from podium.kubernetes.rules.requests import CPU, MEMORY
 from podium.plugin import ChangeKind, ProposedChange, RefusalCause
 
 

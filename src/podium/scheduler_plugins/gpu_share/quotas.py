@@ -30,10 +30,10 @@ from podium.gpu.quota import (
 )
 from podium.gpu.requests import PodRequest
 from podium.gpu.resource_quotas import hard_amounts
+from podium.kubernetes.rules.quotas import ResourceQuota
 from podium.plugin import Handle, Ints, PodInfo, ValueSource, WatchedKind
 from podium.scheduler_plugins.gpu_share.arguments import GPUShareArgs, QuotaSettings
 from podium.scheduler_plugins.gpu_share.config_maps import ConfigMapSource
-from podium.kubernetes.rules.quotas import ResourceQuota
 
 Document = Mapping[str, NamespaceQuota]
 RESOURCE_QUOTAS: Final = WatchedKind(ResourceQuota, "resourcequotas", optional=True)

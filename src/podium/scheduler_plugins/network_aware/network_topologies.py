@@ -9,9 +9,9 @@ from typing import Final, Literal
 
 from msgspec import field
 
+from podium.framework.watched_kind import WatchedKind
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.meta import KubeStruct, Quantity
-from podium.framework.watched_kind import WatchedKind
 from podium.plugin import KubeObject
 from podium.scheduler_plugins.custom_kinds import (
     NUMBER,

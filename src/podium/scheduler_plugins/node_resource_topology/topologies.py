@@ -8,10 +8,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
+from podium.framework.watched_kind import WatchedKind
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.meta import KubeStruct, Quantity
 from podium.kubernetes.rules.quantity import milli_value, value
-from podium.framework.watched_kind import WatchedKind
 from podium.plugin import KubeObject
 from podium.scheduler_plugins.custom_kinds import (
     NUMBER,

@@ -15,8 +15,8 @@ from typing import Annotated, Final, Literal
 import numpy as np
 from msgspec import Meta
 
-from podium.golang.durations import Duration
 from podium.framework.handle import Handle
+from podium.golang.durations import Duration
 from podium.plugin import Cycle, Dependence, Ints, Rows, ScorePlugin, Source, SourceColumn
 from podium.scheduler_plugins.prometheus.arguments import (
     NEUTRAL_SCORE,

@@ -5,9 +5,9 @@ those that change are sent.
 """
 
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.controllers.objects import condition_of
 from podium.kubernetes.kinds.meta import Condition
 from podium.kubernetes.rules.moment import Moment
-from podium.kubernetes.controllers.objects import condition_of
 
 
 def changed_condition(

@@ -9,11 +9,31 @@ from datetime import UTC, datetime, tzinfo
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from podium.golang.json_values import JsonObject
-from podium.kubernetes.rules.timestamps import seconds_of
 from podium.client import PatchType
 from podium.client.api_errors import ApiError
 from podium.client.resources import CRON_JOBS, JOBS
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.controllers.cron_jobs import (
+    CRON_JOB,
+    SCHEDULED_AT,
+    CronJob,
+    due_at,
+    is_too_late,
+    job_name,
+    job_of,
+    next_look,
+    timestamp_of,
+)
+from podium.kubernetes.controllers.jobs import JOB
+from podium.kubernetes.controllers.workloads import Job
+from podium.kubernetes.rules.cron_schedule import (
+    Schedule,
+    ScheduleError,
+    parse_schedule,
+    split_zone,
+)
+from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.timestamps import seconds_of
 from podium.simulated_cluster.actions import (
     NOTHING,
     Action,
@@ -27,21 +47,6 @@ from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.controllers.object_events import event_about
 from podium.simulated_cluster.controllers.ownership import wake_owners
 from podium.simulated_cluster.informers import Informers
-from podium.kubernetes.controllers.cron_jobs import (
-    CRON_JOB,
-    SCHEDULED_AT,
-    CronJob,
-    due_at,
-    is_too_late,
-    job_name,
-    job_of,
-    next_look,
-    timestamp_of,
-)
-from podium.kubernetes.rules.cron_schedule import Schedule, ScheduleError, parse_schedule, split_zone
-from podium.kubernetes.controllers.jobs import JOB
-from podium.kubernetes.controllers.workloads import Job
-from podium.kubernetes.rules.moment import Moment
 
 Zones = Callable[[str], tzinfo | None]
 _FAR_FUTURE: Final = float("inf")

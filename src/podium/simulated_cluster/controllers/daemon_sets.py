@@ -8,23 +8,33 @@ not made. Pods that have failed, or that are on nodes where they have no place a
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from podium.golang.errors import ObjectError
-from podium.golang.json_values import JsonObject
 from podium.client.api_errors import ApiError
 from podium.client.resources import DAEMON_SETS, PODS
+from podium.golang.errors import ObjectError
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.controllers.availability import availability, is_available, scaled
+from podium.kubernetes.controllers.daemons import DAEMON_SET, DaemonTemplate
+from podium.kubernetes.controllers.nodes import Node
+from podium.kubernetes.controllers.objects import selector_or_nothing
+from podium.kubernetes.controllers.pod_templates import REVISION_HASH
+from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.controllers.workloads import (
+    ControllerRevision,
+    DaemonSet,
+    RollingUpdate,
+)
+from podium.kubernetes.rules.moment import Moment
 from podium.simulated_cluster.actions import (
     NOTHING,
     Action,
     Create,
     Plan,
     delete,
-    find_creation,
     reported,
     status_patch,
-    without_creations,
 )
 from podium.simulated_cluster.control import Wake
-from podium.simulated_cluster.controllers.object_events import event_about
+from podium.simulated_cluster.controllers.object_events import plan_without_pods
 from podium.simulated_cluster.controllers.ownership import (
     possible_pods,
     settle_ownership,
@@ -32,18 +42,6 @@ from podium.simulated_cluster.controllers.ownership import (
 )
 from podium.simulated_cluster.controllers.revisions import possible_revisions, settle_revisions
 from podium.simulated_cluster.informers import Informers
-from podium.kubernetes.controllers.availability import availability, is_available, scaled
-from podium.kubernetes.controllers.daemons import DAEMON_SET, DaemonTemplate
-from podium.kubernetes.controllers.workloads import (
-    ControllerRevision,
-    DaemonSet,
-    RollingUpdate,
-)
-from podium.kubernetes.rules.moment import Moment
-from podium.kubernetes.controllers.nodes import Node
-from podium.kubernetes.controllers.objects import selector_or_nothing
-from podium.kubernetes.controllers.pod_templates import REVISION_HASH
-from podium.kubernetes.controllers.pods import Pod
 
 _COMPONENT: Final = "daemonset-controller"
 
@@ -224,12 +222,9 @@ class DaemonSets:
     def plan_after_failure(self, key: tuple[str, str], problem: ApiError, moment: Moment) -> Plan:
         """What needs no new pods, the status included, is done all the same."""
         daemons = self._sets.find(key)
-        plan = self.plan(key, moment)
-        if daemons is None or find_creation(plan, PODS) is None:
+        if daemons is None:
             return NOTHING
-        told = f"Error creating: {problem}"
-        event = event_about(daemons, _COMPONENT, "Warning", "FailedCreate", told, moment)
-        return Plan([*without_creations(plan), event])
+        return plan_without_pods(daemons, self.plan(key, moment), _COMPONENT, problem, moment)
 
 
 def _as_seen(node: Node) -> object:

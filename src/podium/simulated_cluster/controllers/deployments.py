@@ -7,10 +7,26 @@ new template: it is spread over the sets that have pods, and then the roll-out g
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from podium.golang.arithmetic import parse_int
-from podium.kubernetes.kinds.meta import KubeObject
 from podium.client.api_errors import ApiError
 from podium.client.resources import DEPLOYMENTS, REPLICA_SETS
+from podium.golang.arithmetic import parse_int
+from podium.kubernetes.controllers.objects import selector_or_nothing
+from podium.kubernetes.controllers.pod_templates import (
+    DEPLOYMENT,
+    TEMPLATE_HASH,
+    canonical,
+    replica_set_of,
+)
+from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.controllers.proportional_scaling import (
+    is_resized,
+    proportional_sizes,
+    size_marks,
+)
+from podium.kubernetes.controllers.rollout import new_replicas, old_replicas
+from podium.kubernetes.controllers.workloads import Deployment, PodTemplate, ReplicaSet
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.rules.moment import Moment
 from podium.simulated_cluster.actions import (
     NOTHING,
     Action,
@@ -30,13 +46,6 @@ from podium.simulated_cluster.controllers.deployment_status import (
 from podium.simulated_cluster.controllers.object_events import event_about
 from podium.simulated_cluster.controllers.ownership import settle_ownership, wake_owners
 from podium.simulated_cluster.informers import Informers
-from podium.kubernetes.controllers.workloads import Deployment, PodTemplate, ReplicaSet
-from podium.kubernetes.rules.moment import Moment
-from podium.kubernetes.controllers.objects import selector_or_nothing
-from podium.kubernetes.controllers.pod_templates import DEPLOYMENT, TEMPLATE_HASH, canonical, replica_set_of
-from podium.kubernetes.controllers.pods import Pod
-from podium.kubernetes.controllers.proportional_scaling import is_resized, proportional_sizes, size_marks
-from podium.kubernetes.controllers.rollout import new_replicas, old_replicas
 
 REVISION: Final = "deployment.kubernetes.io/revision"
 _HISTORY: Final = 10

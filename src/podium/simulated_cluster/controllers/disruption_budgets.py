@@ -8,19 +8,19 @@ does not count as healthy until it is gone, or has not gone within two minutes
 from collections.abc import Sequence
 from typing import Final
 
+from podium.client.resources import POD_DISRUPTION_BUDGETS
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.controllers.objects import selector_or_nothing
+from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.kinds.meta import OwnerReference
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
-from podium.client.resources import POD_DISRUPTION_BUDGETS
+from podium.kubernetes.rules.disruptions import Scale, count_disruptions
+from podium.kubernetes.rules.moment import Moment
 from podium.simulated_cluster.actions import NOTHING, Plan, reported, sooner, status_patch
 from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.controllers.conditions import changed_condition
 from podium.simulated_cluster.controllers.ownership import wake_changed
 from podium.simulated_cluster.informers import Informers
-from podium.kubernetes.rules.disruptions import Scale, count_disruptions
-from podium.kubernetes.rules.moment import Moment
-from podium.kubernetes.controllers.objects import selector_or_nothing
-from podium.kubernetes.controllers.pods import Pod
 
 _BELIEVED_S: Final = 120.0
 

@@ -1,5 +1,5 @@
 """ElasticQuotas: their status says what running pods of their namespace request
-(`workloads/elastic_quotas.py`).
+(`kubernetes/controllers/elastic_quotas.py`).
 
 The kind is a custom resource, so this controller wakes up when the server begins to serve it. A
 namespace has one quota; of several the oldest is kept, and the others are left alone.
@@ -10,18 +10,18 @@ from typing import Any, Final
 
 import msgspec
 
-from podium.kubernetes.kinds.elastic_quota import ElasticQuota
-from podium.kubernetes.kinds.meta import Quantity
-from podium.kubernetes.rules.quantity import nano
 from podium.client import PatchType
 from podium.client.resources import ELASTIC_QUOTAS
+from podium.kubernetes.controllers.elastic_quotas import SYNCED, elastic_quota_used
+from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.kinds.elastic_quota import ElasticQuota
+from podium.kubernetes.kinds.meta import Quantity
+from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.quantity import nano
 from podium.simulated_cluster.actions import NOTHING, Plan, status_patch
 from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.controllers.object_events import event_about
 from podium.simulated_cluster.informers import Informers
-from podium.kubernetes.controllers.elastic_quotas import SYNCED, elastic_quota_used
-from podium.kubernetes.rules.moment import Moment
-from podium.kubernetes.controllers.pods import Pod
 
 _COMPONENT: Final = "ElasticQuotaController"
 

@@ -7,12 +7,8 @@ made. A service without endpoints has one empty slice (`staging/src/k8s.io/endpo
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from podium.golang.json_values import JsonObject
 from podium.client.resources import ENDPOINT_SLICES
-from podium.simulated_cluster.actions import NOTHING, Action, Create, Patch, Plan, delete
-from podium.simulated_cluster.control import Wake
-from podium.simulated_cluster.controllers.endpoints import selected_pods, wake_services
-from podium.simulated_cluster.informers import Informers
+from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.endpoints import (
     HEADLESS,
     SERVICE_NAME,
@@ -25,10 +21,14 @@ from podium.kubernetes.controllers.endpoints import (
     slice_endpoint,
     slice_ports,
 )
-from podium.kubernetes.rules.moment import Moment
 from podium.kubernetes.controllers.objects import Kind, owner_reference
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.services import Service
+from podium.kubernetes.rules.moment import Moment
+from podium.simulated_cluster.actions import NOTHING, Action, Create, Patch, Plan, delete
+from podium.simulated_cluster.control import Wake
+from podium.simulated_cluster.controllers.endpoints import selected_pods, wake_services
+from podium.simulated_cluster.informers import Informers
 
 SERVICE: Final = Kind("v1", "Service")
 MAX_ENDPOINTS: Final = 100

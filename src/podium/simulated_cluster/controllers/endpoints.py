@@ -3,11 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
-from podium.golang.json_values import JsonObject
 from podium.client.resources import ENDPOINTS
-from podium.simulated_cluster.actions import NOTHING, Create, Patch, Plan, delete
-from podium.simulated_cluster.control import Wake
-from podium.simulated_cluster.informers import Informers
+from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.endpoints import (
     HEADLESS,
     Endpoints,
@@ -16,9 +13,12 @@ from podium.kubernetes.controllers.endpoints import (
     is_selected,
     truncate_subsets,
 )
-from podium.kubernetes.rules.moment import Moment
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.services import Service
+from podium.kubernetes.rules.moment import Moment
+from podium.simulated_cluster.actions import NOTHING, Create, Patch, Plan, delete
+from podium.simulated_cluster.control import Wake
+from podium.simulated_cluster.informers import Informers
 
 _MANAGED_BY: Final = {"endpoints.kubernetes.io/managed-by": "endpoint-controller"}
 _OVER_CAPACITY: Final = "endpoints.kubernetes.io/over-capacity"

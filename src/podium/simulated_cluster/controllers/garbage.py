@@ -9,11 +9,11 @@ An owner that is not known here is looked up before it is believed to be gone
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.meta import KubeObject, ObjectMeta, OwnerReference
 from podium.client import KubeClient, ResourceType
 from podium.client.api_errors import NotFound
 from podium.client.watching import head_of
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.meta import KubeObject, ObjectMeta, OwnerReference
 from podium.simulated_cluster.actions import Action, delete, metadata_patch, without_finalizer
 from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.informers import Informers

@@ -8,19 +8,26 @@ carried out (`pkg/controller/job`).
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from podium.golang.json_values import JsonObject
 from podium.client.api_errors import ApiError
 from podium.client.resources import JOBS, PODS
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.controllers import job_indexes
+from podium.kubernetes.controllers.job_policies import match_failure
+from podium.kubernetes.controllers.jobs import JOB, job_pod, wanted_pods
+from podium.kubernetes.controllers.objects import is_true, selector_or_nothing
+from podium.kubernetes.controllers.pods import Pod, ended_at
+from podium.kubernetes.controllers.scale_down import least_missed
+from podium.kubernetes.controllers.workloads import Job
+from podium.kubernetes.rules.index_ranges import read_indexes
+from podium.kubernetes.rules.moment import Moment
 from podium.simulated_cluster.actions import (
     NOTHING,
     Action,
     Create,
     Plan,
     delete,
-    find_creation,
     sooner,
     status_patch,
-    without_creations,
     without_finalizer,
 )
 from podium.simulated_cluster.control import Wake
@@ -29,22 +36,13 @@ from podium.simulated_cluster.controllers.conditions import changed_condition
 from podium.simulated_cluster.controllers.job_counting import TRACKING, has_failed, is_tracked
 from podium.simulated_cluster.controllers.job_status import Situation, job_status, reported_status
 from podium.simulated_cluster.controllers.job_verdicts import Verdict, find_verdict
-from podium.simulated_cluster.controllers.object_events import event_about
+from podium.simulated_cluster.controllers.object_events import plan_without_pods
 from podium.simulated_cluster.controllers.ownership import (
     possible_pods,
     settle_ownership,
     wake_owners,
 )
 from podium.simulated_cluster.informers import Informers
-from podium.kubernetes.controllers import job_indexes
-from podium.kubernetes.rules.index_ranges import read_indexes
-from podium.kubernetes.controllers.job_policies import match_failure
-from podium.kubernetes.controllers.jobs import JOB, job_pod, wanted_pods
-from podium.kubernetes.controllers.workloads import Job
-from podium.kubernetes.rules.moment import Moment
-from podium.kubernetes.controllers.objects import is_true, selector_or_nothing
-from podium.kubernetes.controllers.pods import Pod, ended_at
-from podium.kubernetes.controllers.scale_down import least_missed
 
 _OWN_CONTROLLER: Final = (None, "", "kubernetes.io/job-controller")
 _FIRST_PAUSE_S: Final = 10.0
@@ -249,12 +247,9 @@ class Jobs:
     def plan_after_failure(self, key: tuple[str, str], problem: ApiError, moment: Moment) -> Plan:
         """Pods that have ended are counted, whether or not others can be made."""
         job = self._jobs.find(key)
-        plan = self.plan(key, moment)
-        if job is None or find_creation(plan, PODS) is None:
+        if job is None:
             return NOTHING
-        told = f"Error creating: {problem}"
-        event = event_about(job, _COMPONENT, "Warning", "FailedCreate", told, moment)
-        return Plan([*without_creations(plan), event])
+        return plan_without_pods(job, self.plan(key, moment), _COMPONENT, problem, moment)
 
 
 def _own_pods(job: Job, candidates: Sequence[Pod]) -> tuple[list[Pod], list[Action]]:

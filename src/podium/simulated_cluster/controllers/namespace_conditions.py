@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from podium.client import ResourceType
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.meta import Condition
-from podium.client import ResourceType
-from podium.simulated_cluster.controllers.conditions import changed_condition
 from podium.kubernetes.rules.moment import Moment
+from podium.simulated_cluster.controllers.conditions import changed_condition
 
 _FAILURE: Final = "NamespaceDeletionContentFailure"
 _REMAINING: Final = "NamespaceContentRemaining"

@@ -6,14 +6,14 @@ Both are made again when somebody deletes them, for as long as their namespace i
 
 from typing import Final
 
-from podium.kubernetes.kinds.meta import KubeObject
 from podium.client.resources import CONFIG_MAPS, SERVICE_ACCOUNTS
+from podium.kubernetes.controllers.workloads import ConfigMap
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.rules.moment import Moment
 from podium.simulated_cluster.actions import NOTHING, Create, Patch, Plan
 from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.store import Store
-from podium.kubernetes.controllers.workloads import ConfigMap
-from podium.kubernetes.rules.moment import Moment
 
 SERVICE_ACCOUNT: Final = "default"
 ROOT_CA: Final = "kube-root-ca.crt"

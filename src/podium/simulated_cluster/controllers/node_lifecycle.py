@@ -11,20 +11,24 @@ The grace is 50 cluster seconds. What counts is when news were seen, not what th
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.meta import Condition
-from podium.kubernetes.kinds.node import Taint
 from podium.client import PatchType
 from podium.client.resources import NODES, PODS
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.controllers.nodes import Lease, Node
+from podium.kubernetes.controllers.objects import condition_of
+from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.kinds.meta import Condition
+from podium.kubernetes.kinds.node import Taint
+from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.node_condition_taints import (
+    CONDITION_KEYS,
+    NOT_READY,
+    condition_taints,
+)
 from podium.simulated_cluster.actions import NOTHING, Action, Patch, Plan, status_patch
 from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.controllers.conditions import changed_condition
 from podium.simulated_cluster.informers import Informers
-from podium.kubernetes.rules.moment import Moment
-from podium.kubernetes.rules.node_condition_taints import CONDITION_KEYS, NOT_READY, condition_taints
-from podium.kubernetes.controllers.nodes import Lease, Node
-from podium.kubernetes.controllers.objects import condition_of
-from podium.kubernetes.controllers.pods import Pod
 
 GRACE_S: Final = 50.0
 LEASE_NAMESPACE: Final = "kube-node-lease"

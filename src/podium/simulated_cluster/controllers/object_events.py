@@ -1,9 +1,17 @@
-"""Events that controllers write about the objects that they keep."""
+"""Events that controllers write about the objects that they keep, and what is done without pods
+that were refused."""
 
+from podium.client.api_errors import ApiError
+from podium.client.resources import EVENTS, PODS
 from podium.kubernetes.kinds.meta import KubeObject
-from podium.client.resources import EVENTS
-from podium.simulated_cluster.actions import Create
 from podium.kubernetes.rules.moment import Moment
+from podium.simulated_cluster.actions import (
+    NOTHING,
+    Create,
+    Plan,
+    find_creation,
+    without_creations,
+)
 
 
 def event_about(
@@ -30,3 +38,15 @@ def event_about(
         "count": 1,
     }
     return Create(EVENTS, metadata.namespace, body)
+
+
+def plan_without_pods(
+    obj: KubeObject, plan: Plan, component: str, problem: ApiError, moment: Moment
+) -> Plan:
+    """What of a plan needs no new pods, the status included, and an Event on why there are none;
+    nothing if the plan makes no pods."""
+    if find_creation(plan, PODS) is None:
+        return NOTHING
+    told = f"Error creating: {problem}"
+    event = event_about(obj, component, "Warning", "FailedCreate", told, moment)
+    return Plan([*without_creations(plan), event])

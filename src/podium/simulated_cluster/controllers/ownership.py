@@ -9,16 +9,16 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from podium.golang.json_values import JsonObject
-from podium.kubernetes.rules.labels import Selector
-from podium.kubernetes.kinds.meta import KubeObject, ObjectMeta
 from podium.client import ResourceType
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.controllers.objects import Kind, owner_reference
+from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.kinds.meta import KubeObject, ObjectMeta
+from podium.kubernetes.rules.labels import Selector
 from podium.simulated_cluster.actions import Action, metadata_patch
 from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.store import Store
-from podium.kubernetes.controllers.objects import Kind, owner_reference
-from podium.kubernetes.controllers.pods import Pod
 
 T = TypeVar("T", bound=KubeObject)
 

@@ -2,20 +2,20 @@
 
 from collections.abc import Callable, Sequence
 
-from podium.kubernetes.kinds.devices import ResourceClaim
-from podium.golang.json_values import JsonObject
 from podium.client.resources import PERSISTENT_VOLUME_CLAIMS, PODS, RESOURCE_CLAIMS
-from podium.simulated_cluster.actions import NOTHING, Action, Create, Plan, status_patch
-from podium.simulated_cluster.control import Wake
-from podium.simulated_cluster.informers import Informers
+from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.claims import (
     POD_CLAIM,
     ResourceClaimTemplate,
     device_claim,
     volume_claim,
 )
-from podium.kubernetes.rules.moment import Moment
 from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.kinds.devices import ResourceClaim
+from podium.kubernetes.rules.moment import Moment
+from podium.simulated_cluster.actions import NOTHING, Action, Create, Plan, status_patch
+from podium.simulated_cluster.control import Wake
+from podium.simulated_cluster.informers import Informers
 
 
 def volume_claims(pod: Pod, known: Callable[[str], bool]) -> list[Action]:

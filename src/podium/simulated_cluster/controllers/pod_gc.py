@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from typing import Final
 
 from podium.client.resources import PODS
+from podium.kubernetes.controllers.nodes import Node
+from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.rules.moment import Moment
 from podium.simulated_cluster.actions import NOTHING, Action, Plan, delete, status_patch
 from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.controllers.conditions import pod_disruption
 from podium.simulated_cluster.informers import Informers
-from podium.kubernetes.rules.moment import Moment
-from podium.kubernetes.controllers.nodes import Node
-from podium.kubernetes.controllers.pods import Pod
 
 QUARANTINE_S: Final = 40.0
 MAX_ENDED: Final = 12_500

@@ -1,4 +1,4 @@
-"""PodGroups of coscheduling: their status follows their pods (`workloads/pod_group_status.py`).
+"""PodGroups of coscheduling: their status follows their pods (`controllers/pod_group_status.py`).
 
 The kind is a custom resource, so this controller wakes up when the server begins to serve it.
 """
@@ -6,17 +6,17 @@ The kind is a custom resource, so this controller wakes up when the server begin
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from podium.kubernetes.kinds.coscheduling import SchedulingXPodGroup, pod_group_name
 from podium.client import PatchType
 from podium.client.resources import COSCHEDULING_POD_GROUPS
+from podium.kubernetes.controllers.pod_group_status import has_ended, next_status, took_too_long
+from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.kinds.coscheduling import SchedulingXPodGroup, pod_group_name
+from podium.kubernetes.rules.moment import Moment
 from podium.simulated_cluster.actions import NOTHING, Plan, reported, status_patch
 from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.controllers.object_events import event_about
 from podium.simulated_cluster.controllers.ownership import wake_changed
 from podium.simulated_cluster.informers import Informers
-from podium.kubernetes.rules.moment import Moment
-from podium.kubernetes.controllers.pod_group_status import has_ended, next_status, took_too_long
-from podium.kubernetes.controllers.pods import Pod
 
 _COMPONENT: Final = "PodGroupController"
 _TOO_LATE: Final = "schedule time longer than 48 hours"

@@ -6,10 +6,17 @@ Replication controllers are the same under an older name and are looked after he
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from podium.golang.json_values import JsonObject
 from podium.client import ResourceType
 from podium.client.api_errors import ApiError
 from podium.client.resources import PODS, REPLICA_SETS, REPLICATION_CONTROLLERS
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.controllers.availability import availability
+from podium.kubernetes.controllers.objects import Kind, condition_of, selector_or_nothing
+from podium.kubernetes.controllers.pod_templates import pod_from_template
+from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.controllers.scale_down import least_missed
+from podium.kubernetes.controllers.workloads import ReplicaSet, ReplicationController
+from podium.kubernetes.rules.moment import Moment
 from podium.simulated_cluster.actions import (
     NOTHING,
     Action,
@@ -28,13 +35,6 @@ from podium.simulated_cluster.controllers.ownership import (
     wake_owners,
 )
 from podium.simulated_cluster.informers import Informers
-from podium.kubernetes.controllers.availability import availability
-from podium.kubernetes.controllers.workloads import ReplicaSet, ReplicationController
-from podium.kubernetes.rules.moment import Moment
-from podium.kubernetes.controllers.objects import Kind, condition_of, selector_or_nothing
-from podium.kubernetes.controllers.pod_templates import pod_from_template
-from podium.kubernetes.controllers.pods import Pod
-from podium.kubernetes.controllers.scale_down import least_missed
 
 KIND: Final = Kind("apps/v1", "ReplicaSet")
 OLD_KIND: Final = Kind("v1", "ReplicationController")

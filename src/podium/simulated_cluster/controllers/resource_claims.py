@@ -8,17 +8,17 @@ reserves any more loses its allocation; one that was made for a pod is deleted w
 from collections.abc import Callable
 from typing import Final
 
-from podium.kubernetes.kinds.devices import ResourceClaim, ResourceClaimConsumerReference
-from podium.golang.json_values import JsonObject
 from podium.client import PatchType
 from podium.client.resources import RESOURCE_CLAIMS
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.controllers.claims import ResourceClaimTemplate
+from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.kinds.devices import ResourceClaim, ResourceClaimConsumerReference
+from podium.kubernetes.rules.moment import Moment
 from podium.simulated_cluster.actions import NOTHING, Plan, delete, status_patch, without_finalizer
 from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.controllers.pod_claims import device_claims
 from podium.simulated_cluster.informers import Informers
-from podium.kubernetes.controllers.claims import ResourceClaimTemplate
-from podium.kubernetes.rules.moment import Moment
-from podium.kubernetes.controllers.pods import Pod
 
 FINALIZER: Final = "resource.kubernetes.io/delete-protection"
 _UNALLOCATED: Final[JsonObject] = {"allocation": None, "devices": None}

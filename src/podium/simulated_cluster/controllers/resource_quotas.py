@@ -10,8 +10,6 @@ from typing import Any, Final
 
 import msgspec
 
-from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.meta import KubeObject
 from podium.client import KubeClient, PatchType, ResourceType, Selection
 from podium.client.resources import (
     PERSISTENT_VOLUME_CLAIMS,
@@ -19,14 +17,16 @@ from podium.client.resources import (
     RESOURCE_QUOTAS,
     SERVICES,
 )
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.rules.quota_usage import Amounts, Counted, kinds_of
+from podium.kubernetes.rules.quotas import ResourceQuota, quota_usage
 from podium.simulated_cluster.actions import Action, status_patch
 from podium.simulated_cluster.clock import ClusterClock
 from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.request_executor import RequestExecutor
 from podium.simulated_cluster.served_kinds import ServedKinds
-from podium.kubernetes.rules.quota_usage import Amounts, Counted, kinds_of
-from podium.kubernetes.rules.quotas import ResourceQuota, quota_usage
 
 _RESYNC_S: Final = 300.0
 _MEASURED: Final = (PODS, SERVICES, PERSISTENT_VOLUME_CLAIMS)

@@ -8,14 +8,8 @@ from collections.abc import Collection, Sequence
 from itertools import count
 from typing import Final, NamedTuple
 
-from podium.golang.json_values import JsonObject
-from podium.kubernetes.rules.labels import Selector
-from podium.kubernetes.kinds.meta import ObjectMeta
 from podium.client.resources import CONTROLLER_REVISIONS
-from podium.simulated_cluster.actions import Action, Create, Patch, delete
-from podium.simulated_cluster.controllers.ownership import settle_ownership
-from podium.simulated_cluster.informers import Informers
-from podium.kubernetes.controllers.workloads import ControllerRevision, PodTemplate
+from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.objects import Kind, owner_reference
 from podium.kubernetes.controllers.pod_templates import REVISION_HASH, template_hash
 from podium.kubernetes.controllers.revision_data import (
@@ -24,6 +18,12 @@ from podium.kubernetes.controllers.revision_data import (
     revision_hash,
     revision_name,
 )
+from podium.kubernetes.controllers.workloads import ControllerRevision, PodTemplate
+from podium.kubernetes.kinds.meta import ObjectMeta
+from podium.kubernetes.rules.labels import Selector
+from podium.simulated_cluster.actions import Action, Create, Patch, delete
+from podium.simulated_cluster.controllers.ownership import settle_ownership
+from podium.simulated_cluster.informers import Informers
 
 _HISTORY: Final = 10
 _HASH: Final = "controller.kubernetes.io/hash"

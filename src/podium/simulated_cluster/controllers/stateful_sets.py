@@ -10,10 +10,28 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.meta import KubeObject
 from podium.client.api_errors import ApiError
 from podium.client.resources import PERSISTENT_VOLUME_CLAIMS, PODS, STATEFUL_SETS
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.controllers.availability import availability
+from podium.kubernetes.controllers.claim_retention import owners_to_write, waits_for_deletion
+from podium.kubernetes.controllers.objects import selector_or_nothing
+from podium.kubernetes.controllers.pod_templates import REVISION_HASH
+from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.controllers.stateful_sets import (
+    STATEFUL_SET,
+    claim_names_of_ordinal,
+    claims_of_ordinal,
+    ordinal_of,
+    pod_of_ordinal,
+)
+from podium.kubernetes.controllers.workloads import (
+    ControllerRevision,
+    PodTemplate,
+    StatefulSet,
+)
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.rules.moment import Moment
 from podium.simulated_cluster.actions import (
     NOTHING,
     Action,
@@ -39,24 +57,6 @@ from podium.simulated_cluster.controllers.revisions import (
     template_of,
 )
 from podium.simulated_cluster.informers import Informers
-from podium.kubernetes.controllers.availability import availability
-from podium.kubernetes.controllers.claim_retention import owners_to_write, waits_for_deletion
-from podium.kubernetes.controllers.workloads import (
-    ControllerRevision,
-    PodTemplate,
-    StatefulSet,
-)
-from podium.kubernetes.rules.moment import Moment
-from podium.kubernetes.controllers.objects import selector_or_nothing
-from podium.kubernetes.controllers.pod_templates import REVISION_HASH
-from podium.kubernetes.controllers.pods import Pod
-from podium.kubernetes.controllers.stateful_sets import (
-    STATEFUL_SET,
-    claim_names_of_ordinal,
-    claims_of_ordinal,
-    ordinal_of,
-    pod_of_ordinal,
-)
 
 _COMPONENT: Final = "statefulset-controller"
 

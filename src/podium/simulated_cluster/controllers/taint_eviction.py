@@ -1,6 +1,6 @@
 """Taints that expel: pods leave nodes whose NoExecute taints they do not tolerate.
 
-How long they may stay is decided in `podium.kubernetes.controllers.taint_eviction`. A departure that is fixed
+`kubernetes.controllers.taint_eviction` decides how long they may stay. A departure that is fixed
 already is not moved by another toleration: it stays unless the pod has to leave at once or may stay
 for ever (`pkg/controller/tainteviction/taint_eviction.go`).
 """
@@ -8,17 +8,17 @@ for ever (`pkg/controller/tainteviction/taint_eviction.go`).
 from dataclasses import dataclass
 from typing import Final
 
-from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.node import Taint
 from podium.client.resources import EVENTS, PODS
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.controllers.nodes import Node
+from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.controllers.taint_eviction import expelling, stay_s
+from podium.kubernetes.kinds.node import Taint
+from podium.kubernetes.rules.moment import Moment
 from podium.simulated_cluster.actions import NOTHING, Action, Create, Plan, delete, status_patch
 from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.controllers.conditions import pod_disruption
 from podium.simulated_cluster.informers import Informers
-from podium.kubernetes.rules.moment import Moment
-from podium.kubernetes.controllers.nodes import Node
-from podium.kubernetes.controllers.pods import Pod
-from podium.kubernetes.controllers.taint_eviction import expelling, stay_s
 
 _WHY: Final = ("DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint")
 _COMPONENT: Final = "taint-eviction-controller"

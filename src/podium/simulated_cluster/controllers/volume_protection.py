@@ -8,13 +8,13 @@ no kubelet starts a pod whose claim is about to go.
 from collections.abc import Iterable
 from typing import Final
 
-from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
 from podium.client.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
+from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
+from podium.kubernetes.rules.moment import Moment
 from podium.simulated_cluster.actions import NOTHING, Plan, without_finalizer
 from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.informers import Informers
-from podium.kubernetes.rules.moment import Moment
-from podium.kubernetes.controllers.pods import Pod
 
 CLAIM_FINALIZER: Final = "kubernetes.io/pvc-protection"
 VOLUME_FINALIZER: Final = "kubernetes.io/pv-protection"

@@ -9,7 +9,14 @@ is wanted (`pkg/controller/volume/persistentvolume`).
 from collections.abc import Iterable
 from typing import Final
 
+from podium.client.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.controllers.nodes import Node
+from podium.kubernetes.controllers.provisioning import (
+    can_provision,
+    claim_reference,
+    provisioned_volume,
+)
 from podium.kubernetes.kinds.storage import (
     BIND_COMPLETED,
     BOUND_BY_CONTROLLER,
@@ -19,7 +26,7 @@ from podium.kubernetes.kinds.storage import (
     PersistentVolumeClaim,
     StorageClass,
 )
-from podium.client.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
+from podium.kubernetes.rules.moment import Moment
 from podium.simulated_cluster.actions import (
     NOTHING,
     Action,
@@ -32,9 +39,6 @@ from podium.simulated_cluster.actions import (
 from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.controllers.volume_matching import choose, is_reserved_for
 from podium.simulated_cluster.informers import Informers
-from podium.kubernetes.rules.moment import Moment
-from podium.kubernetes.controllers.nodes import Node
-from podium.kubernetes.controllers.provisioning import can_provision, claim_reference, provisioned_volume
 
 VOLUME: Final = "volume"
 CLAIM: Final = "claim"

@@ -6,13 +6,16 @@ from typing import Final
 
 import msgspec
 
-from podium.golang.errors import InputError
-from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.node import Node as SchedulerNode
-from podium.kubernetes.kinds.pod import Pod as SchedulerPod
 from podium.client.api_errors import AlreadyExists
 from podium.client.resources import CONFIG_MAPS, NODES, PODS
+from podium.golang.errors import InputError
+from podium.golang.json_values import JsonObject
 from podium.gpu.dialects.agents import UNEXPECTED_ADMISSION
+from podium.kubernetes.controllers.nodes import Node
+from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.kinds.node import Node as SchedulerNode
+from podium.kubernetes.kinds.pod import Pod as SchedulerPod
+from podium.kubernetes.rules.moment import Moment
 from podium.simulated_cluster.actions import Action, Create, Patch, delete
 from podium.simulated_cluster.clock import ClusterClock
 from podium.simulated_cluster.control import Wake
@@ -35,9 +38,6 @@ from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.names import GPUS, SIMULATED
 from podium.simulated_cluster.pods.admission import Rejection
 from podium.simulated_cluster.request_executor import RequestExecutor
-from podium.kubernetes.rules.moment import Moment
-from podium.kubernetes.controllers.nodes import Node
-from podium.kubernetes.controllers.pods import Pod
 
 _LOG: Final = logging.getLogger("podium.simulated_cluster")
 

@@ -10,11 +10,12 @@ from typing import Final
 
 from msgspec import Struct
 
-from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.meta import ObjectMeta
 from podium.client.resources import NODES
+from podium.golang.json_values import JsonObject
 from podium.gpu.cards import Card
 from podium.gpu.dialects.dialect import Dialect
+from podium.kubernetes.controllers.nodes import Node
+from podium.kubernetes.kinds.meta import ObjectMeta
 from podium.simulated_cluster.actions import Action, Patch
 from podium.simulated_cluster.gpus.shapes import (
     DEFAULT_DIALECT,
@@ -31,7 +32,6 @@ from podium.simulated_cluster.names import (
     NOT_READY,
     STOPPED,
 )
-from podium.kubernetes.controllers.nodes import Node
 
 INTERVAL_S: Final = 30.0
 """How often an agent says that it lives. Its readers go by the calendar, whatever the speed."""

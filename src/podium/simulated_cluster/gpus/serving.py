@@ -11,8 +11,6 @@ from typing import Final
 
 from msgspec import Struct
 
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Container, Pod
 from podium.gpu.allocations import Allocation, CardShare, card_uses
 from podium.gpu.card_table import CardTable
 from podium.gpu.cards import Card, NodeCards
@@ -31,6 +29,8 @@ from podium.gpu.dialects.gpu_manager import GPUManager
 from podium.gpu.dialects.node_lock import may_release_lock, read_lock
 from podium.gpu.dialects.reading import allocatable_of, containers_of, init_containers_of
 from podium.gpu.requests import ContainerRequest, PodRequest, Topology
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Container, Pod
 from podium.simulated_cluster.gpus.registration import Agent
 from podium.simulated_cluster.pods.admission import Rejection
 

@@ -18,10 +18,10 @@ from msgspec.structs import replace
 
 from podium.golang.errors import InputError
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.rules.quantity import QuantityError, value
 from podium.gpu.cards import MAX_CARDS, NVLINK, Card
 from podium.gpu.dialects import UnknownDialect, find_dialect
 from podium.gpu.dialects.dialect import Dialect
+from podium.kubernetes.rules.quantity import QuantityError, value
 from podium.simulated_cluster.gpus.models import Model, find_model
 from podium.simulated_cluster.names import GPU_DIALECT, GPUS
 

@@ -8,8 +8,11 @@ Conditions that somebody else has set, such as pressure, stay as they are.
 
 from typing import Final
 
-from podium.golang.json_values import JsonObject
 from podium.client.resources import LEASES, NODES
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.controllers.nodes import Lease, Node
+from podium.kubernetes.controllers.objects import condition_of
+from podium.kubernetes.rules.moment import Moment
 from podium.simulated_cluster.actions import NOTHING, Action, Create, Patch, Plan, status_patch
 from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.controllers.conditions import changed_condition
@@ -18,9 +21,6 @@ from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.names import FAILURE, NOT_READY, PRESSURE
 from podium.simulated_cluster.pods.kubelets import is_simulated
 from podium.simulated_cluster.pods.stages import share
-from podium.kubernetes.rules.moment import Moment
-from podium.kubernetes.controllers.nodes import Lease, Node
-from podium.kubernetes.controllers.objects import condition_of
 
 INTERVAL_S: Final = 10.0
 _DURATION_S: Final = 40

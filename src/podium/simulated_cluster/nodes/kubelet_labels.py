@@ -10,14 +10,14 @@ over, and the other one of a pair when one of it is written. What is taken away 
 from collections.abc import Mapping
 from typing import Final
 
-from podium.kubernetes.rules.old_node_labels import missing_twins, written_twins
 from podium.client.resources import NODES
+from podium.kubernetes.controllers.nodes import Node
+from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.old_node_labels import missing_twins, written_twins
 from podium.simulated_cluster.actions import NOTHING, Patch, Plan
 from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.pods.kubelets import is_simulated
-from podium.kubernetes.rules.moment import Moment
-from podium.kubernetes.controllers.nodes import Node
 
 HOSTNAME: Final = "kubernetes.io/hostname"
 _OS: Final = "kubernetes.io/os"

@@ -19,8 +19,8 @@ from podium import __version__
 from podium.golang.documents import Document, expand_lists, read_documents
 from podium.golang.errors import InputError, ObjectError
 from podium.golang.json_values import JsonObject, JsonValue
-from podium.kubernetes.kinds.typed_objects import convert_object
 from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.typed_objects import convert_object
 from podium.kubernetes.rules.quantity import QuantityError, nano
 from podium.simulated_cluster.names import SIMULATED
 from podium.simulated_cluster.nodes.kubelet_labels import HOSTNAME, missing_labels

@@ -12,17 +12,23 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from podium.kubernetes.controllers.nodes import Node
+from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.kinds.pod import Pod as SchedulerPod
 from podium.kubernetes.kinds.typed_objects import convert_object
 from podium.kubernetes.rules.node_affinity import required_of
-from podium.kubernetes.kinds.pod import Pod as SchedulerPod
+from podium.kubernetes.rules.priorities import MIN_CRITICAL_PRIORITY
 from podium.kubernetes.rules.quality_of_service import BEST_EFFORT
 from podium.kubernetes.rules.quantity import milli_value, value
 from podium.kubernetes.rules.quantity_spelling import total
-from podium.kubernetes.rules.tolerations import NO_EXECUTE, NO_SCHEDULE, tolerated, untolerated
-from podium.kubernetes.controllers.nodes import Node
-from podium.kubernetes.controllers.pods import Pod
-from podium.kubernetes.rules.priorities import MIN_CRITICAL_PRIORITY
 from podium.kubernetes.rules.quota_usage import pod_amounts
+from podium.kubernetes.rules.tolerations import (
+    COMPARISON_ALLOWED,
+    NO_EXECUTE,
+    NO_SCHEDULE,
+    tolerated,
+    untolerated,
+)
 
 _PORTS: Final = "node(s) didn't have free ports for the requested pod ports"
 _AFFINITY: Final = "node(s) didn't match Pod's node affinity/selector"
@@ -114,7 +120,8 @@ def _rejection(pod: Pod, wanted: Needs, node: Node, present: list[Needs]) -> Rej
     taken = [port for each in present for port in each.ports]
     if any(port.conflicts(other) for port in wanted.ports for other in taken):
         return _predicate("NodePorts", _PORTS)
-    if untolerated(node.spec.taints, pod.spec.tolerations or (), (NO_EXECUTE,)) is not None:
+    given, expels = pod.spec.tolerations or (), (NO_EXECUTE,)
+    if untolerated(node.spec.taints, given, expels, comparison=COMPARISON_ALLOWED) is not None:
         return _predicate("TaintToleration", _TAINTS)
     return None
 
@@ -127,7 +134,9 @@ def _pressure(pod: Pod, node: Node) -> Rejection | None:
         return None
     if pressures == [_MEMORY] and (
         pod.status.qos_class != BEST_EFFORT
-        or tolerated(pod.spec.tolerations, _MEMORY_TAINT, "", NO_SCHEDULE)
+        or tolerated(
+            pod.spec.tolerations, _MEMORY_TAINT, "", NO_SCHEDULE, comparison=COMPARISON_ALLOWED
+        )
     ):
         return None
     named = " ".join(pressures)

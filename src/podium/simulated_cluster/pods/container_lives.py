@@ -9,10 +9,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.simulated_cluster.actions import sooner
-from podium.simulated_cluster.pods.container_runs import UNPROBED, ContainerRuns, Probed
-from podium.simulated_cluster.programs.recognition import Program
-from podium.kubernetes.rules.moment import Moment
 from podium.kubernetes.controllers.pods import (
     Container,
     ContainerState,
@@ -22,6 +18,10 @@ from podium.kubernetes.controllers.pods import (
     RunningState,
     WaitingState,
 )
+from podium.kubernetes.rules.moment import Moment
+from podium.simulated_cluster.actions import sooner
+from podium.simulated_cluster.pods.container_runs import UNPROBED, ContainerRuns, Probed
+from podium.simulated_cluster.programs.recognition import Program
 
 FIRST_PAUSE_S: Final = 10.0
 MAX_PAUSE_S: Final = 300.0

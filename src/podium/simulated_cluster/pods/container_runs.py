@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from podium.kubernetes.controllers.pods import Container, EnvVar, Pod, Probe
 from podium.simulated_cluster.programs.disks import ContainerFiles, Disks, Mount
 from podium.simulated_cluster.programs.recognition import Program, recognise
-from podium.kubernetes.controllers.pods import Container, EnvVar, Pod, Probe
 
 _TICK_S: Final = 1e-6
 _REFERENCE: Final = re.compile(r"\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")

@@ -7,14 +7,14 @@ are written for all of them at once, since the API replaces the list; restarts g
 from collections.abc import Iterable
 
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.controllers.pods import Container, ContainerStatus, Pod
+from podium.kubernetes.rules.moment import Moment
 from podium.simulated_cluster.controllers.conditions import changed_condition
 from podium.simulated_cluster.pods.container_runs import ContainerRuns
 from podium.simulated_cluster.pods.durations import whole_number
 from podium.simulated_cluster.pods.field_paths import FieldPath, plain
 from podium.simulated_cluster.pods.pod_lives import life_status, live_on
 from podium.simulated_cluster.pods.stages import ContainerChange, Effect
-from podium.kubernetes.rules.moment import Moment
-from podium.kubernetes.controllers.pods import Container, ContainerStatus, Pod
 
 
 def status_after(

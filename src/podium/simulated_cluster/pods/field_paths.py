@@ -16,8 +16,8 @@ from msgspec import inspect
 
 from podium.golang.errors import ObjectError, closest, did_you_mean
 from podium.golang.json_values import JsonObject
-from podium.simulated_cluster.pods.kubelet_facts import KubeletFacts, SeenPod
 from podium.kubernetes.controllers.pods import Pod
+from podium.simulated_cluster.pods.kubelet_facts import KubeletFacts, SeenPod
 
 _STEP: Final = re.compile(r'\.?([A-Za-z][A-Za-z0-9]*)|\[(\d+)\]|\["([^"]*)"\]')
 

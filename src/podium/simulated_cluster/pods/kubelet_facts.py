@@ -10,16 +10,16 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from podium.kubernetes.controllers.nodes import Node
+from podium.kubernetes.controllers.pods import Container, Pod
 from podium.kubernetes.kinds.meta import KubeStruct
+from podium.kubernetes.rules.moment import Moment
 from podium.simulated_cluster.names import STOP_SECONDS
 from podium.simulated_cluster.pods.admission import Needs, admit, needs_of
 from podium.simulated_cluster.pods.container_runs import ContainerRuns
 from podium.simulated_cluster.pods.durations import seconds_of
 from podium.simulated_cluster.pods.pod_lives import closed_gate, live_on
 from podium.simulated_cluster.programs.recognition import recognise
-from podium.kubernetes.rules.moment import Moment
-from podium.kubernetes.controllers.nodes import Node
-from podium.kubernetes.controllers.pods import Container, Pod
 
 _STOP_S: Final = 1.0
 """How long containers take to stop that nothing is said of."""

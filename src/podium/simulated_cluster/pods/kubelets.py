@@ -8,8 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from podium.golang.ip_addresses import parse_ip
 from podium.client.resources import PODS
+from podium.golang.ip_addresses import parse_ip
+from podium.kubernetes.controllers.nodes import Node
+from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.rules.moment import Moment
 from podium.simulated_cluster.actions import NOTHING, Action, Plan, delete, status_patch
 from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.gpus.agents import GPUAgents, Waiting
@@ -21,9 +24,6 @@ from podium.simulated_cluster.pods.effects import status_after
 from podium.simulated_cluster.pods.field_paths import plain
 from podium.simulated_cluster.pods.kubelet_facts import KubeletFacts, find_facts
 from podium.simulated_cluster.pods.stages import Stage, go_by_kubelet, next_stage
-from podium.kubernetes.rules.moment import Moment
-from podium.kubernetes.controllers.nodes import Node
-from podium.kubernetes.controllers.pods import Pod
 
 _FIRST_ADDRESS: Final = 10 << 24 | 64 << 16
 _ADDRESSES: Final = 1 << 22

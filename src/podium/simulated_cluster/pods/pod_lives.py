@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.controllers.objects import condition_of
+from podium.kubernetes.controllers.pods import Container, Pod
+from podium.kubernetes.rules.moment import Moment
 from podium.simulated_cluster.actions import sooner
 from podium.simulated_cluster.controllers.conditions import changed_condition
 from podium.simulated_cluster.names import EXIT_CODE, IMAGE_PULL_ERROR, RESULT, RUN_SECONDS
@@ -27,9 +30,6 @@ from podium.simulated_cluster.pods.container_runs import ContainerRuns
 from podium.simulated_cluster.pods.durations import seconds_of, whole_number
 from podium.simulated_cluster.pods.images import is_shell, pull_problem
 from podium.simulated_cluster.programs.recognition import DONE, FOR_EVER, Program
-from podium.kubernetes.rules.moment import Moment
-from podium.kubernetes.controllers.objects import condition_of
-from podium.kubernetes.controllers.pods import Container, Pod
 
 _RESTARTS: Final = {"Never": (False, False), "OnFailure": (False, True)}
 """By the pod's policy: after success, and after failure."""

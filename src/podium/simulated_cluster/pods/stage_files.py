@@ -9,8 +9,8 @@ from typing import Final, Literal
 
 from podium.golang.documents import Document, expand_lists, read_documents
 from podium.golang.errors import ObjectError
-from podium.kubernetes.kinds.typed_objects import convert_object
 from podium.kubernetes.kinds.meta import KubeStruct, ObjectMeta, Quantity
+from podium.kubernetes.kinds.typed_objects import convert_object
 from podium.simulated_cluster.pods.field_paths import FieldPath, parse_path
 from podium.simulated_cluster.pods.stages import (
     ConditionChange,

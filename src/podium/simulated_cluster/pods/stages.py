@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.rules.moment import Moment
 from podium.simulated_cluster.pods.durations import seconds_of
 from podium.simulated_cluster.pods.field_paths import FieldPath
-from podium.kubernetes.rules.moment import Moment
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ Program(seconds=5.0, exit_code=3, reads_files=False)
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, assert_never
 
 from podium.simulated_cluster.programs.disks import ContainerFiles
 from podium.simulated_cluster.programs.shell_syntax import (
@@ -114,6 +114,8 @@ class _Run:
                     self._choose(command)
                 case Loop():
                     self._loop(command)
+                case _:
+                    assert_never(command)
             if self.code and self.stops_at_failure and not is_condition:
                 raise _Ended
 
@@ -162,6 +164,7 @@ class _Run:
                 self.carry_out(part.commands, is_condition=True)
                 told, self.output = "\n".join(self.output), outer
                 return told
+        assert_never(part)
 
     def _value(self, name: str) -> str:
         if name not in self.variables:

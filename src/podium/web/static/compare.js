@@ -7,6 +7,7 @@ import { stripPlot } from "./charts_strips.js";
 import { conditionPanels, notesList, showDocuments } from "./document_view.js";
 import { h, replaceChildren } from "./dom.js";
 import { formatAmount, formatCount, formatPercent, formatSeconds, plural } from "./format.js";
+import { metricWords } from "./source.js";
 
 /** @typedef {import("./source.js").Doc} Doc */
 /** @typedef {import("./main.js").View} View */
@@ -120,7 +121,7 @@ function metricTable(found, chosen, meanings, choose) {
     const format = metricFormat(first.name);
     const differences = others.flatMap((/** @type {Doc} */ each) => differenceCells(each.metrics[at].difference, format, tested));
     return h("tr", { class: first.name === chosen ? "current" : null },
-      h("th", { scope: "row" }, h("button", { type: "button", class: "sort", id: `metric-${first.name}`, title: meanings[first.name] ?? "", "aria-pressed": String(first.name === chosen), onclick: () => choose(first.name) }, first.name)),
+      h("th", { scope: "row" }, h("button", { type: "button", class: "sort", id: `metric-${first.name}`, title: [first.name, meanings[first.name]].filter(Boolean).join(": "), "aria-pressed": String(first.name === chosen), onclick: () => choose(first.name) }, metricWords(first.name))),
       configurations.map((/** @type {Doc} */ each) => h("td", { class: "num" }, format(each.metrics[at].mean))),
       differences);
   };
@@ -151,7 +152,7 @@ function spreadCharts(found, metric, meanings) {
     values: found.runs.filter((/** @type {Doc} */ run) => run.configuration === each.name).map((/** @type {Doc} */ run) => run.metrics[metric] ?? 0),
   }));
   const note = meanings[metric] ?? "";
-  if (found.seeds.length < 2) return [barChart({ title: metric, note: `${note ? `${note}; ` : ""}more seeds (--seeds) show how far it spreads`, categories: strips.map((/** @type {Doc} */ each) => each.name), series: [{ name: metric, values: strips.map((/** @type {Doc} */ each) => each.values[0]) }], format })];
+  if (found.seeds.length < 2) return [barChart({ title: metricWords(metric), note: `${note ? `${note}; ` : ""}more seeds (--seeds) show how far it spreads`, categories: strips.map((/** @type {Doc} */ each) => each.name), series: [{ name: metricWords(metric), values: strips.map((/** @type {Doc} */ each) => each.values[0]) }], format })];
   const first = strips[0].values;
   const differences = strips.slice(1).map((/** @type {Doc} */ each, /** @type {number} */ at) => ({
     name: `${letter(at + 1)} − A`,
@@ -159,8 +160,8 @@ function spreadCharts(found, metric, meanings) {
     values: each.values.map((/** @type {number} */ value, /** @type {number} */ seed) => value - first[seed]),
   }));
   return [
-    stripPlot({ title: metric, note: note || "every dot is a run; strokes are means", strips, labels, format }),
-    differences.length > 0 && stripPlot({ title: `${metric}, differences to A`, note: "every dot is a seed: the same arrivals under both", strips: differences, labels, format, zero: true }),
+    stripPlot({ title: metricWords(metric), note: note || "every dot is a run; strokes are means", strips, labels, format }),
+    differences.length > 0 && stripPlot({ title: `${metricWords(metric)}, differences to A`, note: "every dot is a seed: the same arrivals under both", strips: differences, labels, format, zero: true }),
   ];
 }
 
@@ -189,11 +190,11 @@ function outcomeCharts(found, more, names) {
       format: formatPercent,
       shares: true,
     }),
-    barChart({ title: "Pods", categories: ["placed", "pending", "evictions"], series: series(["placed", "pending", "evictions"]), format: metricFormat("placed") }),
+    barChart({ title: "Pods", categories: ["placed", "pending", "evictions"].map(metricWords), series: series(["placed", "pending", "evictions"]), format: metricFormat("placed") }),
     waitingChart(more, names),
     barChart({ title: "Free in pieces too small", note: "the part of what is free that lies where the typical pod does not fit", categories: pieces.map((each) => each.replace("_fragmentation", "")), series: series(pieces), format: formatPercent, shares: true }),
-    has("cost") && barChart({ title: "Cost of the nodes in use", categories: ["cost"], series: series(["cost"]), format: metricFormat("cost") }),
-    barChart({ title: "Spread and nodes in use", categories: skews, series: series(skews), format: metricFormat("nodes_used") }),
+    has("cost") && barChart({ title: "Cost of the nodes in use", categories: [metricWords("cost")], series: series(["cost"]), format: metricFormat("cost") }),
+    barChart({ title: "Spread and nodes in use", categories: skews.map(metricWords), series: series(skews), format: metricFormat("nodes_used") }),
   ];
 }
 

@@ -63,6 +63,9 @@ let leave = () => {};
 let overview = null;
 /** @type {string | null} */
 let shownAddress = null;
+let linked = isReport;
+/** Seconds since the state that is shown, of a scheduler that does not answer. @type {number | null} */
+let stale = null;
 
 // --- theme ---------------------------------------------------------------------------------------
 
@@ -194,8 +197,17 @@ function showNavigation(current) {
   );
 }
 
+/** Whether what is seen is of now. */
+function showLink() {
+  const busy = stale !== null && `the scheduler is busy: state of ${formatCount(stale)} s ago`;
+  linkState.classList.toggle("cut", !linked || Boolean(busy));
+  linkState.textContent = isReport ? "report" : !linked ? "cut off, trying again" : busy || "live";
+}
+
 /** @param {Doc} told */
 function showNumbers(told) {
+  stale = told.stale ? told.ageSeconds : null;
+  showLink();
   if (told.facts) {
     replaceChildren(numbers, told.facts.map((/** @type {Doc} */ fact) => h("span", { class: fact.bad ? "bad" : null }, h("b", {}, fact.value), ` ${fact.label}`)), linkState, theme);
     return;
@@ -274,9 +286,9 @@ async function start() {
   }
   showNumbers(overview);
   onChange(showNumbers);
-  onLink((linked) => {
-    linkState.classList.toggle("cut", !linked);
-    linkState.textContent = isReport ? "report" : linked ? "live" : "cut off, trying again";
+  onLink((now) => {
+    linked = now;
+    showLink();
   });
   follow();
   addEventListener("hashchange", show);

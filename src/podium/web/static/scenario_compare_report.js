@@ -7,6 +7,7 @@ import { conditionPanels, leftOutLine, showDocuments } from "./document_view.js"
 import { h, replaceChildren } from "./dom.js";
 import { formatPercent, plural } from "./format.js";
 import { SCENARIO_MEANINGS } from "./scenario_report.js";
+import { metricWords } from "./source.js";
 
 /** @typedef {import("./source.js").Doc} Doc */
 /** @typedef {import("./main.js").View} View */
@@ -73,7 +74,7 @@ export function metricCharts(configurations) {
     if (!wanted.length) return null;
     return barChart({
       title,
-      categories: wanted.map((/** @type {string} */ name) => (shares ? name.replace(/_(share|fragmentation)$/, "") : name)),
+      categories: wanted.map((/** @type {string} */ name) => (shares ? name.replace(/_(share|fragmentation)$/, "") : metricWords(name))),
       series: configurations.map((each, at) => ({
         name: `${letter(at)} ${each.name}`,
         colour: seriesColour(at),

@@ -7,6 +7,7 @@ import { dataTable } from "./data_table.js";
 import { conditionPanels, leftOutLine, notesList, showDocuments } from "./document_view.js";
 import { h, replaceChildren, table } from "./dom.js";
 import { formatCount, plural } from "./format.js";
+import { metricWords } from "./source.js";
 import { timeCharts } from "./time_charts.js";
 
 /** @typedef {import("./source.js").Doc} Doc */
@@ -72,7 +73,7 @@ function draw(view, found) {
     found.pods.length > 0 && [h("h2", {}, "Pods"), leftOutLine(view, "pods", found.pods.length, "pod"), podTable(view, found.pods)],
     h("h2", {}, "Metrics"),
     h("details", {}, h("summary", {}, "As a table"), h("div", { class: "scroll" }, table("Metrics", ["Metric", { text: "Value", num: true }, "Means"],
-      Object.entries(metrics).map(([name, value]) => [name, metricFormat(name)(Number(value)), SCENARIO_MEANINGS[name] ?? ""])))),
+      Object.entries(metrics).map(([name, value]) => [metricWords(name), metricFormat(name)(Number(value)), SCENARIO_MEANINGS[name] ?? ""])))),
     notesList(found.notes),
   );
 }

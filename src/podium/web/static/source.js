@@ -66,6 +66,11 @@ export function hasDocument(path) {
   return EMBEDDED !== null && Object.hasOwn(EMBEDDED, path);
 }
 
+/** What a metric is called, which the report says. @param {string} name */
+export function metricWords(name) {
+  return EMBEDDED?.["overview"]?.metricWords?.[name] ?? name;
+}
+
 /** @param {string} path @returns {Doc} */
 function fromReport(path) {
   const [plain = "", query = ""] = path.split("?");

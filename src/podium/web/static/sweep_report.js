@@ -9,6 +9,7 @@ import { h, replaceChildren } from "./dom.js";
 import { formatAmount, plural } from "./format.js";
 import { keptSeeds, metricCharts } from "./scenario_compare_report.js";
 import { SCENARIO_MEANINGS } from "./scenario_report.js";
+import { metricWords } from "./source.js";
 
 /** @typedef {import("./source.js").Doc} Doc */
 /** @typedef {import("./main.js").View} View */
@@ -77,9 +78,9 @@ function spreadTable(view, configurations) {
     search: "metric or configuration",
     rows,
     empty: "",
-    text: (row) => `${row.name} ${row.configuration}`,
+    text: (row) => `${row.name} ${metricWords(row.name)} ${row.configuration}`,
     columns: [
-      { key: "metric", head: "Metric", cell: (row) => row.name, sort: (row) => row.name },
+      { key: "metric", head: "Metric", cell: (row) => metricWords(row.name), sort: (row) => metricWords(row.name) },
       { key: "configuration", head: "Configuration", cell: (row) => row.configuration, sort: (row) => row.configuration },
       ...FIGURES.map(([key = "", head = ""]) => /** @type {Column} */ ({ key, head, num: true, cell: (row) => metricFormat(row.name)(row[key]) })),
     ],

@@ -8,9 +8,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from podium.golang.arithmetic import parse_int
-from podium.kubernetes.rules.label_syntax import value_problems
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Container, Pod
 from podium.gpu.allocations import Allocation
 from podium.gpu.cards import MAX_CARDS, Card, NodeCards
 from podium.gpu.dialects.dialect import (
@@ -44,6 +41,9 @@ from podium.gpu.dialects.reading import (
     remove_keys,
 )
 from podium.gpu.requests import ContainerRequest, PodRequest
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Container, Pod
+from podium.kubernetes.rules.label_syntax import value_problems
 
 MEMORY: Final = "nvidia.com/gpumem"
 MEMORY_PERCENT: Final = "nvidia.com/gpumem-percentage"

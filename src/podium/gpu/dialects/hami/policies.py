@@ -3,11 +3,11 @@
 from typing import Final
 
 from podium.golang.arithmetic import parse_int
-from podium.kubernetes.kinds.pod import Pod
 from podium.gpu.dialects.dialect import InvalidRequest
 from podium.gpu.dialects.hami.registration import MIG_MODE
 from podium.gpu.dialects.reading import quote, split_list
 from podium.gpu.requests import CardKey, CardSelector, NodePolicy, ScoreWeights, Topology
+from podium.kubernetes.kinds.pod import Pod
 
 NODE_POLICY: Final = "hami.io/node-scheduler-policy"
 CARD_POLICY: Final = "hami.io/gpu-scheduler-policy"

@@ -14,7 +14,6 @@ import msgspec
 from msgspec.structs import replace
 
 from podium.golang.arithmetic import parse_int
-from podium.kubernetes.kinds.node import Node
 from podium.gpu.cards import MAX_CARDS, MAX_LINK, MAX_SLICES, Card, MigProfile, NodeCards
 from podium.gpu.dialects.dialect import NodeWrite
 from podium.gpu.dialects.reading import (
@@ -32,6 +31,7 @@ from podium.gpu.dialects.reading import (
     split_list,
 )
 from podium.gpu.reasons import Reason
+from podium.kubernetes.kinds.node import Node
 
 REGISTER: Final = "hami.io/node-nvidia-register"
 LINK_SCORES: Final = "hami.io/node-nvidia-score"

@@ -8,9 +8,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from podium.golang.arithmetic import INT64_MAX
-from podium.kubernetes.rules.label_syntax import value_problems
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Container, Pod
 from podium.gpu.allocations import Allocation
 from podium.gpu.cards import Card, NodeCards
 from podium.gpu.dialects.dialect import (
@@ -48,6 +45,9 @@ from podium.gpu.requests import (
     PodRequest,
     Topology,
 )
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Container, Pod
+from podium.kubernetes.rules.label_syntax import value_problems
 
 CORES: Final = "nvidia.com/vgpu-cores"
 MEMORY: Final = "nvidia.com/vgpu-memory"

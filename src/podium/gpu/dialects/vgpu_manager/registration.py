@@ -11,7 +11,6 @@ import msgspec
 from msgspec.structs import replace
 
 from podium.golang.arithmetic import parse_int
-from podium.kubernetes.kinds.node import Node
 from podium.gpu.cards import MAX_LINK, MAX_MEMORY, NVLINK, Card, NodeCards
 from podium.gpu.dialects.dialect import NodeWrite
 from podium.gpu.dialects.reading import (
@@ -25,6 +24,7 @@ from podium.gpu.dialects.reading import (
     read_numa,
 )
 from podium.gpu.reasons import Reason
+from podium.kubernetes.kinds.node import Node
 
 NUMBER: Final = "nvidia.com/vgpu-number"
 REGISTER: Final = "nvidia.com/node-device-register"

@@ -8,7 +8,7 @@ import datetime
 import re
 from collections.abc import Callable
 
-from podium.golang import durations as go_duration
+from podium.golang import durations
 from podium.kubernetes.cel.errors import CelError, unreadable
 from podium.kubernetes.cel.functions.charges import looking_up
 from podium.kubernetes.cel.functions.operators import (
@@ -33,8 +33,8 @@ def parse_duration(text: str) -> Duration:
     if len(text) > _MAX_LENGTH:
         raise unreadable("google.protobuf.Duration")
     try:
-        return checked_duration(go_duration.Duration.parse(text).nanoseconds)
-    except go_duration.DurationError:
+        return checked_duration(durations.Duration.parse(text).nanoseconds)
+    except durations.DurationError:
         raise unreadable("google.protobuf.Duration") from None
 
 

@@ -1,12 +1,16 @@
-"""APIServices: their names, priorities, and the services they name."""
+"""The kinds of the group `apiregistration.k8s.io`."""
 
 import base64
 from functools import partial
 from typing import Final
 
-from podium.kubernetes.rules.field_errors import invalid, not_supported, required
-from podium.golang.quoting import quoted
 from podium.golang.json_values import JsonObject
+from podium.golang.quoting import quoted
+from podium.kubernetes.defaulting.services import set_api_service_defaults
+from podium.kubernetes.kinds.record import Cells, Kind, Printer, Strategy, Validation
+from podium.kubernetes.rules.api_service_availability import LOCAL
+from podium.kubernetes.rules.field_errors import invalid, not_supported, required
+from podium.kubernetes.tables.printer import age_of, columns_of, name_of, spec_of, status_of
 from podium.kubernetes.validation.names import (
     dns1035_problems,
     path_segment_problems,
@@ -25,7 +29,27 @@ _MAX_VERSION_PRIORITY: Final = 1000
 _STATUSES: Final = ("True", "False", "Unknown")
 
 
-def create_errors(api_service: JsonObject) -> Errors:
+def _prepare_api_service(api_service: JsonObject, now: str) -> None:
+    """What the server serves itself is available at once."""
+    if api_service["spec"].get("service") is None:
+        api_service["status"]["conditions"] = [LOCAL.condition(now)]
+
+
+def _cells(obj: JsonObject, now: float) -> Cells:
+    service = spec_of(obj).get("service")
+    shown = "Local" if service is None else f"{service.get('namespace')}/{service.get('name')}"
+    return [name_of(obj), shown, _availability(obj), age_of(obj, now)]
+
+
+def _availability(obj: JsonObject) -> str:
+    for condition in status_of(obj).get("conditions") or ():
+        if condition.get("type") == "Available":
+            status, reason = str(condition.get("status") or ""), condition.get("reason")
+            return status if status == "True" or not reason else f"{status} ({reason})"
+    return "Unknown"
+
+
+def _create_errors(api_service: JsonObject) -> Errors:
     spec = api_service.get("spec") or {}
     group, version = spec.get("group") or "", spec.get("version") or ""
     named = partial(_name_problems, wanted=f"{version}.{group}")
@@ -46,12 +70,12 @@ def create_errors(api_service: JsonObject) -> Errors:
     return errors
 
 
-def update_errors(new: JsonObject, old: JsonObject) -> Errors:
+def _update_errors(new: JsonObject, old: JsonObject) -> Errors:
     errors = built_in_meta_update_errors(meta_of(new), meta_of(old))
-    return [*errors, *create_errors(new)]
+    return [*errors, *_create_errors(new)]
 
 
-def status_errors(new: JsonObject, old: JsonObject) -> Errors:
+def _status_errors(new: JsonObject, old: JsonObject) -> Errors:
     errors = built_in_meta_update_errors(meta_of(new), meta_of(old))
     for index, condition in enumerate((new.get("status") or {}).get("conditions") or ()):
         status = condition.get("status") or ""
@@ -99,3 +123,20 @@ def _check_service(errors: Errors, spec: JsonObject) -> None:
     if spec.get("insecureSkipTLSVerify") and spec.get("caBundle"):
         detail = "may not be true if caBundle is present"
         errors.append(invalid("spec.insecureSkipTLSVerify", True, detail))
+
+
+KINDS: Final = (
+    Kind(
+        "apiregistration.k8s.io",
+        "APIService",
+        "apiservices",
+        description="Says who serves a group version: this server, or a service.",
+        namespaced=False,
+        has_status=True,
+        categories=("api-extensions",),
+        defaults=set_api_service_defaults,
+        validation=Validation(_create_errors, _update_errors, _status_errors),
+        strategy=Strategy(empty_status={}, keeps_metadata=True, create=_prepare_api_service),
+        printer=Printer(columns_of("Name", "Service", "Available", "Age"), _cells),
+    ),
+)

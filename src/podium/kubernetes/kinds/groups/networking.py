@@ -1,22 +1,35 @@
-"""Ingresses, their classes, network policies."""
+"""The kinds of the group `networking.k8s.io`."""
 
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.tables.printer import (
-    NONE,
-    Cells,
-    Printer,
-    age_of,
-    columns_of,
-    name_of,
-    spec_of,
-    status_of,
-)
+from podium.kubernetes.kinds.record import Cells, Kind, Printer, Strategy, Validation, Warnings
+from podium.kubernetes.tables.printer import NONE, age_of, columns_of, name_of, spec_of, status_of
 from podium.kubernetes.tables.workloads import selector_text
+from podium.kubernetes.validation import ingresses, network_policies, service_ranges
+from podium.kubernetes.warnings.networking import about_ingress, about_network_policy
 
+_GROUP: Final = "networking.k8s.io"
 _MAX_HOSTS: Final = 3
 _DEFAULT_CLASS: Final = "ingressclass.kubernetes.io/is-default-class"
+
+
+def _set_network_policy_defaults(policy: JsonObject) -> None:
+    spec = policy.get("spec")
+    if spec is None:
+        spec = policy["spec"] = {}
+    for rule in (*(spec.get("ingress") or ()), *(spec.get("egress") or ())):
+        for port in rule.get("ports") or ():
+            if port.get("protocol") is None:
+                port["protocol"] = "TCP"
+    if not spec.get("policyTypes"):
+        spec["policyTypes"] = ["Ingress", "Egress"] if spec.get("egress") else ["Ingress"]
+
+
+def _set_ingress_class_defaults(ingress_class: JsonObject) -> None:
+    parameters = (ingress_class.get("spec") or {}).get("parameters")
+    if parameters is not None and parameters.get("scope") is None:
+        parameters["scope"] = "Cluster"
 
 
 def _ingress(obj: JsonObject, now: float) -> Cells:
@@ -66,11 +79,11 @@ def _network_policy(obj: JsonObject, now: float) -> Cells:
     return [name_of(obj), selector_text(spec_of(obj).get("podSelector")), age_of(obj, now)]
 
 
-INGRESS: Final = Printer(columns_of("Name", "Class", "Hosts", "Address", "Ports", "Age"), _ingress)
-INGRESS_CLASS: Final = Printer(
+_INGRESS: Final = Printer(columns_of("Name", "Class", "Hosts", "Address", "Ports", "Age"), _ingress)
+_INGRESS_CLASS: Final = Printer(
     columns_of("Name", "Controller", "Parameters", "Age"), _ingress_class
 )
-NETWORK_POLICY: Final = Printer(columns_of("Name", "Pod-Selector", "Age"), _network_policy)
+_NETWORK_POLICY: Final = Printer(columns_of("Name", "Pod-Selector", "Age"), _network_policy)
 
 
 def _service_cidr(obj: JsonObject, now: float) -> Cells:
@@ -87,5 +100,71 @@ def _ip_address(obj: JsonObject, _now: float) -> Cells:
     return [name_of(obj), "/".join(part for part in where if part)]
 
 
-SERVICE_CIDR: Final = Printer(columns_of("Name", "CIDRs", "Age"), _service_cidr)
-IP_ADDRESS: Final = Printer(columns_of("Name", "ParentRef"), _ip_address)
+_SERVICE_CIDR: Final = Printer(columns_of("Name", "CIDRs", "Age"), _service_cidr)
+_IP_ADDRESS: Final = Printer(columns_of("Name", "ParentRef"), _ip_address)
+
+
+KINDS: Final = (
+    Kind(
+        _GROUP,
+        "IngressClass",
+        "ingressclasses",
+        description="A name for those who act on ingresses.",
+        namespaced=False,
+        defaults=_set_ingress_class_defaults,
+        validation=Validation(ingresses.class_create_errors, ingresses.class_update_errors),
+        strategy=Strategy(counted=("spec",)),
+        printer=_INGRESS_CLASS,
+    ),
+    Kind(
+        _GROUP,
+        "Ingress",
+        "ingresses",
+        ("ing",),
+        description="Hosts and paths by which requests from outside reach services.",
+        has_status=True,
+        validation=Validation(
+            ingresses.create_errors, ingresses.update_errors, ingresses.status_errors
+        ),
+        strategy=Strategy(empty_status={"loadBalancer": {}}, counted=("spec",)),
+        printer=_INGRESS,
+        warnings=Warnings(create=about_ingress),
+    ),
+    Kind(
+        _GROUP,
+        "IPAddress",
+        "ipaddresses",
+        ("ip",),
+        description="An address that an object has taken.",
+        namespaced=False,
+        validation=Validation(
+            service_ranges.address_create_errors, service_ranges.address_update_errors
+        ),
+        printer=_IP_ADDRESS,
+    ),
+    Kind(
+        _GROUP,
+        "NetworkPolicy",
+        "networkpolicies",
+        ("netpol",),
+        description="Which traffic is let through to and from a set of pods.",
+        defaults=_set_network_policy_defaults,
+        validation=Validation(network_policies.create_errors, network_policies.update_errors),
+        strategy=Strategy(counted=("spec",)),
+        printer=_NETWORK_POLICY,
+        warnings=Warnings(always=about_network_policy),
+    ),
+    Kind(
+        _GROUP,
+        "ServiceCIDR",
+        "servicecidrs",
+        description="A range of addresses for services.",
+        namespaced=False,
+        has_status=True,
+        validation=Validation(
+            service_ranges.range_create_errors, service_ranges.range_update_errors
+        ),
+        strategy=Strategy(empty_status={}, keeps_metadata=True),
+        printer=_SERVICE_CIDR,
+    ),
+)

@@ -1,7 +1,12 @@
-"""Runtime classes: how containers are run, at which cost and on which nodes."""
+"""The kinds of the group `node.k8s.io`."""
 
-from podium.kubernetes.rules.field_errors import duplicate, immutable, required
+from collections.abc import Iterator
+from typing import Final
+
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.record import Cells, Kind, Printer, Validation, Warnings
+from podium.kubernetes.rules.field_errors import duplicate, immutable, required
+from podium.kubernetes.tables.printer import age_of, columns_of, name_of
 from podium.kubernetes.validation.go_forms import go_form
 from podium.kubernetes.validation.names import label_problems, subdomain_problems
 from podium.kubernetes.validation.object_meta import (
@@ -14,9 +19,10 @@ from podium.kubernetes.validation.object_meta import (
 )
 from podium.kubernetes.validation.placement import check_tolerations
 from podium.kubernetes.validation.resource_amounts import ClaimNames, check_container_resources
+from podium.kubernetes.warnings.node_labels import replacement_for
 
 
-def create_errors(runtime_class: JsonObject) -> Errors:
+def _create_errors(runtime_class: JsonObject) -> Errors:
     errors = built_in_meta_errors(meta_of(runtime_class), False, subdomain_problems)
     handler = runtime_class.get("handler") or ""
     if handler:
@@ -44,8 +50,35 @@ def _check_tolerations(errors: Errors, tolerations: list[JsonObject]) -> None:
         seen.add(key)
 
 
-def update_errors(new: JsonObject, old: JsonObject) -> Errors:
+def _update_errors(new: JsonObject, old: JsonObject) -> Errors:
     errors = built_in_meta_update_errors(meta_of(new), meta_of(old))
     if new.get("handler") != old.get("handler"):
         errors.append(immutable("handler", new.get("handler")))
     return errors
+
+
+def _about_runtime_class(runtime_class: JsonObject) -> Iterator[str]:
+    for key in (runtime_class.get("scheduling") or {}).get("nodeSelector") or ():
+        better = replacement_for(key)
+        if better is not None:
+            yield f"scheduling.nodeSelector: {better}"
+
+
+def _runtime_class(obj: JsonObject, now: float) -> Cells:
+    return [name_of(obj), obj.get("handler") or "", age_of(obj, now)]
+
+
+_RUNTIME_CLASS: Final = Printer(columns_of("Name", "Handler", "Age"), _runtime_class)
+
+KINDS: Final = (
+    Kind(
+        "node.k8s.io",
+        "RuntimeClass",
+        "runtimeclasses",
+        description="A way to run containers, with what it costs and where it works.",
+        namespaced=False,
+        validation=Validation(_create_errors, _update_errors),
+        printer=_RUNTIME_CLASS,
+        warnings=Warnings(always=_about_runtime_class),
+    ),
+)

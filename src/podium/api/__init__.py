@@ -1,1 +1,0 @@
-"""Typed Kubernetes objects and the arithmetic over them."""

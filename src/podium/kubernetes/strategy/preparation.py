@@ -1,0 +1,105 @@
+"""What the server does with an object before it is validated, as the record of its kind says.
+
+Most kinds differ in three things only: what an empty status looks like, whether they count
+generations, and of which part. The rest have functions of their own.
+"""
+
+from typing import Final
+
+from podium.golang.json_values import JsonObject, copied
+from podium.kubernetes.kinds.record import Path
+from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.strategy.gated_fields import drop_gated_fields
+from podium.kubernetes.strategy.kept_fields import keep_field, keep_generation, keep_metadata
+
+_METADATA_PARTS: Final = ("annotations", "labels")
+
+
+def prepare_create(resource: Resource, obj: JsonObject, now: str) -> None:
+    """Start a new object: its status, its generation, what the server adds."""
+    if resource.is_custom:
+        obj["metadata"]["generation"] = 1
+        if resource.has_status:
+            obj.pop("status", None)
+        return
+    strategy = resource.record.strategy
+    if strategy.empty_status is not None:
+        obj["status"] = copied(strategy.empty_status)
+    if strategy.counted is not None and strategy.has_first_generation:
+        obj["metadata"]["generation"] = 1
+    if strategy.null_list:
+        _null_empty_list(obj, strategy.null_list)
+    if resource.gated_fields:
+        drop_gated_fields(resource, obj, {})
+    if strategy.create is not None:
+        strategy.create(obj, now)
+
+
+def prepare_update(resource: Resource, new: JsonObject, old: JsonObject, now: str) -> None:
+    """Keep what an update cannot change, and count the generation."""
+    strategy = resource.record.strategy
+    if resource.has_status:
+        keep_field(new, old, "status")
+    if strategy.update is not None:
+        strategy.update(new, old, now)
+    if strategy.null_list:
+        _null_empty_list(new, strategy.null_list)
+    if resource.gated_fields:
+        drop_gated_fields(resource, new, old)
+    keep_generation(new, old)
+    _count_generation(resource, new, old)
+
+
+def prepare_status_update(resource: Resource, new: JsonObject, old: JsonObject, now: str) -> None:
+    """Keep everything but the status and, for most kinds, the metadata."""
+    strategy = resource.record.strategy
+    for name in {*new, *old} - {"metadata", "status", "kind", "apiVersion"}:
+        keep_field(new, old, name)
+    keep_generation(new, old)
+    if resource.is_custom or strategy.keeps_metadata:
+        keep_metadata(new, old)
+    if strategy.status is not None:
+        strategy.status(new, old, now)
+    if resource.gated_fields:
+        drop_gated_fields(resource, new, old)
+
+
+def prepare_subresource_update(
+    resource: Resource, subresource: str, new: JsonObject, old: JsonObject, now: str
+) -> None:
+    """The same for another subresource by which a part of the object is written."""
+    prepare = resource.subresource_by_name[subresource].prepare
+    if prepare is not None:
+        prepare(new, old, now)
+    else:
+        keep_field(new, old, "status")
+        keep_generation(new, old)
+    if resource.gated_fields:
+        drop_gated_fields(resource, new, old)
+    _count_generation(resource, new, old)
+
+
+def _null_empty_list(obj: JsonObject, path: Path) -> None:
+    *parents, last = path
+    holder: JsonObject | None = obj
+    for name in parents:
+        holder = (holder or {}).get(name)
+    if holder is not None and holder.get(last) == []:
+        holder[last] = None
+
+
+def _count_generation(resource: Resource, new: JsonObject, old: JsonObject) -> None:
+    if _is_changed(resource, new, old):
+        new["metadata"]["generation"] = (old["metadata"].get("generation") or 0) + 1
+
+
+def _is_changed(resource: Resource, new: JsonObject, old: JsonObject) -> bool:
+    if resource.is_custom:
+        apart = {"metadata", "status"} if resource.has_status else {"metadata"}
+        parts = {name for name in (*new, *old) if name not in apart}
+        return any(new.get(part) != old.get(part) for part in parts)
+    for part in resource.record.strategy.counted or ():
+        holders = (new["metadata"], old["metadata"]) if part in _METADATA_PARTS else (new, old)
+        if (holders[0].get(part) or None) != (holders[1].get(part) or None):
+            return True
+    return False
