@@ -57,8 +57,9 @@ WORKERS ?= $(shell echo $$(($$(nproc 2>/dev/null || echo 1) + 1)))
 PYTEST = $(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 # The packages that do no I/O, for `make test-unit`: no process, socket or browser is started.
-UNIT := api cel cluster config engine explain files framework gpu optimum parity plugins scenarios \
-	scheduler_plugins simulator sweeps what_if workloads
+UNIT := cluster config engine explain files framework golang gpu \
+	$(addprefix kubernetes/,cel controllers kinds releases rules) offline optimum parity plugins \
+	scenarios scheduler_plugins simulator sweeps what_if
 
 # What `make test-changed` compares with: make test-changed BASE=main
 BASE ?= HEAD
