@@ -77,6 +77,8 @@ def test_fragmentation_is_seen_of_the_cluster_and_of_a_node(browser: "Browser", 
         page.wait_for_selector("#node-fragmentation:has-text('0.4 of 1.5 idle cards')")
         page.select_option("#resource", "GPU fragmentation")
         page.locator("#as-table").press("Enter")
+        # The table of the resource that was chosen before may still be there.
+        page.wait_for_selector("main table th:has-text('GPU fragmentation')")
         rows = page.locator("main table").first.locator("tbody tr")
         assert rows.first.locator("td").all_inner_texts()[1:] == ["", "27%", "0.4", "1.5"]
         assert accessibility_problems(page) == []
