@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from support.web.accessibility import accessibility_problems
 from support.web.browser import opened
-from support.web.page_at_work import HOSTILE_NAME, PageAtWork, page_at_work
+from support.web.page_at_work import HOSTILE_NAME, PageAtWork, busy_page, page_at_work
 
 from podium.testing import FakeCluster, make_node, make_pod
 
@@ -170,6 +170,19 @@ def test_a_node_is_found_with_the_pointer_while_zoomed(
         page.mouse.up()
         page.mouse.click(box["x"] + 250, box["y"] + 200)
         page.wait_for_selector("aside h2:has-text('node-')")
+
+
+def test_who_types_goes_on_typing_when_nodes_come(browser: "Browser") -> None:
+    with busy_page(3) as work, opened(browser, work.link) as page:
+        go(page, "#/cluster")
+        page.locator("#node-search").focus()
+        page.keyboard.type("node-1")
+        page.keyboard.press("ArrowLeft")
+        work.do(lambda: work.cluster.put(make_node("node-0001x")))
+        page.wait_for_selector("#cluster-total:has-text('0 of 4 nodes match')")
+        page.keyboard.type("000")
+        page.wait_for_selector("#cluster-total:has-text('1 of 4 nodes match')")
+        assert page.locator("#node-search").input_value() == "node-0001"
 
 
 def test_the_theme_can_be_chosen_and_is_kept(browser: "Browser", small_page: PageAtWork) -> None:

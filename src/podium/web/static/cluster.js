@@ -1,6 +1,6 @@
 // Cluster: every node as a cell, how full it is, and one of them opened.
 // @ts-check
-import { h, replaceChildren, stateLine, table } from "./dom.js";
+import { h, keepFocus, replaceChildren, stateLine, table } from "./dom.js";
 import { formatAmount, formatCount, formatPercent, formatTime, meter, plural, shellWord } from "./format.js";
 import { clusterFragmentation, FRAGMENTATION, fragmentationColumn, nodeFragmentation } from "./gpu_fragmentation.js";
 import { keepFresh, onChange } from "./live.js";
@@ -197,7 +197,7 @@ class ClusterPage {
     this.legend = h("span", { class: "legend" });
     this.total = h("span", { class: "soft", id: "cluster-total" });
     this.inFragments = h("span", { class: "soft", id: "cluster-fragmentation" });
-    replaceChildren(
+    keepFocus(() => replaceChildren(
       this.bar,
       this.phaseButtons(),
       h("label", {}, "Show", h("select", { id: "resource", onchange: choose("resource", (value) => (this.resource = value)) },
@@ -210,7 +210,7 @@ class ClusterPage {
       this.legend,
       this.total,
       this.inFragments,
-    );
+    ));
   }
 
   toggleTable() {

@@ -5,7 +5,7 @@ import { barChart } from "./charts_bars.js";
 import { lineChart } from "./charts_lines.js";
 import { stripPlot } from "./charts_strips.js";
 import { conditionPanels, notesList, showDocuments } from "./document_view.js";
-import { h, replaceChildren } from "./dom.js";
+import { h, keepFocus, replaceChildren } from "./dom.js";
 import { formatAmount, formatCount, formatPercent, formatSeconds, plural } from "./format.js";
 import { metricWords } from "./source.js";
 
@@ -83,12 +83,10 @@ export function metricsSection(view, found, meanings = MEANINGS) {
     view.go({ metric });
     show();
   };
-  const show = () => {
-    const focused = document.activeElement?.id;
+  const show = () => keepFocus(() => {
     replaceChildren(rows, metricTable(found, metric, meanings, choose));
     replaceChildren(spread, spreadCharts(found, metric, meanings));
-    if (focused?.startsWith("metric-")) document.getElementById(focused)?.focus();
-  };
+  });
   show();
   return h("div", { class: "beside" },
     h("section", {}, h("h2", {}, "Metrics"), rows),

@@ -60,6 +60,21 @@ export function replaceChildren(element, ...children) {
 }
 
 /**
+ * Rebuild a part of the page: the element that has the keyboard's focus is found again by its id, a caret stays where it was.
+ * @param {() => void} rebuild
+ */
+export function keepFocus(rebuild) {
+  const before = document.activeElement;
+  const caret = before instanceof HTMLInputElement ? before.selectionStart : null;
+  rebuild();
+  if (!before?.id || before.isConnected) return;
+  const after = document.getElementById(before.id);
+  after?.focus({ preventScroll: true });
+  // A slider or a check box has no caret.
+  if (caret !== null && after instanceof HTMLInputElement) after.setSelectionRange(caret, caret);
+}
+
+/**
  * A table; cells that are numbers stand on the right.
  * @param {string} caption
  * @param {(string | {text: string, num?: boolean})[]} heads
