@@ -37,7 +37,9 @@ class PodChange:
     def delete(self, kubectl: Kubectl, pods: Sequence[Pod]) -> None:
         namespace = pods[0].metadata.namespace
         names = [f"pod/{pod.name}" for pod in pods]
-        self.lines.append(kubectl.run("delete", *names, namespace=namespace))
+        # The workload's controller deletes some of them itself once its template has changed.
+        gone = ("--ignore-not-found",)
+        self.lines.append(kubectl.run("delete", *names, options=gone, namespace=namespace))
         told = ", ".join(f"{namespace}/{pod.name}" for pod in pods)
         rest = "is" if len(pods) == 1 else "are"
         self.disruptions.append(f"deletes {told}, which {rest} made again")
