@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 import trustme
 from support.suite.late_imports import LateImport
+from support.suite.requirements import SEMAPHORES
 from support.sweeps.toy_runs import Squared, Toy, plan_squares, read_log
 
 from podium.golang.errors import InputError
 from podium.sweeps import dask_executor
 from podium.sweeps.dask_executor import DaskAddress, DaskExecutor, make_run_on_worker
 from podium.sweeps.execution import FailedRun, FinishedRun, execute_sweep
+from podium.sweeps.executors import find_obstacle
 
 distributed = LateImport("distributed")
 
@@ -82,6 +84,19 @@ def test_a_worker_that_joins_later_with_another_version_makes_no_run() -> None:
     assert "this is 99.0" in str(outcome)
 
 
+def test_a_machine_without_semaphores_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("multiprocessing.context.BaseContext.Lock", refuse)
+    wanted = plan_squares(Toy(tmp_path / "log"), 2)
+    with pytest.raises(InputError, match=r"no Dask workers on this machine: .*/dev/shm"):
+        list(execute_sweep(wanted, DaskExecutor(DaskAddress("local:1"))))
+
+
+@SEMAPHORES.skip_unless(find_obstacle() is None)
 def test_nobody_else_can_have_a_local_cluster_run_code(tmp_path: Path) -> None:
     """Neither without TLS nor with certificates of their own; at the scheduler and its workers."""
     with DaskExecutor(DaskAddress("local:1")).start(plan_squares(Toy(tmp_path / "log"), 1)) as own:
@@ -99,6 +114,7 @@ def test_nobody_else_can_have_a_local_cluster_run_code(tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore:unclosed <ssl.SSLSocket:ResourceWarning")
 @pytest.mark.slow
+@SEMAPHORES.skip_unless(find_obstacle() is None)
 def test_runs_of_a_worker_that_dies_are_made_again(tmp_path: Path) -> None:
     toy = Toy(tmp_path / "log", kills_once=frozenset({1}))
     ended = list(execute_sweep(plan_squares(toy, 4), DaskExecutor(DaskAddress("local:1"))))

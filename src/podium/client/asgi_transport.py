@@ -166,12 +166,15 @@ class _StreamedCall(_Call):
         if not self._head.done():
             missing = f"no answer to {self._request.method} {self._request.path}"
             self._head.set_exception(ending or Unreachable(missing))
+            self._head.exception()  # who asked may have gone: then nobody misses it
         self._pieces.put_nowait(ending)
 
     async def begun(self, timeout_s: float) -> Stream:
         try:
             async with asyncio.timeout(timeout_s):
-                await asyncio.shield(self._head)
+                # Not shielded: from Python 3.14 on a shield logs what fails after the timeout.
+                await asyncio.wait((self._head,))
+                self._head.result()
         except TimeoutError:
             raise Unreachable(
                 f"no answer to {self._request.method} {self._request.path} within {timeout_s:g} s",

@@ -100,7 +100,9 @@ class LeaderElectionThread:
         self._ended = asyncio.get_running_loop().create_future()
         threading.Thread(target=self._run, name="leader-election", daemon=True).start()
         try:
-            await asyncio.shield(self._ended)
+            # Not shielded: from Python 3.14 on a shield logs what comes after who waited has gone.
+            await asyncio.wait((self._ended,))
+            self._ended.result()
         except asyncio.CancelledError:
             self._stopping = True
             self._call_inside(self._stop)
@@ -181,11 +183,15 @@ class LeaderElectionThread:
 
     async def _work_outside(self) -> None:
         """The work as the election sees it: it has ended when it has ended in its own loop."""
-        outcome = asyncio.get_running_loop().create_future()
+        outcome: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        # Nobody may be here any more when it ends.
+        outcome.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
         self._relay(self._begin, outcome)
         while True:
             try:
-                return await asyncio.shield(outcome)
+                await asyncio.wait((outcome,))
+                outcome.result()
+                return
             except asyncio.CancelledError:
                 if outcome.done() or self._closing:
                     raise

@@ -45,7 +45,9 @@ async def run_in(loop: asyncio.AbstractEventLoop, work: Callable[[], Coroutine[A
     except RuntimeError:
         raise LoopEnded from None
     try:
-        return await asyncio.shield(ended)
+        # Not shielded: from Python 3.14 on a shield logs what comes after who waited has gone.
+        await asyncio.wait((ended,))
+        return ended.result()
     except asyncio.CancelledError:
         with suppress(RuntimeError):  # the loop is closed: it was cancelled with it
             loop.call_soon_threadsafe(cancel)

@@ -38,6 +38,7 @@ from podium.sweeps.executors import (
     Session,
     WorkerDied,
     count_cores,
+    find_obstacle,
     make_run,
     make_sendable,
 )
@@ -102,6 +103,11 @@ class DaskExecutor:
 
         where = self._where
         if self._local_workers:
+            if (obstacle := find_obstacle()) is not None:
+                raise InputError(
+                    f"there can be no Dask workers on this machine: {obstacle}",
+                    remedy="leave --dask out, and runs are made one after the other",
+                )
             cluster = LocalCluster(
                 n_workers=self._local_workers,
                 threads_per_worker=1,
