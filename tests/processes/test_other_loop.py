@@ -29,7 +29,7 @@ def test_who_is_cancelled_waits_for_the_work_and_nothing_is_logged(
 
     async def work() -> None:
         try:
-            await asyncio.sleep(3600)
+            await asyncio.Event().wait()
         finally:
             ended.append("work")
             if raises:
