@@ -24,9 +24,8 @@ from podium.framework.cycle import Cycle
 from podium.framework.status import SKIP, Code, Status
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
-from podium.plugins import affinity_filtering
-from podium.plugins.affinity_terms import MAX_COUNTED_TERMS
-from podium.plugins.inter_pod_affinity import InterPodAffinity
+from podium.plugins.inter_pod_affinity import InterPodAffinity, filtering
+from podium.plugins.inter_pod_affinity.terms import MAX_COUNTED_TERMS
 from podium.testing import cycle_for, filter_answers, make_handle, make_node, make_pod, present_rows
 
 WORDS = {
@@ -69,7 +68,7 @@ def test_columns_answer_as_single_nodes_do(
     cluster = cluster_of(nodes, pods)
     reference = ReferenceFilter(pod, nodes, pods, NAMESPACES)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(affinity_filtering, "MAX_COUNTED_TERMS", counted)
+        patch.setattr(filtering, "MAX_COUNTED_TERMS", counted)
         skipped = plugin_for(cluster).pre_filter(cycle_for(pod, cluster)) is SKIP
         assert skipped == reference.skips
         assert words_for(cluster, pod) == {

@@ -21,10 +21,9 @@ from podium.config.plugin_args import InterPodAffinityArgs
 from podium.framework.status import SKIP
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
-from podium.plugins import affinity_scoring
-from podium.plugins.affinity_scoring import normalize
-from podium.plugins.affinity_terms import MAX_COUNTED_TERMS
-from podium.plugins.inter_pod_affinity import InterPodAffinity
+from podium.plugins.inter_pod_affinity import InterPodAffinity, scoring
+from podium.plugins.inter_pod_affinity.scoring import normalize
+from podium.plugins.inter_pod_affinity.terms import MAX_COUNTED_TERMS
 from podium.testing import cycle_for, make_handle, make_node, make_pod, present_rows, score_answers
 
 HOSTS = [make_node(f"n{i}", labels={"host": f"s{i}"}) for i in range(4)]
@@ -60,7 +59,7 @@ def test_columns_score_as_single_nodes_do(
     counted: int,
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(affinity_scoring, "MAX_COUNTED_TERMS", counted)
+        patch.setattr(scoring, "MAX_COUNTED_TERMS", counted)
         check_scores(nodes, pods, pod, chosen, hard_weight, own_only)
 
 

@@ -9,7 +9,7 @@ from podium.cluster import pod_classes
 from podium.cluster.pod_classes import PodQuery
 from podium.cluster.state import Cluster
 from podium.kubernetes.rules.pod_affinity import AffinityTerm, parse_pod_affinity
-from podium.plugins.affinity_terms import CarriedTerms, TermQueries
+from podium.plugins.inter_pod_affinity.terms import CarriedTerms, TermQueries
 from podium.testing import make_node, make_pod
 
 NODES = [make_node(name, labels={"host": name}) for name in ("n1", "n2")]

@@ -7,7 +7,7 @@ import pytest
 from support.plugins.storage_builders import expression, make_volume
 
 from podium.kubernetes.kinds.volumes import Volume
-from podium.plugins.csi_translation import (
+from podium.plugins.volumes.csi_translation import (
     CsiVolume,
     TranslationError,
     in_tree_plugin,

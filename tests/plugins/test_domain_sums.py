@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from podium.cluster.pod_classes import PodQuery
 from podium.cluster.state import Cluster
 from podium.kubernetes.rules.labels import selector_of_map
-from podium.plugins.domain_sums import DomainSums
-from podium.plugins.topology_domains import Topologies
+from podium.plugins.topology.domain_sums import DomainSums
+from podium.plugins.topology.domains import Topologies
 from podium.testing import make_node, make_pod
 
 NODES = [f"n{i}" for i in range(4)]

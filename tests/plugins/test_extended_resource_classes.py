@@ -3,7 +3,7 @@
 from podium.cluster.catalog import Catalog
 from podium.kubernetes.kinds.devices import DeviceClass, DeviceClassSpec
 from podium.kubernetes.kinds.meta import ObjectMeta
-from podium.plugins.extended_resource_classes import ExtendedResourceClasses
+from podium.plugins.resources.extended_resource_classes import ExtendedResourceClasses
 
 GPU = "example.com/gpu"
 

@@ -10,7 +10,8 @@ from podium.framework.status import error, unresolvable
 from podium.framework.waiting import WaitingPod
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.pod_groups import PodGroup
-from podium.plugins.gang_scheduling import TOO_FEW_PLACED, GangScheduling
+from podium.plugins.gang_scheduling import GangScheduling
+from podium.plugins.gang_scheduling.plugin import TOO_FEW_PLACED
 from podium.testing import make_cluster, make_handle, make_node, make_pod
 
 GATES = {"GenericWorkload": True, "GangScheduling": True}

@@ -17,14 +17,16 @@ from podium.config.plugin_args import ResourceSpec, UtilizationShapePoint
 from podium.framework.points import ScorePlugin
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.workloads import Service
-from podium.plugins.node_label import WRONG_LABELS, NodeLabel
+from podium.plugins.node_label import NodeLabel
+from podium.plugins.node_label.plugin import WRONG_LABELS
 from podium.plugins.node_prefer_avoid_pods import ANNOTATION, NodePreferAvoidPods
 from podium.plugins.node_resource_limits import NodeResourceLimits
 from podium.plugins.node_resources_least_allocated import NodeResourcesLeastAllocated
 from podium.plugins.node_resources_most_allocated import NodeResourcesMostAllocated
 from podium.plugins.requested_to_capacity_ratio import RequestedToCapacityRatio
 from podium.plugins.selector_spread import SelectorSpread
-from podium.plugins.service_affinity import WRONG_NODE, ServiceAffinity
+from podium.plugins.service_affinity import ServiceAffinity
+from podium.plugins.service_affinity.plugin import WRONG_NODE
 from podium.testing import (
     filter_answers,
     make_cluster,

@@ -21,9 +21,8 @@ from podium.plugins.legacy_volume_limits import (
     CinderLimits,
     EBSLimits,
     GCEPDLimits,
-    LegacyLimitsArgs,
-    LegacyVolumeLimits,
 )
+from podium.plugins.legacy_volume_limits.plugin import LegacyLimitsArgs, LegacyVolumeLimits
 from podium.testing import cycle_for, filter_answers, make_cluster, make_handle, make_node, make_pod
 
 EXCEEDED = unschedulable("node(s) exceed max volume count")

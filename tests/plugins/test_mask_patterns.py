@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.plugins.mask_patterns import number_patterns
+from podium.plugins.resources.mask_patterns import number_patterns
 
 
 @given(

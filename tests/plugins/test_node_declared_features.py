@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from podium.framework.cycle import StateMissing
 from podium.framework.events import Action, Resource
 from podium.framework.status import SKIP, unresolvable
-from podium.plugins.node_declared_features import FEATURES, NodeDeclaredFeatures, declared_bits
+from podium.plugins.node_declared_features import NodeDeclaredFeatures
+from podium.plugins.node_declared_features.plugin import FEATURES, declared_bits
 from podium.testing import (
     cycle_for,
     filter_answers,

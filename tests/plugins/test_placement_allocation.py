@@ -12,7 +12,7 @@ from podium.framework.pod_group_cycle import Assignments, Placement, PodGroupCyc
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.plugins.node_resources_fit import NodeResourcesFit
-from podium.plugins.placement_allocation import placement_score
+from podium.plugins.node_resources_fit.placement_allocation import placement_score
 from podium.testing import make_cluster, make_handle, make_node, make_pod
 
 CPU_AND_MEMORY = (ResourceSpec(name="cpu", weight=1), ResourceSpec(name="memory", weight=1))

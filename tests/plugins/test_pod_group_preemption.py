@@ -14,7 +14,7 @@ from podium.framework.status import Status, unresolvable, unschedulable
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
-from podium.plugins.pod_group_preemption import (
+from podium.plugins.default_preemption.pod_groups import (
     Unit,
     select_victims,
     split_by_budget,

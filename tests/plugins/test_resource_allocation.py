@@ -21,9 +21,9 @@ from podium.config.plugin_args import (
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.requests import is_scalar
 from podium.plugins.node_resources_fit import NodeResourcesFit
-from podium.plugins.resource_allocation import LeastAllocated, MostAllocated, curve, scorer_for
-from podium.plugins.resource_columns import Column
-from podium.plugins.resource_stack import FLOAT_EXACT_BELOW
+from podium.plugins.resources.allocation import LeastAllocated, MostAllocated, curve, scorer_for
+from podium.plugins.resources.columns import Column
+from podium.plugins.resources.stack import FLOAT_EXACT_BELOW
 from podium.testing import make_cluster, make_handle, make_node, make_pod, score_answers
 
 EVEN = (ResourceSpec("cpu", 1), ResourceSpec("memory", 1))

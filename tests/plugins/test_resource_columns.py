@@ -9,9 +9,9 @@ from podium.config.plugin_args import ResourceSpec
 from podium.framework.cycle import Cycle
 from podium.kubernetes.kinds.devices import DeviceClass, DeviceClassSpec
 from podium.kubernetes.kinds.meta import ObjectMeta
-from podium.plugins import resource_columns
-from podium.plugins.extended_resource_classes import ExtendedResourceClasses
-from podium.plugins.resource_columns import Buffers, Column, ResourceColumns
+from podium.plugins.resources import columns
+from podium.plugins.resources.columns import Buffers, Column, ResourceColumns
+from podium.plugins.resources.extended_resource_classes import ExtendedResourceClasses
 from podium.testing import cycle_for, make_cluster, make_node, make_pod, present_rows
 
 GPU = "example.com/gpu"
@@ -64,7 +64,7 @@ def test_devices_count_on_nodes_that_have_none_of_the_resource(
         assert device_class.metadata.name == "gpu"
         return np.array([4, 4, 0], dtype=np.int64), np.array([1, 1, 0], dtype=np.int64)
 
-    monkeypatch.setattr(resource_columns, "device_counts", counted)
+    monkeypatch.setattr(columns, "device_counts", counted)
     offers = ({GPU: 8}, {GPU: 0}, {"cpu": 1})
     cluster = make_cluster(
         [make_node(f"n{i}", allocatable=offered) for i, offered in enumerate(offers)],

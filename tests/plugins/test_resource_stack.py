@@ -12,7 +12,7 @@ from podium.config.load import load_configuration
 from podium.engine import Engine
 from podium.framework.cycle import Cycle
 from podium.plugins import in_tree_registry
-from podium.plugins.resource_stack import FLOAT_EXACT_BELOW, ResourceStacks, lines_of
+from podium.plugins.resources.stack import FLOAT_EXACT_BELOW, ResourceStacks, lines_of
 from podium.testing import make_node, make_pod
 
 GIB = 2**30

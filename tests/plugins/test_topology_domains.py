@@ -3,7 +3,7 @@
 import numpy as np
 
 from podium.cluster.state import Cluster
-from podium.plugins.topology_domains import DomainCounts, Topologies
+from podium.plugins.topology.domains import DomainCounts, Topologies
 from podium.testing import make_cluster, make_node
 
 

@@ -21,9 +21,9 @@ from podium.kubernetes.controllers.provisioning import PROVISIONED_BY
 from podium.kubernetes.kinds.storage import BIND_COMPLETED, BOUND_BY_CONTROLLER, SELECTED_NODE
 from podium.kubernetes.rules.node_pods import CONFIG_MIRROR
 from podium.kubernetes.rules.storage_classes import CLASS_ANNOTATION, DEFAULT_CLASS_MARKS
-from podium.plugins.csi_nodes import MIGRATED_PLUGINS
 from podium.plugins.dynamic_resources.pod_claims import EXTENDED_RESOURCE_ANNOTATION
 from podium.plugins.node_prefer_avoid_pods import ANNOTATION as PREFER_AVOID_PODS
+from podium.plugins.volumes.csi_nodes import MIGRATED_PLUGINS
 from podium.scheduler_plugins.preemption_toleration import (
     MINIMUM_PREEMPTABLE_PRIORITY,
     TOLERATION_SECONDS,

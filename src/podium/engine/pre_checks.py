@@ -19,7 +19,7 @@ from podium.kubernetes.kinds.workloads import Namespace
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.rules.host_ports import conflicts
 from podium.kubernetes.rules.tolerations import untolerated
-from podium.plugins.pod_claims import WAIT_FOR_FIRST_CONSUMER
+from podium.plugins.volumes.pod_claims import WAIT_FOR_FIRST_CONSUMER
 
 _SPREAD = "PodTopologySpread"
 

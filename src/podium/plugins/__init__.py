@@ -1,4 +1,7 @@
-"""The in-tree plugins, one file each, and the registry that knows them by name.
+"""The in-tree plugins, a file or a folder each, and the registry that knows them by name.
+
+A plugin of several files is a folder: the plugin itself is in its `plugin.py`. What several plugins
+ask stands by topic: `resources`, `topology`, `volumes`.
 
 `IN_TREE` are the plugins of 1.36, `LEGACY` those that kube-scheduler has given up and that old
 configurations and Policy files still name.

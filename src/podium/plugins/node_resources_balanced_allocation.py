@@ -28,10 +28,10 @@ from podium.framework.points import PreScorePlugin, ScorePlugin
 from podium.framework.scoring import MAX_SCORE
 from podium.framework.status import SKIP, Status
 from podium.kubernetes.kinds.devices import DeviceClass
-from podium.plugins.extended_resource_classes import ExtendedResourceClasses
-from podium.plugins.mask_patterns import number_patterns
-from podium.plugins.resource_columns import Amount, Buffers, Column, ResourceColumns
-from podium.plugins.resource_stack import Floats, Stack
+from podium.plugins.resources.columns import Amount, Buffers, Column, ResourceColumns
+from podium.plugins.resources.extended_resource_classes import ExtendedResourceClasses
+from podium.plugins.resources.mask_patterns import number_patterns
+from podium.plugins.resources.stack import Floats, Stack
 
 _HALF = MAX_SCORE // 2
 

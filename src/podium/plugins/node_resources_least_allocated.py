@@ -6,8 +6,8 @@ to be taken, 75 points for cpu, averaged over the resources by weight.
 """
 
 from podium.config.legacy_args import NodeResourcesLeastAllocatedArgs
-from podium.plugins.allocation_score_plugin import AllocationScorePlugin
-from podium.plugins.resource_allocation import AllocationScorer, LeastAllocated
+from podium.plugins.resources.allocation import AllocationScorer, LeastAllocated
+from podium.plugins.resources.allocation_score_plugin import AllocationScorePlugin
 
 
 class NodeResourcesLeastAllocated(AllocationScorePlugin):

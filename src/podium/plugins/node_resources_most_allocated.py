@@ -5,8 +5,8 @@ of NodeResourcesFit. Of a node with 4 cpus, 1 of them to be taken, 25 points for
 """
 
 from podium.config.legacy_args import NodeResourcesMostAllocatedArgs
-from podium.plugins.allocation_score_plugin import AllocationScorePlugin
-from podium.plugins.resource_allocation import AllocationScorer, MostAllocated
+from podium.plugins.resources.allocation import AllocationScorer, MostAllocated
+from podium.plugins.resources.allocation_score_plugin import AllocationScorePlugin
 
 
 class NodeResourcesMostAllocated(AllocationScorePlugin):

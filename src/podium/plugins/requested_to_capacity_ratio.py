@@ -6,9 +6,9 @@ NodeResourcesFit, whose formula it shares.
 
 from podium.config.legacy_args import RequestedToCapacityRatioArgs
 from podium.kubernetes.rules.field_errors import required
-from podium.plugins.allocation_score_plugin import AllocationScorePlugin
-from podium.plugins.resource_allocation import AllocationScorer
-from podium.plugins.resource_allocation import RequestedToCapacityRatio as Curve
+from podium.plugins.resources.allocation import AllocationScorer
+from podium.plugins.resources.allocation import RequestedToCapacityRatio as Curve
+from podium.plugins.resources.allocation_score_plugin import AllocationScorePlugin
 
 
 class RequestedToCapacityRatio(AllocationScorePlugin):

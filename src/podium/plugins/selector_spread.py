@@ -20,7 +20,7 @@ from podium.framework.handle import Handle
 from podium.framework.points import Arguments, PreScorePlugin, ScorePlugin
 from podium.framework.scoring import MAX_SCORE
 from podium.framework.status import SKIP, Status
-from podium.plugins.owner_selectors import OwnerSelectors
+from podium.plugins.topology.owner_selectors import OwnerSelectors
 
 _ZONE_SHARE: Final = 2 / 3
 _NODE_SHARE: Final = 1 - _ZONE_SHARE

@@ -18,9 +18,9 @@ from podium.framework.nominated_filtering import tell_extensions
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.plugin import Code, Cycle, Diagnosis, PodInfo
 from podium.plugins.default_preemption import DefaultPreemption
-from podium.plugins.disruption_budgets import split_by_budget
-from podium.plugins.preemption_dry_run import Candidate, rank
-from podium.plugins.victim_rules import VictimRules, importance
+from podium.plugins.default_preemption.disruption_budgets import split_by_budget
+from podium.plugins.default_preemption.dry_run import Candidate, rank
+from podium.plugins.default_preemption.victim_rules import VictimRules, importance
 from podium.scheduler_plugins.preemption_toleration import PreemptionTolerationArgs
 
 _Placed = tuple[PodInfo, int]

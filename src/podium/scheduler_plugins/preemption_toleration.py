@@ -22,7 +22,7 @@ from podium.kubernetes.rules.priorities import SYSTEM_PRIORITIES
 from podium.kubernetes.rules.timestamps import seconds_of
 from podium.plugin import Cycle, Handle, Pod, Status, error
 from podium.plugins.default_preemption import DefaultPreemption
-from podium.plugins.victim_rules import VictimRules
+from podium.plugins.default_preemption.victim_rules import VictimRules
 
 PREFIX: Final = "preemption-toleration.scheduling.x-k8s.io/"
 MINIMUM_PREEMPTABLE_PRIORITY: Final = f"{PREFIX}minimum-preemptable-priority"

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from podium.cluster.pod_info import PodInfo
 from podium.engine.scheduler import Engine
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
-from podium.plugins.disruption_budgets import covers
+from podium.plugins.default_preemption.disruption_budgets import covers
 from podium.simulator.disruptions import recount_budget
 
 

@@ -23,7 +23,7 @@ from podium.optimum.placement_problem import (
     Spread,
     SpreadDomain,
 )
-from podium.plugins.spread_filtering import HardConstraint
+from podium.plugins.pod_topology_spread.filtering import HardConstraint
 from podium.what_if.standing_filters import StandingAnswer
 
 

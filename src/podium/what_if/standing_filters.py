@@ -31,11 +31,12 @@ from podium.plugins.node_declared_features import NodeDeclaredFeatures
 from podium.plugins.node_label import NodeLabel
 from podium.plugins.node_name import NodeName
 from podium.plugins.node_ports import NodePorts
-from podium.plugins.node_resources_fit import Demands, NodeResourcesFit
+from podium.plugins.node_resources_fit import NodeResourcesFit
+from podium.plugins.node_resources_fit.plugin import Demands
 from podium.plugins.node_unschedulable import NodeUnschedulable
 from podium.plugins.node_volume_limits import NodeVolumeLimits
 from podium.plugins.pod_topology_spread import PodTopologySpread
-from podium.plugins.spread_filtering import SpreadFilterState
+from podium.plugins.pod_topology_spread.filtering import SpreadFilterState
 from podium.plugins.taint_toleration import TaintToleration
 from podium.plugins.volume_binding import VolumeBinding
 from podium.plugins.volume_restrictions import VolumeRestrictions

@@ -16,10 +16,10 @@ from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import Diagnosis
 from podium.framework.status import SKIP
 from podium.kubernetes.kinds.pod import Pod
-from podium.plugins.device_counts import device_counts
 from podium.plugins.dynamic_resources.claim_writing import DeleteClaim
 from podium.plugins.dynamic_resources.extended_resources import claim_in_memory, requests_on_node
-from podium.plugins.extended_resource_classes import ExtendedResourceClasses
+from podium.plugins.resources.device_counts import device_counts
+from podium.plugins.resources.extended_resource_classes import ExtendedResourceClasses
 from podium.testing import make_node, make_pod
 
 GPU = "x.com/gpu"

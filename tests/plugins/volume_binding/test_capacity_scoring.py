@@ -17,7 +17,7 @@ from support.plugins.storage_builders import (
 from podium.cluster.state import Cluster
 from podium.config.plugin_args import UtilizationShapePoint, VolumeBindingArgs, defaulted
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.plugins.resource_allocation import curve
+from podium.plugins.resources.allocation import curve
 from podium.plugins.volume_binding import VolumeBinding
 from podium.plugins.volume_binding.plugin import VolumeState
 from podium.testing import cycle_for, make_cluster, make_handle, make_node, make_pod, present_rows

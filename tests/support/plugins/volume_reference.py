@@ -20,7 +20,7 @@ from podium.kubernetes.kinds.storage import (
 from podium.kubernetes.rules.labels import selector_of
 from podium.kubernetes.rules.node_affinity import parse_node_selector
 from podium.kubernetes.rules.quantity import nano, value
-from podium.plugins.csi_translation import in_tree_plugin, translated_affinity
+from podium.plugins.volumes.csi_translation import in_tree_plugin, translated_affinity
 
 MIGRATED = "storage.alpha.kubernetes.io/migrated-plugins"
 AFFINITY = "node(s) didn't match PersistentVolume's node affinity"

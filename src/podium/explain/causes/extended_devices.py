@@ -10,7 +10,7 @@ from podium.explain.causes.finding import Finding
 from podium.explain.causes.wording import count
 from podium.plugins.dynamic_resources.extended_resources import extended_requests
 from podium.plugins.dynamic_resources.supply import Supply
-from podium.plugins.extended_resource_classes import ExtendedResourceClasses
+from podium.plugins.resources.extended_resource_classes import ExtendedResourceClasses
 
 
 def find_extended_shortages(view: AttemptView, among: Mask) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from podium.config.legacy_args import NodeLabelArgs, ServiceAffinityArgs
 from podium.explain.causes.attempt_view import AttemptView
 from podium.explain.causes.finding import Finding
 from podium.explain.causes.wording import joined
-from podium.plugins.legacy_volume_limits import LegacyVolumeLimits
+from podium.plugins.legacy_volume_limits.plugin import LegacyVolumeLimits
 from podium.plugins.node_label import NodeLabel
 from podium.plugins.service_affinity import ServiceAffinity
 

@@ -4,12 +4,8 @@ from podium.cluster.growth import Mask
 from podium.explain.causes.attempt_view import AttemptView, Narrowing
 from podium.explain.causes.finding import Finding
 from podium.explain.causes.wording import joined
-from podium.plugins.node_declared_features import (
-    FEATURES,
-    NodeDeclaredFeatures,
-    declared_bits,
-    needed_bits,
-)
+from podium.plugins.node_declared_features import NodeDeclaredFeatures
+from podium.plugins.node_declared_features.plugin import FEATURES, declared_bits, needed_bits
 
 
 def find_features(view: AttemptView, among: Mask) -> list[Finding]:

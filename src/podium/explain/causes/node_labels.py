@@ -21,7 +21,8 @@ from podium.kubernetes.rules.node_affinity import (
     parse_node_selector,
     required_selector,
 )
-from podium.plugins.node_affinity import ENFORCED_MISMATCH, NodeAffinity
+from podium.plugins.node_affinity import NodeAffinity
+from podium.plugins.node_affinity.plugin import ENFORCED_MISMATCH
 
 MAX_WORDS_OF_TERMS = 3
 MAX_COMPARED = 500

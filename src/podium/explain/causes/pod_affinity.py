@@ -12,14 +12,14 @@ from podium.explain.causes.finding import Finding
 from podium.explain.causes.wording import joined, some
 from podium.kubernetes.rules.labels import EVERYTHING, Selector
 from podium.kubernetes.rules.pod_affinity import AffinityTerm
-from podium.plugins.affinity_filtering import (
+from podium.plugins.inter_pod_affinity import InterPodAffinity
+from podium.plugins.inter_pod_affinity.filtering import (
     REASON_AFFINITY,
     REASON_ANTI_AFFINITY,
     REASON_EXISTING_ANTI_AFFINITY,
 )
-from podium.plugins.affinity_terms import CarriedTerms, TermQueries
-from podium.plugins.inter_pod_affinity import InterPodAffinity
-from podium.plugins.spread_scoring import HOSTNAME
+from podium.plugins.inter_pod_affinity.terms import CarriedTerms, TermQueries
+from podium.plugins.pod_topology_spread.scoring import HOSTNAME
 
 MAX_DOMAINS = 5
 

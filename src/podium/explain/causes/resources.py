@@ -10,7 +10,8 @@ from podium.explain.causes.finding import Finding
 from podium.explain.causes.wording import amount_text, count, joined
 from podium.framework.status import Code
 from podium.kubernetes.rules.requests import PODS
-from podium.plugins.node_resources_fit import INSUFFICIENT, TOO_MANY_PODS, NodeResourcesFit
+from podium.plugins.node_resources_fit import NodeResourcesFit
+from podium.plugins.node_resources_fit.plugin import INSUFFICIENT, TOO_MANY_PODS
 
 _PREFIX = INSUFFICIENT.format("")
 

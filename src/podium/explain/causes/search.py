@@ -44,7 +44,7 @@ from podium.explain.filter_examination import FilterExamination
 from podium.framework.fit_message import NO_NODES
 from podium.framework.status import Status
 from podium.plugins.dynamic_resources import DynamicResources
-from podium.plugins.node_affinity import NAMES_CONFLICT
+from podium.plugins.node_affinity.plugin import NAMES_CONFLICT
 from podium.plugins.node_unschedulable import NodeUnschedulable
 from podium.plugins.taint_toleration import TaintToleration
 

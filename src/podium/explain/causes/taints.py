@@ -15,7 +15,7 @@ from podium.kubernetes.rules.tolerations import (
     tolerated,
     toleration_of,
 )
-from podium.plugins.node_unschedulable import UNSCHEDULABLE_TAINT
+from podium.plugins.node_unschedulable.plugin import UNSCHEDULABLE_TAINT
 
 
 def find_taints(view: AttemptView, among: Mask) -> list[Finding]:

@@ -10,7 +10,7 @@ from podium.explain.causes.finding import Finding
 from podium.explain.causes.pod_affinity import selector_text
 from podium.explain.causes.wording import count, some
 from podium.plugins.pod_topology_spread import PodTopologySpread
-from podium.plugins.spread_filtering import HardConstraint, SpreadFilterState
+from podium.plugins.pod_topology_spread.filtering import HardConstraint, SpreadFilterState
 
 MAX_DOMAINS = 6
 

@@ -17,7 +17,6 @@ from podium.kubernetes.kinds.storage import (
     StorageClass,
 )
 from podium.kubernetes.rules.quantity import value
-from podium.plugins.pod_claims import claims_of, class_of_claim, class_of_volume, find_claim
 from podium.plugins.volume_binding import VolumeBinding
 from podium.plugins.volume_binding.findings import (
     BIND_CONFLICT,
@@ -32,6 +31,7 @@ from podium.plugins.volume_binding.pod_volumes import (
     selected_node,
 )
 from podium.plugins.volume_binding.provisioning import NO_PROVISIONER, volume_limit
+from podium.plugins.volumes.pod_claims import claims_of, class_of_claim, class_of_volume, find_claim
 
 
 def find_bindings(view: AttemptView, among: Mask) -> list[Finding]:

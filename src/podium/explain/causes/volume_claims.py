@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from podium.explain.causes.attempt_view import AttemptView
 from podium.explain.causes.finding import Finding
 from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
-from podium.plugins.pod_claims import (
+from podium.plugins.volume_binding.pod_volumes import is_fully_bound
+from podium.plugins.volumes.pod_claims import (
     PodClaim,
     claims_of,
     class_of_claim,
     controls,
     find_claim,
 )
-from podium.plugins.volume_binding.pod_volumes import is_fully_bound
 
 _LOST = "Lost"
 _NOT_YET = frozenset({"volume-claim-unbound", "storage-class-missing"})

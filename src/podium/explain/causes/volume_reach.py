@@ -11,9 +11,10 @@ from podium.explain.causes.volume_claims import claim_name
 from podium.explain.causes.wording import joined, some
 from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
 from podium.kubernetes.rules.node_affinity import parse_node_selector
-from podium.plugins.pod_claims import claims_of, find_claim
 from podium.plugins.volume_binding import VolumeBinding
-from podium.plugins.volume_zone import STABLE_KEY, VolumeZone, constraints_of
+from podium.plugins.volume_zone import VolumeZone
+from podium.plugins.volume_zone.plugin import STABLE_KEY, constraints_of
+from podium.plugins.volumes.pod_claims import claims_of, find_claim
 
 Bound = tuple[PersistentVolumeClaim, PersistentVolume]
 

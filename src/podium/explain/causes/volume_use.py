@@ -8,17 +8,17 @@ from podium.cluster.growth import Mask
 from podium.explain.causes.attempt_view import AttemptView
 from podium.explain.causes.finding import Finding
 from podium.explain.causes.wording import count, joined, some
-from podium.plugins.attached_volumes import AttachedVolumes
-from podium.plugins.counted_volumes import UncountableError, VolumeCounting
-from podium.plugins.csi_nodes import NO_LIMIT, CsiNodeColumns
-from podium.plugins.inline_disks import conflicts, disks_of
-from podium.plugins.pod_claims import find_claim, named_claims
-from podium.plugins.volume_restrictions import (
+from podium.plugins.node_volume_limits.attached_volumes import AttachedVolumes
+from podium.plugins.volume_restrictions import VolumeRestrictions
+from podium.plugins.volume_restrictions.inline_disks import conflicts, disks_of
+from podium.plugins.volume_restrictions.plugin import (
     CLAIM_IN_USE,
     DISK_CONFLICT,
     READ_WRITE_ONCE_POD,
-    VolumeRestrictions,
 )
+from podium.plugins.volumes.counted_volumes import UncountableError, VolumeCounting
+from podium.plugins.volumes.csi_nodes import NO_LIMIT, CsiNodeColumns
+from podium.plugins.volumes.pod_claims import find_claim, named_claims
 
 
 def find_restrictions(view: AttemptView, among: Mask) -> list[Finding]:

@@ -12,8 +12,8 @@ from podium.cluster.pod_info import PodInfo
 from podium.explain.proposals.situation import Situation
 from podium.kubernetes.rules.host_ports import conflicts as port_conflicts
 from podium.kubernetes.rules.pod_affinity import AffinityTerm
-from podium.plugins.inline_disks import conflicts as disk_conflicts
-from podium.plugins.volume_restrictions import CLAIM_IN_USE
+from podium.plugins.volume_restrictions.inline_disks import conflicts as disk_conflicts
+from podium.plugins.volume_restrictions.plugin import CLAIM_IN_USE
 
 
 class _Apart(NamedTuple):

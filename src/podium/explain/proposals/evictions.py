@@ -23,7 +23,7 @@ from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
 from podium.kubernetes.rules.priorities import MAX_USER_PRIORITY
 from podium.kubernetes.rules.requests import PODS, pod_requests, to_vector
-from podium.plugins.disruption_budgets import split_by_budget
+from podium.plugins.default_preemption.disruption_budgets import split_by_budget
 
 MAX_NODES = 24
 """On so many nodes, those that lack the least, victims are looked for."""

@@ -30,7 +30,7 @@ from podium.kubernetes.kinds.storage import (
 from podium.kubernetes.kinds.typed_objects import convert_object
 from podium.kubernetes.kinds.volumes import PersistentVolumeClaimSpec, VolumeResources
 from podium.kubernetes.rules.quantity import value
-from podium.plugins.pod_claims import claims_of, class_of_claim, controls, find_claim
+from podium.plugins.volumes.pod_claims import claims_of, class_of_claim, controls, find_claim
 
 PLUGINS = ("VolumeBinding", "VolumeZone")
 STORAGE = "storage"

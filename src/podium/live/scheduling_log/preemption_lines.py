@@ -10,7 +10,7 @@ from podium.framework.log import ObjectRef, pod_ref
 from podium.framework.status import Code
 from podium.live.scheduling_log.attempts import UNHANDLED
 from podium.live.scheduling_log.line_writer import LineWriter, group_ref
-from podium.plugins.default_preemption import (
+from podium.plugins.default_preemption.plugin import (
     GROUP_HAS_PLACEMENTS,
     GROUP_PREEMPTS_ITSELF,
     GROUP_UNKNOWN,

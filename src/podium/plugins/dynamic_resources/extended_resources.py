@@ -22,7 +22,10 @@ from podium.kubernetes.kinds.pod import Container, ContainerExtendedResourceRequ
 from podium.kubernetes.rules.quantity import value
 from podium.kubernetes.rules.requests import is_extended, pod_requests, to_vector
 from podium.plugins.dynamic_resources.pod_claims import EXTENDED_RESOURCE_ANNOTATION
-from podium.plugins.extended_resource_classes import IMPLICIT_PREFIX, ExtendedResourceClasses
+from podium.plugins.resources.extended_resource_classes import (
+    IMPLICIT_PREFIX,
+    ExtendedResourceClasses,
+)
 
 IN_MEMORY_NAME = "<extended-resources>"
 """No valid name, so that it cannot clash with that of a claim in the API server."""

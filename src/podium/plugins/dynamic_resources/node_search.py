@@ -56,8 +56,8 @@ from podium.plugins.dynamic_resources.search_memory import (
     SearchMemory,
 )
 from podium.plugins.dynamic_resources.supply import Supply
-from podium.plugins.extended_resource_classes import ExtendedResourceClasses
-from podium.plugins.mask_patterns import number_patterns
+from podium.plugins.resources.extended_resource_classes import ExtendedResourceClasses
+from podium.plugins.resources.mask_patterns import number_patterns
 
 CANNOT_ALLOCATE = unresolvable("cannot allocate all claims")
 INVALID = unresolvable("invalid resource pools were encountered")

@@ -78,7 +78,7 @@ from podium.plugins.dynamic_resources.pod_claims import (
 )
 from podium.plugins.dynamic_resources.preparation import Preparation
 from podium.plugins.dynamic_resources.supply import Supply
-from podium.plugins.extended_resource_classes import ExtendedResourceClasses
+from podium.plugins.resources.extended_resource_classes import ExtendedResourceClasses
 
 DISABLED = "plugin disabled"
 NO_CLAIMS = "no new claims to deallocate"

@@ -21,7 +21,7 @@ from podium.plugins.dynamic_resources.pod_claims import (
     user_of,
 )
 from podium.plugins.dynamic_resources.requests import FindClass, requests_of
-from podium.plugins.extended_resource_classes import ExtendedResourceClasses
+from podium.plugins.resources.extended_resource_classes import ExtendedResourceClasses
 
 
 class _Rejected(Exception):

@@ -16,7 +16,7 @@ from podium.config.plugin_args import UtilizationShapePoint
 from podium.framework.scoring import MAX_SCORE
 from podium.kubernetes.kinds.storage import PersistentVolume
 from podium.kubernetes.rules.quantity import value
-from podium.plugins.resource_allocation import curve
+from podium.plugins.resources.allocation import curve
 from podium.plugins.volume_binding.findings import Findings
 from podium.plugins.volume_binding.node_reach import NONE
 from podium.plugins.volume_binding.pod_volumes import STORAGE, requested_bytes

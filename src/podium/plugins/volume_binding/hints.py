@@ -9,9 +9,9 @@ from podium.kubernetes.kinds.storage import (
     PersistentVolumeClaim,
     StorageClass,
 )
-from podium.plugins.csi_nodes import MIGRATED_PLUGINS
-from podium.plugins.pod_claims import uses_claim
 from podium.plugins.volume_binding.provisioning import volume_limit
+from podium.plugins.volumes.csi_nodes import MIGRATED_PLUGINS
+from podium.plugins.volumes.pod_claims import uses_claim
 
 
 def topologies_changed(pod: PodInfo, old: StorageClass | None, new: StorageClass) -> bool:  # noqa: ARG001

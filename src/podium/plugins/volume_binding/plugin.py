@@ -41,13 +41,6 @@ from podium.kubernetes.kinds.storage import (
     PersistentVolume,
     PersistentVolumeClaim,
 )
-from podium.plugins.pod_claims import (
-    claim_not_found,
-    claims_of,
-    controls,
-    find_claim,
-    not_owner,
-)
 from podium.plugins.volume_binding.assumed_objects import AssumedObjects, AssumeError
 from podium.plugins.volume_binding.capacity_scoring import CapacityScorer
 from podium.plugins.volume_binding.findings import Findings
@@ -63,6 +56,13 @@ from podium.plugins.volume_binding.pod_volumes import (
 )
 from podium.plugins.volume_binding.volume_search import VolumeSearch
 from podium.plugins.volume_binding.volume_writing import VolumeWriter
+from podium.plugins.volumes.pod_claims import (
+    claim_not_found,
+    claims_of,
+    controls,
+    find_claim,
+    not_owner,
+)
 
 UNBOUND_CLAIMS = unresolvable("pod has unbound immediate PersistentVolumeClaims")
 NOTHING_TO_BIND = PreFlight(SKIP, parallel=True)

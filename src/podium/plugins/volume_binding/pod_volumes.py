@@ -13,7 +13,8 @@ from podium.kubernetes.kinds.storage import (
     StorageClass,
 )
 from podium.kubernetes.rules.quantity import nano, value
-from podium.plugins.pod_claims import (
+from podium.plugins.volume_binding.assumed_objects import AssumedObjects, not_found
+from podium.plugins.volumes.pod_claims import (
     PodClaim,
     claims_of,
     class_of_claim,
@@ -21,7 +22,6 @@ from podium.plugins.pod_claims import (
     not_owner,
     waits_for_consumer,
 )
-from podium.plugins.volume_binding.assumed_objects import AssumedObjects, not_found
 
 STORAGE = "storage"
 

@@ -19,10 +19,10 @@ from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeCl
 from podium.kubernetes.rules.labels import Selector, selector_of
 from podium.kubernetes.rules.node_affinity import parse_node_selector
 from podium.kubernetes.rules.quantity import nano
-from podium.plugins.pod_claims import class_of_claim, class_of_volume
 from podium.plugins.volume_binding.assumed_objects import AssumedObjects
 from podium.plugins.volume_binding.node_reach import NodeReach
 from podium.plugins.volume_binding.pod_volumes import STORAGE, claim_key, requested_nano
+from podium.plugins.volumes.pod_claims import class_of_claim, class_of_volume
 
 _AVAILABLE = "Available"
 _FILESYSTEM = "Filesystem"

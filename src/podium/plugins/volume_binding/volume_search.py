@@ -18,9 +18,6 @@ from podium.kubernetes.kinds.pod import NodeSelector
 from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from podium.kubernetes.rules.labels import SelectorError
 from podium.kubernetes.rules.node_affinity import parse_node_selector
-from podium.plugins.csi_nodes import CsiNodeColumns
-from podium.plugins.csi_translation import TranslationError, in_tree_plugin, translated_affinity
-from podium.plugins.pod_claims import class_of_claim
 from podium.plugins.volume_binding.assumed_objects import AssumedObjects
 from podium.plugins.volume_binding.findings import (
     BIND_CONFLICT,
@@ -47,6 +44,13 @@ from podium.plugins.volume_binding.pod_volumes import (
 )
 from podium.plugins.volume_binding.provisioning import NO_PROVISIONER, Provisioning
 from podium.plugins.volume_binding.volume_index import ClaimWants, Offers, VolumeIndex
+from podium.plugins.volumes.csi_nodes import CsiNodeColumns
+from podium.plugins.volumes.csi_translation import (
+    TranslationError,
+    in_tree_plugin,
+    translated_affinity,
+)
+from podium.plugins.volumes.pod_claims import class_of_claim
 
 _NO_ATTRIBUTES_CLASSES: Final = (
     "unsupported volumeAttributesClassName is set on claim {} when the feature-gate "

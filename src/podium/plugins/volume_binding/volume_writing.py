@@ -12,8 +12,6 @@ from podium.framework.api_handle import ApiHandle
 from podium.kubernetes.kinds.storage import CSINode, PersistentVolume, PersistentVolumeClaim
 from podium.kubernetes.rules.field_errors import aggregate
 from podium.kubernetes.rules.node_affinity import parse_node_selector
-from podium.plugins.csi_nodes import migrated_plugins
-from podium.plugins.csi_translation import TranslationError, in_tree_plugin, translated_affinity
 from podium.plugins.volume_binding.assumed_objects import AssumedObjects, not_found
 from podium.plugins.volume_binding.pod_volumes import (
     PodVolumes,
@@ -22,6 +20,12 @@ from podium.plugins.volume_binding.pod_volumes import (
     claim_key,
     is_fully_bound,
     selected_node,
+)
+from podium.plugins.volumes.csi_nodes import migrated_plugins
+from podium.plugins.volumes.csi_translation import (
+    TranslationError,
+    in_tree_plugin,
+    translated_affinity,
 )
 
 CHECK_INTERVAL_S = 1.0

@@ -28,8 +28,8 @@ from podium.plugin import (
     unschedulable,
 )
 from podium.plugins.default_preemption import DefaultPreemption
-from podium.plugins.pod_group_preemption import Unit, select_victims, weaker_than
-from podium.plugins.victim_rules import VictimRules
+from podium.plugins.default_preemption.pod_groups import Unit, select_victims, weaker_than
+from podium.plugins.default_preemption.victim_rules import VictimRules
 from podium.scheduler_plugins.capacity_scheduling.elastic_quotas import (
     ELASTIC_QUOTAS,
     Bounds,

@@ -1,0 +1,1 @@
+"""What several plugins ask about amounts: columns, strategies and extended resources."""

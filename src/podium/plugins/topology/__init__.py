@@ -1,0 +1,1 @@
+"""What several plugins ask about topology domains, and about the pods of one owner."""

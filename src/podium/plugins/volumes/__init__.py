@@ -1,0 +1,1 @@
+"""What several volume plugins ask of claims, CSI drivers and in-tree volumes."""
