@@ -12,8 +12,8 @@ from support.live.scripted_server import make_object
 from support.live.virtual_loop import run_virtually
 
 from podium.client.delta_fifo import DeltaFIFO, PoppedDeltas
-from podium.client.object_keys import DeletedFinalStateUnknown, Key
 from podium.client.watching import head_of
+from podium.kubernetes.controllers.object_keys import DeletedFinalStateUnknown, Key
 
 
 class Known:

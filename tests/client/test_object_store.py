@@ -8,9 +8,9 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.client.object_keys import Key
 from podium.client.object_store import ObjectStore
 from podium.client.watching import head_of
+from podium.kubernetes.controllers.object_keys import Key
 
 
 class Copy:

@@ -26,9 +26,9 @@ from podium.client import (
     new_indexer_informer,
 )
 from podium.client.delta_fifo import Delta, DeltaType, PoppedDeltas
-from podium.client.object_keys import Key
 from podium.client.resources import PODS
 from podium.golang.errors import InputError
+from podium.kubernetes.controllers.object_keys import Key
 
 
 def first_list(version: int, *objects: dict[str, Any]) -> bytes:

@@ -28,17 +28,9 @@ from podium.client.event_handlers import (
     ResourceEventHandlerFuncs,
 )
 from podium.client.http_transport import HttpTransport
-from podium.client.indexer import NAMESPACE_INDEX, Index, Indexer, IndexFunc
 from podium.client.informer_factory import SharedInformerFactory
-from podium.client.kube_client import DeleteOptions, KubeClient, PatchType, Selection
+from podium.client.kube_client import DeleteOptions, KubeClient, Selection
 from podium.client.lister import Lister
-from podium.client.object_keys import (
-    DeletedFinalStateUnknown,
-    Key,
-    last_state,
-    meta_namespace_key,
-    split_meta_namespace_key,
-)
 from podium.client.object_store import Handler, ObjectStore
 from podium.client.rate_limit import LimitedTransport, TokenBucket
 from podium.client.rate_limiters import (
@@ -53,6 +45,15 @@ from podium.client.resources import ResourceType
 from podium.client.shared_informer import SharedInformer, new_indexer_informer
 from podium.client.transport import RequestFailed, Transport, Unreachable
 from podium.client.work_queue import QueueShutDown, RateLimitingQueue
+from podium.kubernetes.controllers.indexer import NAMESPACE_INDEX, Index, Indexer, IndexFunc
+from podium.kubernetes.controllers.object_keys import (
+    DeletedFinalStateUnknown,
+    Key,
+    last_state,
+    meta_namespace_key,
+    split_meta_namespace_key,
+)
+from podium.kubernetes.rules.merge_patch import PatchType
 
 __all__ = [
     "NAMESPACE_INDEX",

@@ -22,8 +22,13 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 import msgspec
 
 from podium.client.object_decoding import STEP, Decoder, ObjectReader
-from podium.client.object_keys import DeletedFinalStateUnknown, Key, is_newer, is_older
 from podium.client.watching import Head
+from podium.kubernetes.controllers.object_keys import (
+    DeletedFinalStateUnknown,
+    Key,
+    is_newer,
+    is_older,
+)
 
 T = TypeVar("T")
 

@@ -18,7 +18,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Final, Generic, Protocol, TypeVar
 
-from podium.client.object_keys import DeletedFinalStateUnknown, meta_namespace_key
+from podium.kubernetes.controllers.object_keys import DeletedFinalStateUnknown, meta_namespace_key
 
 T = TypeVar("T")
 SeenT_contra = TypeVar("SeenT_contra", contravariant=True)

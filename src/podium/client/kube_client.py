@@ -8,7 +8,6 @@ the server puts off (429 or 5xx with Retry-After) is repeated as often as client
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, Final
 
 import msgspec
@@ -17,6 +16,7 @@ from podium.client.api_errors import Gone, error_of
 from podium.client.clock import Clock, LoopClock
 from podium.client.resources import ResourceType
 from podium.client.transport import JSON, Reply, Request, Stream, Transport
+from podium.kubernetes.rules.merge_patch import PatchType
 
 PAGE: Final = 500
 _TIME_S: Final = 30.0
@@ -25,13 +25,6 @@ _LONGEST_WAIT_S: Final = 60.0
 _NO_QUERY: Final[tuple[tuple[str, str], ...]] = ()
 
 Query = tuple[tuple[str, str], ...]
-
-
-class PatchType(StrEnum):
-    JSON = "application/json-patch+json"
-    MERGE = "application/merge-patch+json"
-    STRATEGIC = "application/strategic-merge-patch+json"
-    APPLY = "application/apply-patch+yaml"
 
 
 @dataclass(frozen=True, slots=True)

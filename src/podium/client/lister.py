@@ -6,8 +6,8 @@ What is handed out is shared with everybody who reads it and not to be changed.
 from collections.abc import Mapping
 from typing import Generic, TypeVar
 
-from podium.client.indexer import NAMESPACE_INDEX, Indexer
-from podium.client.object_keys import labels_of
+from podium.kubernetes.controllers.indexer import NAMESPACE_INDEX, Indexer
+from podium.kubernetes.controllers.object_keys import labels_of
 from podium.kubernetes.rules.labels import Selector, selector_of_map
 
 T = TypeVar("T")

@@ -10,7 +10,7 @@ selection is watched, what leaves it may come back, so there only what is older 
 
 from typing import Final
 
-from podium.client.object_keys import Identity, Key, is_newer, is_older
+from podium.kubernetes.controllers.object_keys import Identity, Key, is_newer, is_older
 
 _MAX_TOMBSTONES: Final = 100_000
 

@@ -10,9 +10,9 @@ from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
-from podium.client.object_keys import Key
 from podium.client.watching import BrokenStream, Head, head_of
 from podium.golang.errors import ObjectError
+from podium.kubernetes.controllers.object_keys import Key
 
 T = TypeVar("T")
 Decoder = Callable[[msgspec.Raw], T]

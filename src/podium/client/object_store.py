@@ -13,8 +13,8 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 import msgspec
 
 from podium.client.object_decoding import STEP, Decoder, ObjectReader
-from podium.client.object_keys import Key
 from podium.client.watching import Head
+from podium.kubernetes.controllers.object_keys import Key
 
 T = TypeVar("T")
 SeenT_contra = TypeVar("SeenT_contra", contravariant=True)

@@ -28,7 +28,6 @@ from podium.client.api_errors import (
 from podium.client.backoff import RelistBackoff
 from podium.client.clock import Clock
 from podium.client.kube_client import EVERYTHING, PAGE, KubeClient, Query, Selection
-from podium.client.object_keys import Key
 from podium.client.resources import ResourceType
 from podium.client.transport import RequestFailed, Stream, Unreachable
 from podium.client.watching import (
@@ -44,6 +43,7 @@ from podium.client.watching import (
     head_of,
 )
 from podium.golang.errors import InputError
+from podium.kubernetes.controllers.object_keys import Key
 
 _LOG: Final = logging.getLogger("podium.client")
 _SHORT_S: Final = 1.0

@@ -20,22 +20,22 @@ from typing import Any, Final, Generic, TypeVar
 from podium.client.clock import Clock, LoopClock
 from podium.client.delta_fifo import Delta, DeltaFIFO, DeltaType, PoppedDeltas
 from podium.client.event_handlers import HandlerRegistration, ResourceEventHandler
-from podium.client.indexer import Indexer, IndexFunc
 from podium.client.kube_client import EVERYTHING, KubeClient, Selection
 from podium.client.lister import Lister
 from podium.client.mutation_cache import MutationCache
 from podium.client.object_decoding import Decoder, decoder_of
-from podium.client.object_keys import (
+from podium.client.reflector import Reflector
+from podium.client.resources import ResourceType
+from podium.client.shared_processor import SharedProcessor
+from podium.golang.errors import InputError
+from podium.kubernetes.controllers.indexer import Indexer, IndexFunc
+from podium.kubernetes.controllers.object_keys import (
     DeletedFinalStateUnknown,
     Key,
     identity_of,
     is_newer,
     last_state,
 )
-from podium.client.reflector import Reflector
-from podium.client.resources import ResourceType
-from podium.client.shared_processor import SharedProcessor
-from podium.golang.errors import InputError
 
 T = TypeVar("T")
 

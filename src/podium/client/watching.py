@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from podium.client.object_keys import Key
 from podium.golang.errors import PodiumError
+from podium.kubernetes.controllers.object_keys import Key
 
 ADDED: Final = "ADDED"
 MODIFIED: Final = "MODIFIED"

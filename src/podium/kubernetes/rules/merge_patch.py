@@ -1,9 +1,18 @@
-"""JSON merge patches (RFC 7386): objects are merged, null removes, all else replaces."""
+"""Kinds of patches by content type, and JSON merge patches (RFC 7386): objects are merged, null
+removes, all else replaces."""
 
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import overload
 
 from podium.golang.json_values import JsonObject, JsonValue, ReadOnlyJson
+
+
+class PatchType(StrEnum):
+    JSON = "application/json-patch+json"
+    MERGE = "application/merge-patch+json"
+    STRATEGIC = "application/strategic-merge-patch+json"
+    APPLY = "application/apply-patch+yaml"
 
 
 def merge(document: Mapping[str, ReadOnlyJson], patch: Mapping[str, ReadOnlyJson]) -> JsonObject:

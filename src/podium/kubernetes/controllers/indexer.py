@@ -12,8 +12,8 @@ import builtins
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any, Final, Generic, TypeVar
 
-from podium.client.object_keys import Key, meta_namespace_key
 from podium.golang.errors import InputError, closest, did_you_mean
+from podium.kubernetes.controllers.object_keys import Key, meta_namespace_key
 
 T = TypeVar("T")
 IndexFunc = Callable[[T], Iterable[Hashable]]
