@@ -12,8 +12,7 @@ from support.simulated_cluster.controller_objects import pod, timestamp
 from podium.client import KubeClient, Unreachable
 from podium.client.api_errors import Conflict, Forbidden
 from podium.client.resources import PODS
-from podium.kubernetes.rules.moment import Moment
-from podium.simulated_cluster.actions import (
+from podium.kubernetes.controllers.actions import (
     NOTHING,
     Action,
     Create,
@@ -22,6 +21,7 @@ from podium.simulated_cluster.actions import (
     delete,
     status_patch,
 )
+from podium.kubernetes.rules.moment import Moment
 from podium.simulated_cluster.clock import ClusterClock
 from podium.simulated_cluster.control import Planned, make_control_loop
 from podium.simulated_cluster.informers import Informers

@@ -18,12 +18,12 @@ from podium.client.asyncio_versions import unwrap_errors
 from podium.client.resources import NODES
 from podium.golang.errors import InputError
 from podium.golang.json_values import JsonObject
-from podium.simulated_cluster.actions import Create, Delete
+from podium.kubernetes.controllers.actions import Create, Delete
+from podium.kubernetes.controllers.node_lifecycle import GRACE_S
 from podium.simulated_cluster.clock import ClusterClock
 from podium.simulated_cluster.control import Planned, make_control_loop
 from podium.simulated_cluster.controller_registry import ControllerContext, custom_kind_of, make
 from podium.simulated_cluster.controllers.garbage import Garbage, collects
-from podium.simulated_cluster.controllers.node_lifecycle import GRACE_S
 from podium.simulated_cluster.gpus.agents import GPUAgents
 from podium.simulated_cluster.gpus.registration import add_registration
 from podium.simulated_cluster.informers import Informers

@@ -1,46 +1,20 @@
-"""Controllers of a simulated cluster: what wakes them, and what they decide.
+"""Controllers run through an API server: their plans are carried out, one key at a time.
 
-A controller says which changes concern which of its keys (`watch`), and plans for one key at a
-time. The loop that runs it and comes back to keys whose writes failed is the client's.
+The loop that wakes a controller and comes back to keys whose writes failed is the client's.
 """
 
-from collections.abc import Callable
-from typing import Any, Final, Protocol, runtime_checkable
+from typing import Any, Final, Protocol
 
 from podium.client import ControlLoop, RateLimitingQueue
 from podium.client.api_errors import ApiError, Conflict, NotFound
-from podium.kubernetes.rules.moment import Moment
-from podium.simulated_cluster.actions import Plan
+from podium.kubernetes.controllers.controller import Controller, FailureReporter, Wake
 from podium.simulated_cluster.clock import ClusterClock
 from podium.simulated_cluster.request_executor import RequestExecutor
-
-Wake = Callable[[Any], None]
-"""Given a key, makes its controller look at it."""
 
 _WORKERS: Final = 8
 _GATHER_S: Final = 0.02
 """How long changes are gathered before they are looked at; real seconds."""
 _NAMESPACE_GOES: Final = "NamespaceTerminating"
-
-
-class Controller(Protocol):
-    """Decides for one key at a time, from what the informers say."""
-
-    name: str
-
-    def watch(self, wake: Wake) -> None:
-        """Listen to the stores that matter; called once."""
-
-    def plan(self, key: Any, moment: Moment) -> Plan: ...
-
-
-@runtime_checkable
-class FailureReporter(Protocol):
-    """A controller that reports in Events and in the status of its objects what was refused."""
-
-    def plan_after_failure(self, key: Any, problem: ApiError, moment: Moment) -> Plan:
-        """What to write after a refusal. Contract: a refusal that lasts changes the status once,
-        whatever its text; the write wakes the controller, which would be refused again at once."""
 
 
 class Synchroniser(Protocol):

@@ -7,33 +7,34 @@ from typing import Final
 from podium.client import KubeClient, ResourceType
 from podium.client.resources import COSCHEDULING_POD_GROUPS, ELASTIC_QUOTAS
 from podium.golang.errors import InputError, closest, did_you_mean
-from podium.simulated_cluster.clock import ClusterClock
-from podium.simulated_cluster.control import Controller, Planned, Synchroniser
-from podium.simulated_cluster.controllers.cron_jobs import CronJobs
-from podium.simulated_cluster.controllers.daemon_sets import DaemonSets
-from podium.simulated_cluster.controllers.deployments import Deployments
-from podium.simulated_cluster.controllers.disruption_budgets import DisruptionBudgets
-from podium.simulated_cluster.controllers.elastic_quotas import ElasticQuotas
-from podium.simulated_cluster.controllers.endpoint_slices import EndpointSlices
-from podium.simulated_cluster.controllers.endpoints import EndpointsController
-from podium.simulated_cluster.controllers.garbage import Garbage
-from podium.simulated_cluster.controllers.jobs import Jobs
-from podium.simulated_cluster.controllers.namespace_contents import (
+from podium.kubernetes.controllers.controller import Controller
+from podium.kubernetes.controllers.cron_jobs import CronJobs
+from podium.kubernetes.controllers.daemon_sets import DaemonSets
+from podium.kubernetes.controllers.deployments import Deployments
+from podium.kubernetes.controllers.disruption_budgets import DisruptionBudgets
+from podium.kubernetes.controllers.elastic_quotas import ElasticQuotas
+from podium.kubernetes.controllers.endpoint_slices import EndpointSlices
+from podium.kubernetes.controllers.endpoints import EndpointsController
+from podium.kubernetes.controllers.jobs import Jobs
+from podium.kubernetes.controllers.namespace_contents import (
     RootCAPublisher,
     ServiceAccounts,
 )
+from podium.kubernetes.controllers.node_lifecycle import NodeLifecycle
+from podium.kubernetes.controllers.pod_claims import EphemeralVolumes
+from podium.kubernetes.controllers.pod_gc import PodGC
+from podium.kubernetes.controllers.pod_groups import CoschedulingPodGroups
+from podium.kubernetes.controllers.replica_sets import ReplicaSets, ReplicationControllers
+from podium.kubernetes.controllers.resource_claims import ResourceClaims
+from podium.kubernetes.controllers.stateful_sets import StatefulSets
+from podium.kubernetes.controllers.taint_eviction import TaintEviction
+from podium.kubernetes.controllers.volume_protection import VolumeProtection
+from podium.kubernetes.controllers.volumes import Volumes
+from podium.simulated_cluster.clock import ClusterClock
+from podium.simulated_cluster.control import Planned, Synchroniser
+from podium.simulated_cluster.controllers.garbage import Garbage
 from podium.simulated_cluster.controllers.namespaces import Namespaces
-from podium.simulated_cluster.controllers.node_lifecycle import NodeLifecycle
-from podium.simulated_cluster.controllers.pod_claims import EphemeralVolumes
-from podium.simulated_cluster.controllers.pod_gc import PodGC
-from podium.simulated_cluster.controllers.pod_groups import CoschedulingPodGroups
-from podium.simulated_cluster.controllers.replica_sets import ReplicaSets, ReplicationControllers
-from podium.simulated_cluster.controllers.resource_claims import ResourceClaims
 from podium.simulated_cluster.controllers.resource_quotas import ResourceQuotas
-from podium.simulated_cluster.controllers.stateful_sets import StatefulSets
-from podium.simulated_cluster.controllers.taint_eviction import TaintEviction
-from podium.simulated_cluster.controllers.volume_protection import VolumeProtection
-from podium.simulated_cluster.controllers.volumes import Volumes
 from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.request_executor import RequestExecutor
 from podium.simulated_cluster.served_kinds import ServedKinds

@@ -1,94 +1,69 @@
-"""Informers: everything that the simulated cluster knows, one store for each kind.
+"""Informers: everything that the simulated cluster knows.
 
-A store comes into being when somebody first asks for it. So what the chosen controllers read is
-mirrored, and nothing else is.
+A store is fed by a watch, and by the answers to the cluster's own writes, as `SharedInformer` says.
 """
 
-from typing import Any, Final, Generic, TypeVar
+from collections.abc import Mapping
+from typing import Any, Generic, TypeVar
 
-from podium.client import ResourceType
-from podium.client import resources as known
-from podium.kubernetes.controllers import workloads as controlled
-from podium.kubernetes.controllers.claims import ResourceClaimTemplate
-from podium.kubernetes.controllers.cron_jobs import CronJob
-from podium.kubernetes.controllers.endpoints import Endpoints, EndpointSlice
-from podium.kubernetes.controllers.nodes import Lease, Node
-from podium.kubernetes.controllers.services import Service
-from podium.kubernetes.kinds import storage, workloads
-from podium.kubernetes.kinds.coscheduling import SchedulingXPodGroup
-from podium.kubernetes.kinds.devices import ResourceClaim
-from podium.kubernetes.kinds.elastic_quota import ElasticQuota
+from podium.client import DeletedFinalStateUnknown, ResourceType, SharedInformer, last_state
+from podium.client.resources import PODS
+from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.controllers.stores import Listener, PodStore, Store, Stores
 from podium.kubernetes.kinds.meta import KubeObject
-from podium.kubernetes.rules.quotas import ResourceQuota
-from podium.simulated_cluster.store import PodStore, Store
 
 T = TypeVar("T", bound=KubeObject)
 
 
-class Informer(Generic[T]):
-    """The store of one kind, made when it is first asked for."""
+class Informer(SharedInformer[T], Store[T]):
+    """An informer with the indexes that controllers read."""
 
     def __init__(self, resource: ResourceType, kind: type[T]) -> None:
-        self.resource = resource
-        self.kind = kind
+        SharedInformer.__init__(self, resource, kind)
+        Store.__init__(self, self.indexer)
 
-    def __get__(self, informers: "Informers", _: type["Informers"] | None = None) -> Store[T]:
-        return informers.store(self.resource, self.kind)
+    def listen(self, listener: Listener[T]) -> None:
+        self.add_event_handler(_ListenerHandler(listener))
 
 
-class Informers:
-    nodes = Informer(known.NODES, Node)
-    leases = Informer(known.LEASES, Lease)
-    namespaces = Informer(known.NAMESPACES, KubeObject)
-    service_accounts = Informer(known.SERVICE_ACCOUNTS, KubeObject)
-    config_maps = Informer(known.CONFIG_MAPS, controlled.ConfigMap)
-    replication_controllers = Informer(
-        known.REPLICATION_CONTROLLERS, controlled.ReplicationController
-    )
-    replica_sets = Informer(known.REPLICA_SETS, controlled.ReplicaSet)
-    deployments = Informer(known.DEPLOYMENTS, controlled.Deployment)
-    stateful_sets = Informer(known.STATEFUL_SETS, controlled.StatefulSet)
-    daemon_sets = Informer(known.DAEMON_SETS, controlled.DaemonSet)
-    revisions = Informer(known.CONTROLLER_REVISIONS, controlled.ControllerRevision)
-    cron_jobs = Informer(known.CRON_JOBS, CronJob)
-    jobs = Informer(known.JOBS, controlled.Job)
-    budgets = Informer(known.POD_DISRUPTION_BUDGETS, workloads.PodDisruptionBudget)
-    services = Informer(known.SERVICES, Service)
-    endpoints = Informer(known.ENDPOINTS, Endpoints)
-    endpoint_slices = Informer(known.ENDPOINT_SLICES, EndpointSlice)
-    quotas = Informer(known.RESOURCE_QUOTAS, ResourceQuota)
-    claims = Informer(known.PERSISTENT_VOLUME_CLAIMS, storage.PersistentVolumeClaim)
-    volumes = Informer(known.PERSISTENT_VOLUMES, storage.PersistentVolume)
-    storage_classes = Informer(known.STORAGE_CLASSES, storage.StorageClass)
-    csi_nodes = Informer(known.CSI_NODES, storage.CSINode)
-    resource_claims = Informer(known.RESOURCE_CLAIMS, ResourceClaim)
-    coscheduling_pod_groups = Informer(known.COSCHEDULING_POD_GROUPS, SchedulingXPodGroup)
-    elastic_quotas = Informer(known.ELASTIC_QUOTAS, ElasticQuota)
-    claim_templates = Informer(known.RESOURCE_CLAIM_TEMPLATES, ResourceClaimTemplate)
-
+class PodInformer(Informer[Pod], PodStore):
     def __init__(self) -> None:
-        self.stores: dict[ResourceType, Store[Any]] = {}
+        SharedInformer.__init__(self, PODS, Pod)
+        PodStore.__init__(self, self.indexer)
+
+
+class _ListenerHandler(Generic[T]):
+    """A listener as a handler of an informer (a `ResourceEventHandler`)."""
+
+    def __init__(self, listener: Listener[T]) -> None:
+        self._listener = listener
+
+    def on_add(self, obj: T, /, *, is_in_initial_list: bool) -> None:  # noqa: ARG002
+        self._listener(None, obj)
+
+    def on_update(self, old: T, new: T, /) -> None:
+        self._listener(old, new)
+
+    def on_delete(self, obj: T | DeletedFinalStateUnknown, /) -> None:
+        self._listener(last_state(obj), None)
+
+
+class Informers(Stores):
+    def __init__(self) -> None:
+        self._informers: dict[ResourceType, Informer[Any]] = {}
 
     @property
-    def pods(self) -> PodStore:
-        found = self.stores.get(known.PODS)
-        if not isinstance(found, PodStore):
-            found = self.stores[known.PODS] = PodStore(known.PODS)
+    def stores(self) -> Mapping[ResourceType, Informer[Any]]:
+        return self._informers
+
+    @property
+    def pods(self) -> PodInformer:
+        found = self._informers.get(PODS)
+        if not isinstance(found, PodInformer):
+            found = self._informers[PODS] = PodInformer()
         return found
 
-    def store(self, resource: ResourceType, kind: type[T]) -> Store[T]:
-        if resource not in self.stores:
-            self.stores[resource] = Store(resource, kind)
-        return self.stores[resource]
-
-    def store_of(self, resource: ResourceType) -> Store[Any]:
-        """The store of any kind; where nobody reads more of it, with metadata only."""
-        if resource == known.PODS:
-            return self.pods
-        return self.store(resource, _KINDS.get(resource, KubeObject))
-
-
-_KINDS: Final[dict[ResourceType, type[KubeObject]]] = {
-    each.resource: each.kind for each in vars(Informers).values() if isinstance(each, Informer)
-}
-"""Kinds of which more than the metadata is read."""
+    def store(self, resource: ResourceType, kind: type[T]) -> Informer[T]:
+        if resource not in self._informers:
+            self._informers[resource] = Informer(resource, kind)
+        return self._informers[resource]

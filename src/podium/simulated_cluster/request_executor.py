@@ -16,8 +16,8 @@ import msgspec
 
 from podium.client import DeleteOptions, KubeClient, ResourceType
 from podium.client.api_errors import Conflict, NotFound
+from podium.kubernetes.controllers.actions import Action, Create, Delete, Patch
 from podium.kubernetes.kinds.meta import KubeStruct, ObjectMeta
-from podium.simulated_cluster.actions import Action, Create, Delete, Patch
 from podium.simulated_cluster.informers import Informers
 
 _AT_A_TIME: Final = 32

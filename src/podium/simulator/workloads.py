@@ -16,15 +16,15 @@ import msgspec
 
 from podium.golang.errors import ObjectError
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.daemons import DaemonTemplate
-from podium.kubernetes.controllers.jobs import job_labels, job_pod, wanted_pods
+from podium.kubernetes.controllers.daemon_pods import DaemonTemplate
+from podium.kubernetes.controllers.job_pods import job_labels, job_pod, wanted_pods
 from podium.kubernetes.controllers.objects import Kind
 from podium.kubernetes.controllers.pod_templates import (
     pod_from_template,
     replica_set_of,
     template_hash,
 )
-from podium.kubernetes.controllers.stateful_sets import claims_of_ordinal, pod_of_ordinal
+from podium.kubernetes.controllers.stateful_pods import claims_of_ordinal, pod_of_ordinal
 from podium.kubernetes.controllers.workloads import (
     DaemonSet,
     Deployment,

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from podium.kubernetes.controllers.daemons import DaemonTemplate, daemon_tolerations
+from podium.kubernetes.controllers.daemon_pods import DaemonTemplate, daemon_tolerations
 from podium.kubernetes.controllers.workloads import DaemonSet
 from podium.kubernetes.kinds.node import Taint
 

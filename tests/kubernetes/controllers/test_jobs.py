@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from podium.kubernetes.controllers.jobs import job_labels, job_pod, wanted_pods
+from podium.kubernetes.controllers.job_pods import job_labels, job_pod, wanted_pods
 from podium.kubernetes.controllers.workloads import Job
 
 INDEX = "batch.kubernetes.io/job-completion-index"

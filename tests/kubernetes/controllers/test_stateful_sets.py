@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from podium.kubernetes.controllers.stateful_sets import (
+from podium.kubernetes.controllers.stateful_pods import (
     claims_of_ordinal,
     ordinal_of,
     pod_of_ordinal,

@@ -14,14 +14,14 @@ from support.simulated_cluster.controller_objects import (
 )
 
 from podium.kubernetes.controllers.claims import POD_CLAIM, ResourceClaimTemplate
-from podium.kubernetes.controllers.pods import Pod
-from podium.kubernetes.kinds.devices import ResourceClaim
-from podium.simulated_cluster.controllers.pod_claims import (
+from podium.kubernetes.controllers.pod_claims import (
     EphemeralVolumes,
     device_claims,
     volume_claims,
 )
-from podium.simulated_cluster.controllers.resource_claims import FINALIZER, ResourceClaims, decide
+from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.controllers.resource_claims import FINALIZER, ResourceClaims, decide
+from podium.kubernetes.kinds.devices import ResourceClaim
 from podium.simulated_cluster.informers import Informers
 
 EPHEMERAL = {

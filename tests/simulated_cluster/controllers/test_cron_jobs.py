@@ -13,10 +13,9 @@ from support.simulated_cluster.controller_objects import (
     written_status,
 )
 
-from podium.kubernetes.controllers.cron_jobs import SCHEDULED_AT, CronJob
-from podium.kubernetes.controllers.workloads import Job
-from podium.simulated_cluster.actions import Plan
-from podium.simulated_cluster.controllers.cron_jobs import decide
+from podium.kubernetes.controllers.actions import Plan
+from podium.kubernetes.controllers.cron_jobs import SCHEDULED_AT, decide
+from podium.kubernetes.controllers.workloads import CronJob, Job
 
 FIRST = 1_800_000_000 // 60 + 1
 """The first full minute after tests begin, at 08:01."""

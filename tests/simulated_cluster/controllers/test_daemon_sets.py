@@ -13,12 +13,12 @@ from support.simulated_cluster.controller_objects import (
     written_status,
 )
 
+from podium.kubernetes.controllers.actions import Plan
+from podium.kubernetes.controllers.daemon_sets import decide
 from podium.kubernetes.controllers.nodes import Node
 from podium.kubernetes.controllers.pod_templates import REVISION_HASH
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.workloads import ControllerRevision, DaemonSet
-from podium.simulated_cluster.actions import Plan
-from podium.simulated_cluster.controllers.daemon_sets import decide
 
 
 def daemon_set(**fields: Any) -> DaemonSet:

@@ -18,13 +18,13 @@ from support.simulated_cluster.controller_objects import (
     written_status,
 )
 
+from podium.kubernetes.controllers.actions import Plan
+from podium.kubernetes.controllers.deployments import REVISION, decide
 from podium.kubernetes.controllers.pod_templates import TEMPLATE_HASH
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.proportional_scaling import DESIRED, MAX, proportional_sizes
 from podium.kubernetes.controllers.rollout import limits, new_replicas, old_replicas
 from podium.kubernetes.controllers.workloads import Deployment, ReplicaSet
-from podium.simulated_cluster.actions import Plan
-from podium.simulated_cluster.controllers.deployments import REVISION, decide
 
 
 def deployment(replicas: int = 3, image: str = "v2", **fields: Any) -> Deployment:

@@ -13,6 +13,8 @@ from support.simulated_cluster.controller_objects import (
     written_status,
 )
 
+from podium.kubernetes.controllers.actions import Plan
+from podium.kubernetes.controllers.disruption_budgets import DisruptionBudgets, decide
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.workloads import (
     Deployment,
@@ -22,8 +24,6 @@ from podium.kubernetes.controllers.workloads import (
 )
 from podium.kubernetes.kinds.meta import OwnerReference
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
-from podium.simulated_cluster.actions import Plan
-from podium.simulated_cluster.controllers.disruption_budgets import DisruptionBudgets, decide
 from podium.simulated_cluster.informers import Informers
 
 

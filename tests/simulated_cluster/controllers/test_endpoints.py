@@ -11,11 +11,10 @@ from support.simulated_cluster.controller_objects import (
     shown,
 )
 
-from podium.kubernetes.controllers.endpoints import Endpoints, EndpointSlice
+from podium.kubernetes.controllers import endpoint_slices, endpoints
+from podium.kubernetes.controllers.actions import Plan
 from podium.kubernetes.controllers.pods import Pod
-from podium.kubernetes.controllers.services import Service
-from podium.simulated_cluster.actions import Plan
-from podium.simulated_cluster.controllers import endpoint_slices, endpoints
+from podium.kubernetes.controllers.services import Endpoints, EndpointSlice, Service
 from podium.simulated_cluster.informers import Informers
 
 

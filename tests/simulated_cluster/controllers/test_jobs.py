@@ -16,15 +16,15 @@ from support.simulated_cluster.controller_objects import (
     written_status,
 )
 
-from podium.kubernetes.controllers.jobs import COMPLETION_INDEX
+from podium.kubernetes.controllers import job_counting
+from podium.kubernetes.controllers.actions import Plan
+from podium.kubernetes.controllers.index_failures import FAILURES
+from podium.kubernetes.controllers.job_counting import TRACKING
+from podium.kubernetes.controllers.job_pods import COMPLETION_INDEX
+from podium.kubernetes.controllers.jobs import Jobs, decide
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.workloads import Job
 from podium.kubernetes.rules.index_ranges import read_indexes, written_indexes
-from podium.simulated_cluster.actions import Plan
-from podium.simulated_cluster.controllers import job_counting
-from podium.simulated_cluster.controllers.index_failures import FAILURES
-from podium.simulated_cluster.controllers.job_counting import TRACKING
-from podium.simulated_cluster.controllers.jobs import Jobs, decide
 from podium.simulated_cluster.informers import Informers
 
 

@@ -4,13 +4,13 @@ from typing import Any
 
 from support.simulated_cluster.controller_objects import build, creations, moment, patches, shown
 
-from podium.kubernetes.controllers.workloads import ConfigMap
-from podium.kubernetes.kinds.meta import KubeObject
-from podium.simulated_cluster.controllers.namespace_contents import (
+from podium.kubernetes.controllers.namespace_contents import (
     ROOT_CA,
     RootCAPublisher,
     ServiceAccounts,
 )
+from podium.kubernetes.controllers.workloads import ConfigMap
+from podium.kubernetes.kinds.meta import KubeObject
 from podium.simulated_cluster.informers import Informers
 
 

@@ -14,9 +14,9 @@ from support.simulated_cluster.controller_objects import (
     written_status,
 )
 
+from podium.kubernetes.controllers.actions import Plan
+from podium.kubernetes.controllers.node_lifecycle import NodeLifecycle, decide
 from podium.kubernetes.controllers.nodes import Lease, Node
-from podium.simulated_cluster.actions import Plan
-from podium.simulated_cluster.controllers.node_lifecycle import NodeLifecycle, decide
 from podium.simulated_cluster.informers import Informers
 
 

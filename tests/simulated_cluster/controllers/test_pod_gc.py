@@ -9,7 +9,7 @@ from support.simulated_cluster.controller_objects import (
     written_status,
 )
 
-from podium.simulated_cluster.controllers.pod_gc import PodGC, decide, surplus
+from podium.kubernetes.controllers.pod_gc import PodGC, decide, surplus
 from podium.simulated_cluster.informers import Informers
 
 

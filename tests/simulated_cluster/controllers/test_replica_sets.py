@@ -18,9 +18,9 @@ from support.simulated_cluster.simulated_clusters import Cluster, in_cluster, wo
 
 from podium.client.resources import REPLICA_SETS, REPLICATION_CONTROLLERS, RESOURCE_QUOTAS
 from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.controllers.replica_sets import KIND, OLD_KIND, decide
 from podium.kubernetes.controllers.scale_down import least_missed
 from podium.kubernetes.controllers.workloads import ReplicaSet, ReplicationController
-from podium.simulated_cluster.controllers.replica_sets import KIND, OLD_KIND, decide
 
 
 def replica_set(replicas: int | None = 3, **fields: Any) -> ReplicaSet:

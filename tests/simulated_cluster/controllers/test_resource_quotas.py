@@ -4,9 +4,9 @@ from typing import Any
 
 from support.simulated_cluster.controller_objects import build, patches
 
+from podium.kubernetes.controllers.actions import Plan
 from podium.kubernetes.rules.quota_usage import CLAIMS, PODS, SERVICES, Counted, kinds_of
 from podium.kubernetes.rules.quotas import ResourceQuota
-from podium.simulated_cluster.actions import Plan
 from podium.simulated_cluster.controllers.resource_quotas import decide
 
 CONFIG_MAPS = Counted("", "configmaps")

@@ -16,13 +16,13 @@ from support.simulated_cluster.controller_objects import (
     written_status,
 )
 
+from podium.kubernetes.controllers.actions import Plan
 from podium.kubernetes.controllers.pod_templates import REVISION_HASH
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.revision_data import revision_hash
+from podium.kubernetes.controllers.stateful_sets import decide
 from podium.kubernetes.controllers.workloads import ControllerRevision, StatefulSet
 from podium.kubernetes.kinds.storage import PersistentVolumeClaim
-from podium.simulated_cluster.actions import Plan
-from podium.simulated_cluster.controllers.stateful_sets import decide
 
 CLAIM = {"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"]}}
 

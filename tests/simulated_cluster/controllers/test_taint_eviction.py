@@ -14,8 +14,8 @@ from support.simulated_cluster.controller_objects import (
 )
 
 from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.controllers.taint_eviction import Departure, TaintEviction, decide
 from podium.kubernetes.kinds.node import Taint
-from podium.simulated_cluster.controllers.taint_eviction import Departure, TaintEviction, decide
 from podium.simulated_cluster.informers import Informers
 
 AWAY = Taint(key="away", effect="NoExecute")

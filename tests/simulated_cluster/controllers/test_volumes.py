@@ -16,6 +16,8 @@ from support.simulated_cluster.controller_objects import (
 from support.simulated_cluster.simulated_clusters import Cluster, in_cluster, pod_spec
 
 from podium.client.resources import PERSISTENT_VOLUME_CLAIMS, PODS
+from podium.kubernetes.controllers import volume_protection
+from podium.kubernetes.controllers.volumes import Volumes, decide_claim, decide_volume
 from podium.kubernetes.kinds.storage import (
     BIND_COMPLETED,
     SELECTED_NODE,
@@ -24,8 +26,6 @@ from podium.kubernetes.kinds.storage import (
     PersistentVolumeClaim,
     StorageClass,
 )
-from podium.simulated_cluster.controllers import volume_protection
-from podium.simulated_cluster.controllers.volumes import Volumes, decide_claim, decide_volume
 from podium.simulated_cluster.informers import Informers
 
 

@@ -15,8 +15,8 @@ from support.simulated_cluster.controller_objects import (
 )
 
 from podium.golang.errors import InputError
+from podium.kubernetes.controllers.actions import Plan
 from podium.kubernetes.controllers.nodes import Lease, Node, NodeStatus
-from podium.simulated_cluster.actions import Plan
 from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.nodes.allocatable import AllocatableFollower, allocatable_after
 from podium.simulated_cluster.nodes.heartbeats import Heartbeats, decide

@@ -13,8 +13,8 @@ from support.simulated_cluster.controller_objects import (
     written_status,
 )
 
+from podium.kubernetes.controllers.actions import Plan
 from podium.kubernetes.controllers.pods import Pod
-from podium.simulated_cluster.actions import Plan
 from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.pods.durations import seconds_of
 from podium.simulated_cluster.pods.kubelet_facts import find_facts

@@ -1,13 +1,15 @@
-"""What controllers would make of objects: rules without a cluster.
+"""Controllers: what they know, what they decide, and what they want written.
 
-Whoever plays a controller needs the same rules: the simulator, which expands files once, and the
-simulated cluster, which keeps at it through an API server. Both ask here how many pods, of which
-template, with which labels, claims and tolerations, and which of them go first.
+A controller is a file: a pure decision from objects and a moment to a `Plan`, and a small class
+that gathers the objects from stores and says which changes concern which key. The simulated cluster
+runs controllers through an API server; the simulator runs them in memory. Rules are those of
+kube-controller-manager as far as pods notice them.
 
-    workloads, pods, nodes        objects as controllers read them
-    pod_templates, stateful_sets, daemons, jobs, claims, provisioning     what is made
-    availability, rollout, scale_down, taint_eviction                     how many, and when
+    workloads, pods, nodes, services      objects as controllers read them
+    controller, stores, actions           what wakes a controller, what it knows, what it writes
+    deployments, replica_sets, jobs, ...  controllers, one file each
+    job_pods, daemon_pods, ...            what others need as well: templates, names, counts
 
 Templates of pods and claims are passed on as they are written, as JSON: whatever field they have
-reaches the pod. Contract: nothing here waits, keeps state or knows who is asking.
+reaches the pod. Contract: nothing here waits, keeps time or knows who is asking.
 """

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
 
 EXTERNAL_NAME = "ExternalName"
@@ -34,3 +35,13 @@ class Service(KubeObject, frozen=True):
     @property
     def is_headless(self) -> bool:
         return self.spec.cluster_ip in ("", NO_ADDRESS)
+
+
+class Endpoints(KubeObject, frozen=True):
+    subsets: tuple[JsonObject, ...] | None = None
+
+
+class EndpointSlice(KubeObject, frozen=True):
+    address_type: str = ""
+    endpoints: tuple[JsonObject, ...] | None = None
+    ports: tuple[JsonObject, ...] | None = None

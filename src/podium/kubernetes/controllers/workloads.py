@@ -275,6 +275,46 @@ class Job(KubeObject, frozen=True):
         return None
 
 
+# --- cron jobs ------------------------------------------------------------------------------
+
+
+class JobTemplate(KubeStruct, frozen=True):
+    metadata: JsonObject = msgspec.field(default_factory=dict)
+    spec: JsonObject = msgspec.field(default_factory=dict)
+
+
+class CronJobSpec(KubeStruct, frozen=True):
+    schedule: str = ""
+    time_zone: str | None = None
+    starting_deadline_seconds: int | None = None
+    concurrency_policy: str = "Allow"
+    suspend: bool = False
+    successful_jobs_history_limit: int | None = None
+    failed_jobs_history_limit: int | None = None
+    job_template: JobTemplate = JobTemplate()
+
+
+class JobReference(KubeStruct, frozen=True):
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+
+
+class CronJobStatus(KubeStruct, frozen=True):
+    active: tuple[JobReference, ...] | None = None
+    last_schedule_time: str | None = None
+    last_successful_time: str | None = None
+
+
+class CronJob(KubeObject, frozen=True):
+    api_version: Literal["batch/v1"] = "batch/v1"
+    kind: Literal["CronJob"] = "CronJob"
+    spec: CronJobSpec = CronJobSpec()
+    status: CronJobStatus = CronJobStatus()
+
+
 # --- what namespaces hold ---------------------------------------------------------------------
 
 

@@ -8,7 +8,7 @@ versions of its template in an annotation.
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.jobs import CONTROLLER_UID, job_labels
+from podium.kubernetes.controllers.job_pods import CONTROLLER_UID, job_labels
 from podium.kubernetes.strategy.kept_fields import keep_field
 
 _TEMPLATE_GENERATION: Final = "deprecated.daemonset.template.generation"

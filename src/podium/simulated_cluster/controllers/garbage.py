@@ -13,9 +13,9 @@ from podium.client import KubeClient, ResourceType
 from podium.client.api_errors import NotFound
 from podium.client.watching import head_of
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.controllers.actions import Action, delete, metadata_patch, without_finalizer
+from podium.kubernetes.controllers.controller import Wake
 from podium.kubernetes.kinds.meta import KubeObject, ObjectMeta, OwnerReference
-from podium.simulated_cluster.actions import Action, delete, metadata_patch, without_finalizer
-from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.request_executor import RequestExecutor
 

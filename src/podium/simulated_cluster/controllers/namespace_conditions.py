@@ -10,9 +10,9 @@ from typing import Final
 
 from podium.client import ResourceType
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.controllers.conditions import changed_condition
 from podium.kubernetes.kinds.meta import Condition
 from podium.kubernetes.rules.moment import Moment
-from podium.simulated_cluster.controllers.conditions import changed_condition
 
 _FAILURE: Final = "NamespaceDeletionContentFailure"
 _REMAINING: Final = "NamespaceContentRemaining"

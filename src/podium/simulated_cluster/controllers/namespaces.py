@@ -12,9 +12,9 @@ import msgspec
 from podium.client import DeleteOptions, KubeClient, PatchType, ResourceType, Selection
 from podium.client.api_errors import ApiError, NotFound
 from podium.client.resources import NAMESPACES, PODS
+from podium.kubernetes.controllers.controller import Wake
 from podium.kubernetes.kinds.meta import Condition, KubeObject, KubeStruct
 from podium.simulated_cluster.clock import ClusterClock
-from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.controllers.namespace_conditions import (
     Contents,
     deletion_conditions,

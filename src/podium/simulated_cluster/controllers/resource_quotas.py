@@ -18,12 +18,12 @@ from podium.client.resources import (
     SERVICES,
 )
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.controllers.actions import Action, status_patch
+from podium.kubernetes.controllers.controller import Wake
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.rules.quota_usage import Amounts, Counted, kinds_of
 from podium.kubernetes.rules.quotas import ResourceQuota, quota_usage
-from podium.simulated_cluster.actions import Action, status_patch
 from podium.simulated_cluster.clock import ClusterClock
-from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.request_executor import RequestExecutor
 from podium.simulated_cluster.served_kinds import ServedKinds

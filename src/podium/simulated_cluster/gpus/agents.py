@@ -11,14 +11,14 @@ from podium.client.resources import CONFIG_MAPS, NODES, PODS
 from podium.golang.errors import InputError
 from podium.golang.json_values import JsonObject
 from podium.gpu.dialects.agents import UNEXPECTED_ADMISSION
+from podium.kubernetes.controllers.actions import Action, Create, Patch, delete
+from podium.kubernetes.controllers.controller import Wake
 from podium.kubernetes.controllers.nodes import Node
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.kinds.node import Node as SchedulerNode
 from podium.kubernetes.kinds.pod import Pod as SchedulerPod
 from podium.kubernetes.rules.moment import Moment
-from podium.simulated_cluster.actions import Action, Create, Patch, delete
 from podium.simulated_cluster.clock import ClusterClock
-from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.gpus.registration import (
     INTERVAL_S,
     Agent,

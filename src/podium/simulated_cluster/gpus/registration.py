@@ -14,9 +14,9 @@ from podium.client.resources import NODES
 from podium.golang.json_values import JsonObject
 from podium.gpu.cards import Card
 from podium.gpu.dialects.dialect import Dialect
+from podium.kubernetes.controllers.actions import Action, Patch
 from podium.kubernetes.controllers.nodes import Node
 from podium.kubernetes.kinds.meta import ObjectMeta
-from podium.simulated_cluster.actions import Action, Patch
 from podium.simulated_cluster.gpus.shapes import (
     DEFAULT_DIALECT,
     make_cards,

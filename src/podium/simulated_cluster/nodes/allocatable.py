@@ -6,12 +6,12 @@ What was held back stays held back: of a node with 8 CPUs that offers 7, one wit
 
 from podium.client import PatchType
 from podium.client.resources import NODES
+from podium.kubernetes.controllers.actions import NOTHING, Plan, status_patch
+from podium.kubernetes.controllers.controller import Wake
 from podium.kubernetes.controllers.nodes import Node, NodeStatus
 from podium.kubernetes.rules.moment import Moment
 from podium.kubernetes.rules.quantity import nano
 from podium.kubernetes.rules.quantity_spelling import total
-from podium.simulated_cluster.actions import NOTHING, Plan, status_patch
-from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.pods.kubelets import is_simulated
 

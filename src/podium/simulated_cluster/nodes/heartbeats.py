@@ -10,13 +10,13 @@ from typing import Final
 
 from podium.client.resources import LEASES, NODES
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.controllers.actions import NOTHING, Action, Create, Patch, Plan, status_patch
+from podium.kubernetes.controllers.conditions import changed_condition
+from podium.kubernetes.controllers.controller import Wake
+from podium.kubernetes.controllers.node_lifecycle import LEASE_NAMESPACE
 from podium.kubernetes.controllers.nodes import Lease, Node
 from podium.kubernetes.controllers.objects import condition_of
 from podium.kubernetes.rules.moment import Moment
-from podium.simulated_cluster.actions import NOTHING, Action, Create, Patch, Plan, status_patch
-from podium.simulated_cluster.control import Wake
-from podium.simulated_cluster.controllers.conditions import changed_condition
-from podium.simulated_cluster.controllers.node_lifecycle import LEASE_NAMESPACE
 from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.names import FAILURE, NOT_READY, PRESSURE
 from podium.simulated_cluster.pods.kubelets import is_simulated

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from podium.client.resources import NODES
+from podium.kubernetes.controllers.actions import NOTHING, Patch, Plan
+from podium.kubernetes.controllers.controller import Wake
 from podium.kubernetes.controllers.nodes import Node
 from podium.kubernetes.rules.moment import Moment
 from podium.kubernetes.rules.old_node_labels import missing_twins, written_twins
-from podium.simulated_cluster.actions import NOTHING, Patch, Plan
-from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.pods.kubelets import is_simulated
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.controllers.actions import sooner
 from podium.kubernetes.controllers.pods import (
     Container,
     ContainerState,
@@ -19,7 +20,6 @@ from podium.kubernetes.controllers.pods import (
     WaitingState,
 )
 from podium.kubernetes.rules.moment import Moment
-from podium.simulated_cluster.actions import sooner
 from podium.simulated_cluster.pods.container_runs import UNPROBED, ContainerRuns, Probed
 from podium.simulated_cluster.programs.recognition import Program
 

@@ -7,9 +7,9 @@ are written for all of them at once, since the API replaces the list; restarts g
 from collections.abc import Iterable
 
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.controllers.conditions import changed_condition
 from podium.kubernetes.controllers.pods import Container, ContainerStatus, Pod
 from podium.kubernetes.rules.moment import Moment
-from podium.simulated_cluster.controllers.conditions import changed_condition
 from podium.simulated_cluster.pods.container_runs import ContainerRuns
 from podium.simulated_cluster.pods.durations import whole_number
 from podium.simulated_cluster.pods.field_paths import FieldPath, plain

@@ -10,11 +10,11 @@ from typing import Final
 
 from podium.client.resources import PODS
 from podium.golang.ip_addresses import parse_ip
+from podium.kubernetes.controllers.actions import NOTHING, Action, Plan, delete, status_patch
+from podium.kubernetes.controllers.controller import Wake
 from podium.kubernetes.controllers.nodes import Node
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.rules.moment import Moment
-from podium.simulated_cluster.actions import NOTHING, Action, Plan, delete, status_patch
-from podium.simulated_cluster.control import Wake
 from podium.simulated_cluster.gpus.agents import GPUAgents, Waiting
 from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.names import FAILURE, SIMULATED

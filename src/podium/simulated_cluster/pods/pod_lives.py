@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.controllers.actions import sooner
+from podium.kubernetes.controllers.conditions import changed_condition
 from podium.kubernetes.controllers.objects import condition_of
 from podium.kubernetes.controllers.pods import Container, Pod
 from podium.kubernetes.rules.moment import Moment
-from podium.simulated_cluster.actions import sooner
-from podium.simulated_cluster.controllers.conditions import changed_condition
 from podium.simulated_cluster.names import EXIT_CODE, IMAGE_PULL_ERROR, RESULT, RUN_SECONDS
 from podium.simulated_cluster.pods.container_lives import (
     KILLED,

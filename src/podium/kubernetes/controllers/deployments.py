@@ -7,10 +7,26 @@ new template: it is spread over the sets that have pods, and then the roll-out g
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from podium.client.api_errors import ApiError
-from podium.client.resources import DEPLOYMENTS, REPLICA_SETS
 from podium.golang.arithmetic import parse_int
+from podium.kubernetes.controllers.actions import (
+    NOTHING,
+    Action,
+    Create,
+    Patch,
+    Plan,
+    delete,
+    find_creation,
+    status_patch,
+)
+from podium.kubernetes.controllers.controller import Wake
+from podium.kubernetes.controllers.deployment_status import (
+    CREATE_ERROR,
+    creation_failure,
+    deployment_status,
+)
+from podium.kubernetes.controllers.object_events import event_about
 from podium.kubernetes.controllers.objects import selector_or_nothing
+from podium.kubernetes.controllers.ownership import settle_ownership, wake_owners
 from podium.kubernetes.controllers.pod_templates import (
     DEPLOYMENT,
     TEMPLATE_HASH,
@@ -24,28 +40,11 @@ from podium.kubernetes.controllers.proportional_scaling import (
     size_marks,
 )
 from podium.kubernetes.controllers.rollout import new_replicas, old_replicas
+from podium.kubernetes.controllers.stores import Stores
 from podium.kubernetes.controllers.workloads import Deployment, PodTemplate, ReplicaSet
 from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.resources.resource_types import DEPLOYMENTS, REPLICA_SETS
 from podium.kubernetes.rules.moment import Moment
-from podium.simulated_cluster.actions import (
-    NOTHING,
-    Action,
-    Create,
-    Patch,
-    Plan,
-    delete,
-    find_creation,
-    status_patch,
-)
-from podium.simulated_cluster.control import Wake
-from podium.simulated_cluster.controllers.deployment_status import (
-    CREATE_ERROR,
-    creation_failure,
-    deployment_status,
-)
-from podium.simulated_cluster.controllers.object_events import event_about
-from podium.simulated_cluster.controllers.ownership import settle_ownership, wake_owners
-from podium.simulated_cluster.informers import Informers
 
 REVISION: Final = "deployment.kubernetes.io/revision"
 _HISTORY: Final = 10
@@ -226,10 +225,10 @@ class Deployments:
 
     name = "deployments"
 
-    def __init__(self, informers: Informers) -> None:
-        self._deployments = informers.deployments
-        self._sets = informers.replica_sets
-        self._pods = informers.pods
+    def __init__(self, stores: Stores) -> None:
+        self._deployments = stores.deployments
+        self._sets = stores.replica_sets
+        self._pods = stores.pods
 
     def watch(self, wake: Wake) -> None:
         def pod_changed(old: Pod | None, new: Pod | None) -> None:
@@ -256,7 +255,7 @@ class Deployments:
         pods = {each.metadata.uid: self._pods.owned_by.of(each.metadata.uid) for each in candidates}
         return decide(deployment, candidates, pods, moment)
 
-    def plan_after_failure(self, key: tuple[str, str], problem: ApiError, moment: Moment) -> Plan:
+    def plan_after_failure(self, key: tuple[str, str], problem: Exception, moment: Moment) -> Plan:
         deployment = self._deployments.find(key)
         refused = find_creation(self.plan(key, moment), REPLICA_SETS)
         if deployment is None or refused is None:

@@ -8,23 +8,9 @@ not made. Pods that have failed, or that are on nodes where they have no place a
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from podium.client.api_errors import ApiError
-from podium.client.resources import DAEMON_SETS, PODS
 from podium.golang.errors import ObjectError
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.availability import availability, is_available, scaled
-from podium.kubernetes.controllers.daemons import DAEMON_SET, DaemonTemplate
-from podium.kubernetes.controllers.nodes import Node
-from podium.kubernetes.controllers.objects import selector_or_nothing
-from podium.kubernetes.controllers.pod_templates import REVISION_HASH
-from podium.kubernetes.controllers.pods import Pod
-from podium.kubernetes.controllers.workloads import (
-    ControllerRevision,
-    DaemonSet,
-    RollingUpdate,
-)
-from podium.kubernetes.rules.moment import Moment
-from podium.simulated_cluster.actions import (
+from podium.kubernetes.controllers.actions import (
     NOTHING,
     Action,
     Create,
@@ -33,15 +19,28 @@ from podium.simulated_cluster.actions import (
     reported,
     status_patch,
 )
-from podium.simulated_cluster.control import Wake
-from podium.simulated_cluster.controllers.object_events import plan_without_pods
-from podium.simulated_cluster.controllers.ownership import (
+from podium.kubernetes.controllers.availability import availability, is_available, scaled
+from podium.kubernetes.controllers.controller import Wake
+from podium.kubernetes.controllers.daemon_pods import DAEMON_SET, DaemonTemplate
+from podium.kubernetes.controllers.nodes import Node
+from podium.kubernetes.controllers.object_events import plan_without_pods
+from podium.kubernetes.controllers.objects import selector_or_nothing
+from podium.kubernetes.controllers.ownership import (
     possible_pods,
     settle_ownership,
     wake_owners,
 )
-from podium.simulated_cluster.controllers.revisions import possible_revisions, settle_revisions
-from podium.simulated_cluster.informers import Informers
+from podium.kubernetes.controllers.pod_templates import REVISION_HASH
+from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.controllers.revisions import possible_revisions, settle_revisions
+from podium.kubernetes.controllers.stores import Stores
+from podium.kubernetes.controllers.workloads import (
+    ControllerRevision,
+    DaemonSet,
+    RollingUpdate,
+)
+from podium.kubernetes.resources.resource_types import DAEMON_SETS, PODS
+from podium.kubernetes.rules.moment import Moment
 
 _COMPONENT: Final = "daemonset-controller"
 
@@ -196,12 +195,12 @@ class DaemonSets:
 
     name = "daemonsets"
 
-    def __init__(self, informers: Informers) -> None:
-        self._informers = informers
-        self._sets, self._nodes = informers.daemon_sets, informers.nodes
+    def __init__(self, stores: Stores) -> None:
+        self._stores = stores
+        self._sets, self._nodes = stores.daemon_sets, stores.nodes
 
     def watch(self, wake: Wake) -> None:
-        wake_owners(self._informers.pods, self._sets, DAEMON_SET, wake)
+        wake_owners(self._stores.pods, self._sets, DAEMON_SET, wake)
 
         def node_changed(old: Node | None, new: Node | None) -> None:
             if old is not None and new is not None and _as_seen(old) == _as_seen(new):
@@ -215,11 +214,11 @@ class DaemonSets:
         daemons = self._sets.find(key)
         if daemons is None:
             return NOTHING
-        pods = possible_pods(self._informers, daemons.metadata)
-        revisions = possible_revisions(self._informers, daemons.metadata)
+        pods = possible_pods(self._stores, daemons.metadata)
+        revisions = possible_revisions(self._stores, daemons.metadata)
         return decide(daemons, pods, self._nodes.all(), revisions, moment)
 
-    def plan_after_failure(self, key: tuple[str, str], problem: ApiError, moment: Moment) -> Plan:
+    def plan_after_failure(self, key: tuple[str, str], problem: Exception, moment: Moment) -> Plan:
         """What needs no new pods, the status included, is done all the same."""
         daemons = self._sets.find(key)
         if daemons is None:

@@ -9,16 +9,15 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from podium.client import ResourceType
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.controllers.actions import Action, metadata_patch
+from podium.kubernetes.controllers.controller import Wake
 from podium.kubernetes.controllers.objects import Kind, owner_reference
 from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.controllers.stores import Store, Stores
 from podium.kubernetes.kinds.meta import KubeObject, ObjectMeta
+from podium.kubernetes.resources.resource_types import ResourceType
 from podium.kubernetes.rules.labels import Selector
-from podium.simulated_cluster.actions import Action, metadata_patch
-from podium.simulated_cluster.control import Wake
-from podium.simulated_cluster.informers import Informers
-from podium.simulated_cluster.store import Store
 
 T = TypeVar("T", bound=KubeObject)
 
@@ -81,9 +80,9 @@ def _written(metadata: ObjectMeta) -> list[JsonObject]:
     return [msgspec.to_builtins(owner) for owner in metadata.owner_references or ()]
 
 
-def possible_pods(informers: Informers, owner: ObjectMeta) -> list[Pod]:
+def possible_pods(stores: Stores, owner: ObjectMeta) -> list[Pod]:
     """The pods that a controller owns or could own."""
-    pods = informers.pods
+    pods = stores.pods
     return [*pods.owned_by.of(owner.uid), *pods.orphans.of(owner.namespace)]
 
 

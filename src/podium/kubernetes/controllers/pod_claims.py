@@ -2,20 +2,24 @@
 
 from collections.abc import Callable, Sequence
 
-from podium.client.resources import PERSISTENT_VOLUME_CLAIMS, PODS, RESOURCE_CLAIMS
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.controllers.actions import NOTHING, Action, Create, Plan, status_patch
 from podium.kubernetes.controllers.claims import (
     POD_CLAIM,
     ResourceClaimTemplate,
     device_claim,
     volume_claim,
 )
+from podium.kubernetes.controllers.controller import Wake
 from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.controllers.stores import Stores
 from podium.kubernetes.kinds.devices import ResourceClaim
+from podium.kubernetes.resources.resource_types import (
+    PERSISTENT_VOLUME_CLAIMS,
+    PODS,
+    RESOURCE_CLAIMS,
+)
 from podium.kubernetes.rules.moment import Moment
-from podium.simulated_cluster.actions import NOTHING, Action, Create, Plan, status_patch
-from podium.simulated_cluster.control import Wake
-from podium.simulated_cluster.informers import Informers
 
 
 def volume_claims(pod: Pod, known: Callable[[str], bool]) -> list[Action]:
@@ -61,8 +65,8 @@ class EphemeralVolumes:
 
     name = "ephemeralvolumes"
 
-    def __init__(self, informers: Informers) -> None:
-        self._pods, self._claims = informers.pods, informers.claims
+    def __init__(self, stores: Stores) -> None:
+        self._pods, self._claims = stores.pods, stores.claims
 
     def watch(self, wake: Wake) -> None:
         def pod_changed(_: Pod | None, new: Pod | None) -> None:

@@ -4,9 +4,8 @@ from typing import Any
 
 from support.simulated_cluster.controller_objects import build, owned_by
 
-from podium.client.resources import PODS
 from podium.kubernetes.controllers.pods import Pod
-from podium.simulated_cluster.store import PodStore
+from podium.simulated_cluster.informers import PodInformer
 
 
 def version(name: str, number: int, uid: str = "", **fields: Any) -> Pod:
@@ -14,8 +13,8 @@ def version(name: str, number: int, uid: str = "", **fields: Any) -> Pod:
     return build(Pod, name, metadata={**metadata, **fields.pop("metadata", {})}, **fields)
 
 
-def make_store() -> tuple[PodStore, list[tuple[str, str]]]:
-    store = PodStore(PODS)
+def make_store() -> tuple[PodInformer, list[tuple[str, str]]]:
+    store = PodInformer()
     told: list[tuple[str, str]] = []
 
     def listen(old: Pod | None, new: Pod | None) -> None:

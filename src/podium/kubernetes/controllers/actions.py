@@ -6,9 +6,10 @@ So tests read plans, and nothing here waits.
 
 from dataclasses import dataclass, field
 
-from podium.client import PatchType, ResourceType
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.meta import KubeObject, KubeStruct, ObjectMeta
+from podium.kubernetes.resources.resource_types import ResourceType
+from podium.kubernetes.rules.merge_patch import PatchType
 
 
 @dataclass(frozen=True, slots=True)

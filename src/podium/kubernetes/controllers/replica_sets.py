@@ -6,18 +6,8 @@ Replication controllers are the same under an older name and are looked after he
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from podium.client import ResourceType
-from podium.client.api_errors import ApiError
-from podium.client.resources import PODS, REPLICA_SETS, REPLICATION_CONTROLLERS
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.availability import availability
-from podium.kubernetes.controllers.objects import Kind, condition_of, selector_or_nothing
-from podium.kubernetes.controllers.pod_templates import pod_from_template
-from podium.kubernetes.controllers.pods import Pod
-from podium.kubernetes.controllers.scale_down import least_missed
-from podium.kubernetes.controllers.workloads import ReplicaSet, ReplicationController
-from podium.kubernetes.rules.moment import Moment
-from podium.simulated_cluster.actions import (
+from podium.kubernetes.controllers.actions import (
     NOTHING,
     Action,
     Create,
@@ -26,15 +16,28 @@ from podium.simulated_cluster.actions import (
     reported,
     status_patch,
 )
-from podium.simulated_cluster.control import Wake
-from podium.simulated_cluster.controllers.conditions import changed_condition
-from podium.simulated_cluster.controllers.object_events import event_about
-from podium.simulated_cluster.controllers.ownership import (
+from podium.kubernetes.controllers.availability import availability
+from podium.kubernetes.controllers.conditions import changed_condition
+from podium.kubernetes.controllers.controller import Wake
+from podium.kubernetes.controllers.object_events import event_about
+from podium.kubernetes.controllers.objects import Kind, condition_of, selector_or_nothing
+from podium.kubernetes.controllers.ownership import (
     possible_pods,
     settle_ownership,
     wake_owners,
 )
-from podium.simulated_cluster.informers import Informers
+from podium.kubernetes.controllers.pod_templates import pod_from_template
+from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.controllers.scale_down import least_missed
+from podium.kubernetes.controllers.stores import Stores
+from podium.kubernetes.controllers.workloads import ReplicaSet, ReplicationController
+from podium.kubernetes.resources.resource_types import (
+    PODS,
+    REPLICA_SETS,
+    REPLICATION_CONTROLLERS,
+    ResourceType,
+)
+from podium.kubernetes.rules.moment import Moment
 
 KIND: Final = Kind("apps/v1", "ReplicaSet")
 OLD_KIND: Final = Kind("v1", "ReplicationController")
@@ -87,7 +90,7 @@ def report_failure(
     resource: ResourceType,
     owner: ReplicaSet | ReplicationController,
     owned: Iterable[Pod],
-    problem: ApiError,
+    problem: Exception,
     moment: Moment,
 ) -> Plan:
     """The counts, and that pods could not be made or removed: until that goes well.
@@ -127,24 +130,24 @@ class ReplicaSets:
 
     name = "replicasets"
 
-    def __init__(self, informers: Informers) -> None:
-        self._informers = informers
+    def __init__(self, stores: Stores) -> None:
+        self._stores = stores
 
     def watch(self, wake: Wake) -> None:
-        wake_owners(self._informers.pods, self._informers.replica_sets, KIND, wake)
+        wake_owners(self._stores.pods, self._stores.replica_sets, KIND, wake)
 
     def plan(self, key: tuple[str, str], moment: Moment) -> Plan:
-        found = self._informers.replica_sets.find(key)
+        found = self._stores.replica_sets.find(key)
         if found is None:
             return NOTHING
-        pods = possible_pods(self._informers, found.metadata)
+        pods = possible_pods(self._stores, found.metadata)
         return decide(KIND, REPLICA_SETS, found, pods, moment)
 
-    def plan_after_failure(self, key: tuple[str, str], problem: ApiError, moment: Moment) -> Plan:
-        found = self._informers.replica_sets.find(key)
+    def plan_after_failure(self, key: tuple[str, str], problem: Exception, moment: Moment) -> Plan:
+        found = self._stores.replica_sets.find(key)
         if found is None:
             return NOTHING
-        pods = self._informers.pods.owned_by.of(found.metadata.uid)
+        pods = self._stores.pods.owned_by.of(found.metadata.uid)
         return report_failure(REPLICA_SETS, found, pods, problem, moment)
 
 
@@ -153,22 +156,22 @@ class ReplicationControllers:
 
     name = "replicationcontrollers"
 
-    def __init__(self, informers: Informers) -> None:
-        self._informers = informers
+    def __init__(self, stores: Stores) -> None:
+        self._stores = stores
 
     def watch(self, wake: Wake) -> None:
-        wake_owners(self._informers.pods, self._informers.replication_controllers, OLD_KIND, wake)
+        wake_owners(self._stores.pods, self._stores.replication_controllers, OLD_KIND, wake)
 
     def plan(self, key: tuple[str, str], moment: Moment) -> Plan:
-        found: ReplicationController | None = self._informers.replication_controllers.find(key)
+        found: ReplicationController | None = self._stores.replication_controllers.find(key)
         if found is None:
             return NOTHING
-        pods = possible_pods(self._informers, found.metadata)
+        pods = possible_pods(self._stores, found.metadata)
         return decide(OLD_KIND, REPLICATION_CONTROLLERS, found.as_replica_set(), pods, moment)
 
-    def plan_after_failure(self, key: tuple[str, str], problem: ApiError, moment: Moment) -> Plan:
-        found = self._informers.replication_controllers.find(key)
+    def plan_after_failure(self, key: tuple[str, str], problem: Exception, moment: Moment) -> Plan:
+        found = self._stores.replication_controllers.find(key)
         if found is None:
             return NOTHING
-        pods = self._informers.pods.owned_by.of(found.metadata.uid)
+        pods = self._stores.pods.owned_by.of(found.metadata.uid)
         return report_failure(REPLICATION_CONTROLLERS, found, pods, problem, moment)

@@ -5,9 +5,9 @@
 
 from typing import Final, NamedTuple
 
+from podium.kubernetes.controllers.job_counting import has_failed
 from podium.kubernetes.controllers.job_policies import match_failure, match_success
-from podium.simulated_cluster.controllers.job_counting import has_failed
-from podium.simulated_cluster.controllers.job_status import Situation
+from podium.kubernetes.controllers.job_status import Situation
 
 _BACKOFF_LIMIT: Final = 6
 _EXCEEDED: Final = ("BackoffLimitExceeded", "Job has reached the specified backoff limit")

@@ -9,12 +9,12 @@ twice (`pkg/controller/job/job_controller.go`, trackJobStatusAndRemoveFinalizers
 from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
-from podium.client.resources import PODS
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.controllers.actions import Action, without_finalizer
 from podium.kubernetes.controllers.job_policies import match_failure
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.workloads import Job, JobStatus, Uncounted
-from podium.simulated_cluster.actions import Action, without_finalizer
+from podium.kubernetes.resources.resource_types import PODS
 
 TRACKING: Final = "batch.kubernetes.io/job-tracking"
 _NONE: Final = Uncounted()

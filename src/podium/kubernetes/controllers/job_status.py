@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.controllers import job_counting
+from podium.kubernetes.controllers.job_counting import Count
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.workloads import Job
 from podium.kubernetes.rules.index_ranges import written_indexes
 from podium.kubernetes.rules.moment import Moment
-from podium.simulated_cluster.controllers import job_counting
-from podium.simulated_cluster.controllers.job_counting import Count
 
 
 @dataclass(frozen=True, slots=True)

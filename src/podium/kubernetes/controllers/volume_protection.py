@@ -8,13 +8,13 @@ no kubelet starts a pod whose claim is about to go.
 from collections.abc import Iterable
 from typing import Final
 
-from podium.client.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
+from podium.kubernetes.controllers.actions import NOTHING, Plan, without_finalizer
+from podium.kubernetes.controllers.controller import Wake
 from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.controllers.stores import Stores
 from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
+from podium.kubernetes.resources.resource_types import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
 from podium.kubernetes.rules.moment import Moment
-from podium.simulated_cluster.actions import NOTHING, Plan, without_finalizer
-from podium.simulated_cluster.control import Wake
-from podium.simulated_cluster.informers import Informers
 
 CLAIM_FINALIZER: Final = "kubernetes.io/pvc-protection"
 VOLUME_FINALIZER: Final = "kubernetes.io/pv-protection"
@@ -60,11 +60,11 @@ class VolumeProtection:
 
     name = "volumeprotection"
 
-    def __init__(self, informers: Informers) -> None:
+    def __init__(self, stores: Stores) -> None:
         self._claims, self._volumes, self._pods = (
-            informers.claims,
-            informers.volumes,
-            informers.pods,
+            stores.claims,
+            stores.volumes,
+            stores.pods,
         )
 
     def watch(self, wake: Wake) -> None:

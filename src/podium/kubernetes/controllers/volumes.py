@@ -9,14 +9,25 @@ is wanted (`pkg/controller/volume/persistentvolume`).
 from collections.abc import Iterable
 from typing import Final
 
-from podium.client.resources import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.controllers.actions import (
+    NOTHING,
+    Action,
+    Create,
+    Patch,
+    Plan,
+    delete,
+    status_patch,
+)
+from podium.kubernetes.controllers.controller import Wake
 from podium.kubernetes.controllers.nodes import Node
 from podium.kubernetes.controllers.provisioning import (
     can_provision,
     claim_reference,
     provisioned_volume,
 )
+from podium.kubernetes.controllers.stores import Stores
+from podium.kubernetes.controllers.volume_matching import choose, is_reserved_for
 from podium.kubernetes.kinds.storage import (
     BIND_COMPLETED,
     BOUND_BY_CONTROLLER,
@@ -26,19 +37,8 @@ from podium.kubernetes.kinds.storage import (
     PersistentVolumeClaim,
     StorageClass,
 )
+from podium.kubernetes.resources.resource_types import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
 from podium.kubernetes.rules.moment import Moment
-from podium.simulated_cluster.actions import (
-    NOTHING,
-    Action,
-    Create,
-    Patch,
-    Plan,
-    delete,
-    status_patch,
-)
-from podium.simulated_cluster.control import Wake
-from podium.simulated_cluster.controllers.volume_matching import choose, is_reserved_for
-from podium.simulated_cluster.informers import Informers
 
 VOLUME: Final = "volume"
 CLAIM: Final = "claim"
@@ -163,10 +163,10 @@ class Volumes:
 
     name = "volumes"
 
-    def __init__(self, informers: Informers) -> None:
-        self._claims, self._volumes = informers.claims, informers.volumes
-        self._classes, self._nodes = informers.storage_classes, informers.nodes
-        self._csi_nodes = informers.csi_nodes
+    def __init__(self, stores: Stores) -> None:
+        self._claims, self._volumes = stores.claims, stores.volumes
+        self._classes, self._nodes = stores.storage_classes, stores.nodes
+        self._csi_nodes = stores.csi_nodes
         self._unbound = self._claims.indexer.add_index(
             "unbound", lambda claim: () if claim.spec.volume_name else (True,)
         )

@@ -11,24 +11,24 @@ The grace is 50 cluster seconds. What counts is when news were seen, not what th
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from podium.client import PatchType
-from podium.client.resources import NODES, PODS
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.controllers.actions import NOTHING, Action, Patch, Plan, status_patch
+from podium.kubernetes.controllers.conditions import changed_condition
+from podium.kubernetes.controllers.controller import Wake
 from podium.kubernetes.controllers.nodes import Lease, Node
 from podium.kubernetes.controllers.objects import condition_of
 from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.controllers.stores import Stores
 from podium.kubernetes.kinds.meta import Condition
 from podium.kubernetes.kinds.node import Taint
+from podium.kubernetes.resources.resource_types import NODES, PODS
+from podium.kubernetes.rules.merge_patch import PatchType
 from podium.kubernetes.rules.moment import Moment
 from podium.kubernetes.rules.node_condition_taints import (
     CONDITION_KEYS,
     NOT_READY,
     condition_taints,
 )
-from podium.simulated_cluster.actions import NOTHING, Action, Patch, Plan, status_patch
-from podium.simulated_cluster.control import Wake
-from podium.simulated_cluster.controllers.conditions import changed_condition
-from podium.simulated_cluster.informers import Informers
 
 GRACE_S: Final = 50.0
 LEASE_NAMESPACE: Final = "kube-node-lease"
@@ -145,10 +145,8 @@ class NodeLifecycle:
 
     name = "nodelifecycle"
 
-    def __init__(
-        self, informers: Informers, now: Callable[[], float], grace_s: float = GRACE_S
-    ) -> None:
-        self._nodes, self._leases, self._pods = informers.nodes, informers.leases, informers.pods
+    def __init__(self, stores: Stores, now: Callable[[], float], grace_s: float = GRACE_S) -> None:
+        self._nodes, self._leases, self._pods = stores.nodes, stores.leases, stores.pods
         self._now = now
         self._grace_s = grace_s
         self._heard_at_s: dict[str, float] = {}

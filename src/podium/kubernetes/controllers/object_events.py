@@ -1,17 +1,16 @@
 """Events that controllers write about the objects that they keep, and what is done without pods
 that were refused."""
 
-from podium.client.api_errors import ApiError
-from podium.client.resources import EVENTS, PODS
-from podium.kubernetes.kinds.meta import KubeObject
-from podium.kubernetes.rules.moment import Moment
-from podium.simulated_cluster.actions import (
+from podium.kubernetes.controllers.actions import (
     NOTHING,
     Create,
     Plan,
     find_creation,
     without_creations,
 )
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.resources.resource_types import EVENTS, PODS
+from podium.kubernetes.rules.moment import Moment
 
 
 def event_about(
@@ -41,7 +40,7 @@ def event_about(
 
 
 def plan_without_pods(
-    obj: KubeObject, plan: Plan, component: str, problem: ApiError, moment: Moment
+    obj: KubeObject, plan: Plan, component: str, problem: Exception, moment: Moment
 ) -> Plan:
     """What of a plan needs no new pods, the status included, and an Event on why there are none;
     nothing if the plan makes no pods."""

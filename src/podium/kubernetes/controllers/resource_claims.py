@@ -8,17 +8,23 @@ reserves any more loses its allocation; one that was made for a pod is deleted w
 from collections.abc import Callable
 from typing import Final
 
-from podium.client import PatchType
-from podium.client.resources import RESOURCE_CLAIMS
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.controllers.actions import (
+    NOTHING,
+    Plan,
+    delete,
+    status_patch,
+    without_finalizer,
+)
 from podium.kubernetes.controllers.claims import ResourceClaimTemplate
+from podium.kubernetes.controllers.controller import Wake
+from podium.kubernetes.controllers.pod_claims import device_claims
 from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.controllers.stores import Stores
 from podium.kubernetes.kinds.devices import ResourceClaim, ResourceClaimConsumerReference
+from podium.kubernetes.resources.resource_types import RESOURCE_CLAIMS
+from podium.kubernetes.rules.merge_patch import PatchType
 from podium.kubernetes.rules.moment import Moment
-from podium.simulated_cluster.actions import NOTHING, Plan, delete, status_patch, without_finalizer
-from podium.simulated_cluster.control import Wake
-from podium.simulated_cluster.controllers.pod_claims import device_claims
-from podium.simulated_cluster.informers import Informers
 
 FINALIZER: Final = "resource.kubernetes.io/delete-protection"
 _UNALLOCATED: Final[JsonObject] = {"allocation": None, "devices": None}
@@ -80,9 +86,9 @@ class ResourceClaims:
 
     name = "resourceclaims"
 
-    def __init__(self, informers: Informers) -> None:
-        self._pods, self._claims = informers.pods, informers.resource_claims
-        self._templates = informers.claim_templates
+    def __init__(self, stores: Stores) -> None:
+        self._pods, self._claims = stores.pods, stores.resource_claims
+        self._templates = stores.claim_templates
         self._reserved = self._claims.indexer.add_index(
             "reserved", lambda claim: tuple(each.uid for each in claim.status.reserved_for or ())
         )

@@ -6,14 +6,13 @@ Both are made again when somebody deletes them, for as long as their namespace i
 
 from typing import Final
 
-from podium.client.resources import CONFIG_MAPS, SERVICE_ACCOUNTS
+from podium.kubernetes.controllers.actions import NOTHING, Create, Patch, Plan
+from podium.kubernetes.controllers.controller import Wake
+from podium.kubernetes.controllers.stores import Store, Stores
 from podium.kubernetes.controllers.workloads import ConfigMap
 from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.resources.resource_types import CONFIG_MAPS, SERVICE_ACCOUNTS
 from podium.kubernetes.rules.moment import Moment
-from podium.simulated_cluster.actions import NOTHING, Create, Patch, Plan
-from podium.simulated_cluster.control import Wake
-from podium.simulated_cluster.informers import Informers
-from podium.simulated_cluster.store import Store
 
 SERVICE_ACCOUNT: Final = "default"
 ROOT_CA: Final = "kube-root-ca.crt"
@@ -30,8 +29,8 @@ class ServiceAccounts:
 
     name = "serviceaccounts"
 
-    def __init__(self, informers: Informers) -> None:
-        self._namespaces, self._accounts = informers.namespaces, informers.service_accounts
+    def __init__(self, stores: Stores) -> None:
+        self._namespaces, self._accounts = stores.namespaces, stores.service_accounts
 
     def watch(self, wake: Wake) -> None:
         def account_changed(old: KubeObject | None, new: KubeObject | None) -> None:
@@ -61,8 +60,8 @@ class RootCAPublisher:
 
     name = "rootcapublisher"
 
-    def __init__(self, informers: Informers, authority: str) -> None:
-        self._namespaces, self._maps = informers.namespaces, informers.config_maps
+    def __init__(self, stores: Stores, authority: str) -> None:
+        self._namespaces, self._maps = stores.namespaces, stores.config_maps
         self._authority = authority
 
     def watch(self, wake: Wake) -> None:

@@ -7,28 +7,28 @@ made. A service without endpoints has one empty slice (`staging/src/k8s.io/endpo
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from podium.client.resources import ENDPOINT_SLICES
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.controllers.actions import NOTHING, Action, Create, Patch, Plan, delete
+from podium.kubernetes.controllers.controller import Wake
 from podium.kubernetes.controllers.endpoints import (
     HEADLESS,
     SERVICE_NAME,
-    EndpointSlice,
     address_types,
     addresses_of,
     belongs,
     has_endpoints,
     ports_for,
+    selected_pods,
     slice_endpoint,
     slice_ports,
+    wake_services,
 )
 from podium.kubernetes.controllers.objects import Kind, owner_reference
 from podium.kubernetes.controllers.pods import Pod
-from podium.kubernetes.controllers.services import Service
+from podium.kubernetes.controllers.services import EndpointSlice, Service
+from podium.kubernetes.controllers.stores import Stores
+from podium.kubernetes.resources.resource_types import ENDPOINT_SLICES
 from podium.kubernetes.rules.moment import Moment
-from podium.simulated_cluster.actions import NOTHING, Action, Create, Patch, Plan, delete
-from podium.simulated_cluster.control import Wake
-from podium.simulated_cluster.controllers.endpoints import selected_pods, wake_services
-from podium.simulated_cluster.informers import Informers
 
 SERVICE: Final = Kind("v1", "Service")
 MAX_ENDPOINTS: Final = 100
@@ -156,10 +156,10 @@ class EndpointSlices:
 
     name = "endpointslices"
 
-    def __init__(self, informers: Informers) -> None:
-        self._informers = informers
-        self._services, self._slices = informers.services, informers.endpoint_slices
-        self._nodes = informers.nodes
+    def __init__(self, stores: Stores) -> None:
+        self._stores = stores
+        self._services, self._slices = stores.services, stores.endpoint_slices
+        self._nodes = stores.nodes
 
     def watch(self, wake: Wake) -> None:
         def slice_changed(old: EndpointSlice | None, new: EndpointSlice | None) -> None:
@@ -167,7 +167,7 @@ class EndpointSlices:
             if changed is not None and changed.metadata.label(SERVICE_NAME):
                 wake((changed.namespace, changed.metadata.label(SERVICE_NAME)))
 
-        wake_services(self._informers, wake)
+        wake_services(self._stores, wake)
         self._slices.listen(slice_changed)
 
     def plan(self, key: tuple[str, str], moment: Moment) -> Plan:
@@ -180,7 +180,7 @@ class EndpointSlices:
             for each in self._slices.owned_by.of(service.metadata.uid)
             if each.metadata.label(_MANAGED_BY) == _CONTROLLER and not each.metadata.is_terminating
         ]
-        return decide(service, selected_pods(self._informers, service), known, self._zone)
+        return decide(service, selected_pods(self._stores, service), known, self._zone)
 
     def _zone(self, node_name: str) -> str:
         node = self._nodes.get("", node_name)

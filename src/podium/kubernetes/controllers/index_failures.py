@@ -8,12 +8,12 @@ is not lost, the last failed pod of an index keeps its finalizer until the next 
 from collections.abc import Sequence
 from typing import Final
 
-from podium.kubernetes.controllers.job_indexes import index_of
+from podium.kubernetes.controllers.job_counting import has_failed, is_tracked
+from podium.kubernetes.controllers.job_pods import index_of
 from podium.kubernetes.controllers.job_policies import match_failure
 from podium.kubernetes.controllers.pods import Pod, ended_at
 from podium.kubernetes.controllers.workloads import Job
 from podium.kubernetes.rules.index_ranges import read_indexes
-from podium.simulated_cluster.controllers.job_counting import has_failed, is_tracked
 
 FAILURES: Final = "batch.kubernetes.io/job-index-failure-count"
 IGNORED: Final = "batch.kubernetes.io/job-index-ignored-failure-count"

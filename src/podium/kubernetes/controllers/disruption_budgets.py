@@ -8,19 +8,19 @@ does not count as healthy until it is gone, or has not gone within two minutes
 from collections.abc import Sequence
 from typing import Final
 
-from podium.client.resources import POD_DISRUPTION_BUDGETS
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.controllers.actions import NOTHING, Plan, reported, sooner, status_patch
+from podium.kubernetes.controllers.conditions import changed_condition
+from podium.kubernetes.controllers.controller import Wake
 from podium.kubernetes.controllers.objects import selector_or_nothing
+from podium.kubernetes.controllers.ownership import wake_changed
 from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.controllers.stores import Stores
 from podium.kubernetes.kinds.meta import OwnerReference
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
+from podium.kubernetes.resources.resource_types import POD_DISRUPTION_BUDGETS
 from podium.kubernetes.rules.disruptions import Scale, count_disruptions
 from podium.kubernetes.rules.moment import Moment
-from podium.simulated_cluster.actions import NOTHING, Plan, reported, sooner, status_patch
-from podium.simulated_cluster.control import Wake
-from podium.simulated_cluster.controllers.conditions import changed_condition
-from podium.simulated_cluster.controllers.ownership import wake_changed
-from podium.simulated_cluster.informers import Informers
 
 _BELIEVED_S: Final = 120.0
 
@@ -85,11 +85,11 @@ class DisruptionBudgets:
 
     name = "disruptionbudgets"
 
-    def __init__(self, informers: Informers) -> None:
-        self._budgets, self._pods = informers.budgets, informers.pods
-        self._replica_sets, self._deployments = informers.replica_sets, informers.deployments
-        self._stateful_sets = informers.stateful_sets
-        self._controllers = informers.replication_controllers
+    def __init__(self, stores: Stores) -> None:
+        self._budgets, self._pods = stores.budgets, stores.pods
+        self._replica_sets, self._deployments = stores.replica_sets, stores.deployments
+        self._stateful_sets = stores.stateful_sets
+        self._controllers = stores.replication_controllers
 
     def watch(self, wake: Wake) -> None:
         def pod_changed(old: Pod | None, new: Pod | None) -> None:

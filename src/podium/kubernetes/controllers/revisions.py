@@ -8,9 +8,10 @@ from collections.abc import Collection, Sequence
 from itertools import count
 from typing import Final, NamedTuple
 
-from podium.client.resources import CONTROLLER_REVISIONS
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.controllers.actions import Action, Create, Patch, delete
 from podium.kubernetes.controllers.objects import Kind, owner_reference
+from podium.kubernetes.controllers.ownership import settle_ownership
 from podium.kubernetes.controllers.pod_templates import REVISION_HASH, template_hash
 from podium.kubernetes.controllers.revision_data import (
     go_map_bytes,
@@ -18,12 +19,11 @@ from podium.kubernetes.controllers.revision_data import (
     revision_hash,
     revision_name,
 )
+from podium.kubernetes.controllers.stores import Stores
 from podium.kubernetes.controllers.workloads import ControllerRevision, PodTemplate
 from podium.kubernetes.kinds.meta import ObjectMeta
+from podium.kubernetes.resources.resource_types import CONTROLLER_REVISIONS
 from podium.kubernetes.rules.labels import Selector
-from podium.simulated_cluster.actions import Action, Create, Patch, delete
-from podium.simulated_cluster.controllers.ownership import settle_ownership
-from podium.simulated_cluster.informers import Informers
 
 _HISTORY: Final = 10
 _HASH: Final = "controller.kubernetes.io/hash"
@@ -37,9 +37,9 @@ class Revision(NamedTuple):
     actions: list[Action]
 
 
-def possible_revisions(informers: Informers, owner: ObjectMeta) -> list[ControllerRevision]:
+def possible_revisions(stores: Stores, owner: ObjectMeta) -> list[ControllerRevision]:
     """The revisions that a set owns or could own."""
-    revisions = informers.revisions
+    revisions = stores.revisions
     return [*revisions.owned_by.of(owner.uid), *revisions.orphans.of(owner.namespace)]
 
 

@@ -8,14 +8,14 @@ pods are kept until there are more than 12500 of them; then the oldest go (`pkg/
 from collections.abc import Sequence
 from typing import Final
 
-from podium.client.resources import PODS
+from podium.kubernetes.controllers.actions import NOTHING, Action, Plan, delete, status_patch
+from podium.kubernetes.controllers.conditions import pod_disruption
+from podium.kubernetes.controllers.controller import Wake
 from podium.kubernetes.controllers.nodes import Node
 from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.controllers.stores import Stores
+from podium.kubernetes.resources.resource_types import PODS
 from podium.kubernetes.rules.moment import Moment
-from podium.simulated_cluster.actions import NOTHING, Action, Plan, delete, status_patch
-from podium.simulated_cluster.control import Wake
-from podium.simulated_cluster.controllers.conditions import pod_disruption
-from podium.simulated_cluster.informers import Informers
 
 QUARANTINE_S: Final = 40.0
 MAX_ENDED: Final = 12_500
@@ -54,8 +54,8 @@ class PodGC:
 
     name = "podgc"
 
-    def __init__(self, informers: Informers, most_ended: int = MAX_ENDED) -> None:
-        self._nodes, self._pods = informers.nodes, informers.pods
+    def __init__(self, stores: Stores, most_ended: int = MAX_ENDED) -> None:
+        self._nodes, self._pods = stores.nodes, stores.pods
         self._most_ended = most_ended
         self._ended = 0
         self._lost_at_s: dict[tuple[str, str], float] = {}
