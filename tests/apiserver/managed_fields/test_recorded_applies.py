@@ -5,7 +5,7 @@ from typing import Any
 from support.apiserver.apiserver_cases import parts_missing, recorded_steps
 
 from podium.apiserver.managed_fields import Writer, apply, track_update
-from podium.apiserver.patching import merge_patch
+from podium.kubernetes.patching import merge_patch
 from podium.kubernetes.schema import decode, schema_of
 from podium.kubernetes.status_errors import StatusError
 

@@ -7,9 +7,9 @@ review. What a request brings along (uid, times, versions) has fixed values.
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from podium.apiserver.patching import STRATEGIC_MERGE_PATCH, merge_patch, strategic_merge
 from podium.kubernetes import admission, defaulting, status_errors, strategy, validation
 from podium.kubernetes.admission import DEFAULT_SETTINGS, AdmissionSettings
+from podium.kubernetes.patching import STRATEGIC_MERGE_PATCH, merge_patch, strategic_merge
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.resources.builtin import served_resources
 from podium.kubernetes.resources.resource import Resource

@@ -4,12 +4,12 @@ from typing import Final
 
 from podium.apiserver.answers.content_negotiation import JSON, PROTOBUF, YAML
 from podium.apiserver.http.messages import Request
-from podium.apiserver.patching import STRATEGIC_MERGE_PATCH
 from podium.apiserver.requests import body_decoding, delete_options, patches, query
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.delete_options import DeleteOptions
 from podium.apiserver.requests.query import WriteOptions
 from podium.kubernetes import status_errors
+from podium.kubernetes.patching import STRATEGIC_MERGE_PATCH
 from podium.kubernetes.resources.resource import Resource
 
 _ACCEPTED: Final = "application/json, application/yaml, application/vnd.kubernetes.protobuf"

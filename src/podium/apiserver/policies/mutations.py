@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from podium.apiserver.managed_fields import configuration_problem, merge_configuration
-from podium.apiserver.patching import FailedTestOperation, PatchError, json_patch
 from podium.apiserver.policies.asking import Expression, Failed
 from podium.apiserver.policies.made_values import (
     Unwritable,
@@ -21,6 +20,7 @@ from podium.golang.json_syntax import json_type
 from podium.golang.json_values import JsonObject, JsonValue
 from podium.kubernetes import status_errors
 from podium.kubernetes.cel.structs import StructValue
+from podium.kubernetes.patching import FailedTestOperation, PatchError, json_patch
 from podium.kubernetes.schema import Decoded, DecodeError, Schema
 from podium.kubernetes.schema.shapes import ListOf, MapOf, Shape, Struct
 

@@ -16,16 +16,6 @@ from podium.apiserver.bodies.reading import (
     sort_fields,
 )
 from podium.apiserver.managed_fields import Writer, apply
-from podium.apiserver.patching import (
-    JSON_PATCH,
-    MERGE_PATCH,
-    STRATEGIC_MERGE_PATCH,
-    json_patch,
-    merge_patch,
-    not_decodable,
-    strategic_merge,
-    unreadable,
-)
 from podium.apiserver.requests.body_decoding import (
     tell_old_claims,
     tell_problems,
@@ -47,6 +37,16 @@ from podium.golang.json_syntax import json_type
 from podium.golang.json_values import JsonObject, JsonValue
 from podium.kubernetes import status_errors
 from podium.kubernetes.kind_rules import Rules
+from podium.kubernetes.patching import (
+    JSON_PATCH,
+    MERGE_PATCH,
+    STRATEGIC_MERGE_PATCH,
+    json_patch,
+    merge_patch,
+    not_decodable,
+    strategic_merge,
+    unreadable,
+)
 from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.schema import Decoded, DecodeError, Schema, decode, decode_patched
 

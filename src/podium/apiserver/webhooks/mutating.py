@@ -8,7 +8,6 @@ admission is gone through once more, and then those webhooks are asked a second 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from podium.apiserver.patching import PatchError, json_patch
 from podium.apiserver.policies.asking import Budget
 from podium.apiserver.policies.attempted import AttemptedWrite
 from podium.apiserver.policies.views import Forms
@@ -27,6 +26,7 @@ from podium.apiserver.webhooks.stored_hooks import Webhook
 from podium.golang.json_syntax import json_type
 from podium.golang.json_values import JsonObject, copied
 from podium.kubernetes import status_errors
+from podium.kubernetes.patching import PatchError, json_patch
 from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.status_errors import StatusError
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.apiserver.schema_values import json_objects, json_values
 
-from podium.apiserver.patching import PatchError, json_patch
 from podium.golang.json_values import DecodedValue, JsonValue
+from podium.kubernetes.patching import PatchError, json_patch
 
 DOCUMENT = {"a": {"b": [1, 2, 3], "c/d": "x", "e~f": None}, "n": 1}
 REJECTED = "the server rejected our request due to an error in our request"

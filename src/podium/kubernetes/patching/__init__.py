@@ -15,8 +15,8 @@ with the code, reason and text of the answer. The result is still to be decoded:
 `schema.decode` after a JSON or merge patch, `schema.decode_patched` after a strategic one.
 """
 
-from podium.apiserver.patching import json_patch, merge_patch, strategic_merge
-from podium.apiserver.patching.refusals import (
+from podium.kubernetes.patching import json_patch, merge_patch, strategic_merge
+from podium.kubernetes.patching.refusals import (
     JSON_PATCH,
     MERGE_PATCH,
     STRATEGIC_MERGE_PATCH,

@@ -10,15 +10,15 @@ import re
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from podium.apiserver.patching.refusals import (
+from podium.golang.json_values import JsonObject, JsonValue, copied, encode
+from podium.golang.quoting import quoted
+from podium.kubernetes.patching.refusals import (
     FailedTestOperation,
     PatchError,
     does_not_apply,
     too_many_operations,
     wrong_type,
 )
-from podium.golang.json_values import JsonObject, JsonValue, copied, encode
-from podium.golang.quoting import quoted
 
 _MAX_OPERATIONS: Final = 10_000
 _MAX_COPIED_BYTES: Final = 3 * 1024 * 1024

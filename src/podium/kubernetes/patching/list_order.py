@@ -14,10 +14,10 @@ from typing import TypeAlias
 
 import msgspec
 
-from podium.apiserver.patching.directives import DIRECTIVE
-from podium.apiserver.patching.refusals import failed, not_a
 from podium.golang.json_values import JsonValue
 from podium.golang.value_text import go_value
+from podium.kubernetes.patching.directives import DIRECTIVE
+from podium.kubernetes.patching.refusals import failed, not_a
 
 _Key: TypeAlias = Callable[[JsonValue], JsonValue]
 

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from support.apiserver.schema_values import json_values, objects_of
 from support.apiserver.strategic_difference import strategic_difference
 
-from podium.apiserver.patching import (
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.patching import (
     MERGE_PATCH,
     STRATEGIC_MERGE_PATCH,
     PatchError,
     strategic_merge,
     unreadable,
 )
-from podium.golang.json_values import JsonObject
 from podium.kubernetes.schema import DecodeError, Schema, decode, schema_of
 
 POD = schema_of("", "v1", "Pod")

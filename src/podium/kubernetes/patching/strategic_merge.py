@@ -11,7 +11,9 @@ answered with a text of its own, in the same words. Fields are merged in the ord
 
 from typing import Final
 
-from podium.apiserver.patching.directives import (
+from podium.golang.json_values import JsonObject, JsonValue
+from podium.golang.value_text import go_value
+from podium.kubernetes.patching.directives import (
     DELETE_FROM_LIST,
     DIRECTIVE,
     RETAIN_KEYS,
@@ -20,10 +22,8 @@ from podium.apiserver.patching.directives import (
     list_without_directives,
     without_directives,
 )
-from podium.apiserver.patching.list_order import identity, in_order, places, refuse_other_order
-from podium.apiserver.patching.refusals import bad_patch, does_not_apply, failed, not_a
-from podium.golang.json_values import JsonObject, JsonValue
-from podium.golang.value_text import go_value
+from podium.kubernetes.patching.list_order import identity, in_order, places, refuse_other_order
+from podium.kubernetes.patching.refusals import bad_patch, does_not_apply, failed, not_a
 from podium.kubernetes.rules.merge_patch import without_nulls
 from podium.kubernetes.schema.catalogue import Schema
 from podium.kubernetes.schema.shapes import Field, ListOf, MapOf, Shape, Struct

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from support.apiserver.schema_values import json_objects
 
-from podium.apiserver.patching import PatchError, merge_patch
+from podium.kubernetes.patching import PatchError, merge_patch
 
 
 @pytest.mark.parametrize(

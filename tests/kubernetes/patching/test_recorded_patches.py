@@ -6,7 +6,7 @@ from typing import Any
 
 from support.apiserver.apiserver_cases import parts_missing, recorded_steps
 
-from podium.apiserver.patching import (
+from podium.kubernetes.patching import (
     JSON_PATCH,
     MERGE_PATCH,
     STRATEGIC_MERGE_PATCH,

@@ -1,7 +1,7 @@
 """JSON merge patches as a request brings them: refused unless they are objects."""
 
-from podium.apiserver.patching.refusals import bad_patch, wrong_type
 from podium.golang.json_values import JsonObject, JsonValue
+from podium.kubernetes.patching.refusals import bad_patch, wrong_type
 from podium.kubernetes.rules.merge_patch import merge
 
 

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from podium.apiserver.patching.refusals import bad_patch
 from podium.golang.json_values import JsonValue
+from podium.kubernetes.patching.refusals import bad_patch
 
 DIRECTIVE: Final = "$patch"
 RETAIN_KEYS: Final = "$retainKeys"
