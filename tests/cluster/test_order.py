@@ -117,7 +117,7 @@ def test_the_cluster_lists_rows_in_that_order_also_when_rows_moved() -> None:
 
 
 class ZoneTree:
-    """The rules of the spec, said plainly: a list of zones, a snapshot, when it is rebuilt."""
+    """Upstream's rules, said plainly: a list of zones, a snapshot, when it is rebuilt."""
 
     def __init__(self) -> None:
         self.zones: list[tuple[str, list[str]]] = []

@@ -1,7 +1,8 @@
 """The cache under any sequence of events, held against a model that keeps plain lists.
 
-The model does what the spec says and nothing else: each node has a list of pods, leaving pods are
-replaced by the last of the list, ports are a set, everything else is summed afresh.
+The model does what upstream's `NodeInfo` does and nothing else: each node has a list of pods,
+leaving pods are replaced by the last of the list, ports are a set, everything else is summed
+afresh.
 """
 
 from collections import Counter

@@ -122,8 +122,8 @@ def test_who_looks_at_taints_himself_is_asked_himself() -> None:
     assert [i.registration.hint for i in known.matching(PROFILE, taint)] == [hint]
 
 
-def test_the_default_profile_wakes_the_plugins_of_the_table() -> None:
-    """Engine spec 8.4, by event: who is asked when a node is added or a pod is gone."""
+def test_the_default_profile_asks_the_plugins_that_registered_the_event() -> None:
+    """Who is asked when a node is added or a pod is gone."""
     engine = FakeCluster().engine
     known = interests_of(engine.profiles.values())
 

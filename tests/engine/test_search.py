@@ -1,7 +1,7 @@
 """Which nodes a search looks at: how many are enough, rotation, where it stops.
 
-The property test holds the engine against a search that goes from node to node, as the spec says
-it; a sequence of attempts shows where each search started.
+The property test holds the engine against a search that goes from node to node, as upstream's does;
+a sequence of attempts shows where each search started.
 """
 
 from dataclasses import dataclass, field
@@ -123,7 +123,7 @@ class Even(ScorePlugin):
 
 
 class Reference:
-    """The search of the spec, node by node, with its start index."""
+    """Upstream's search, node by node, with its start index (`findNodesThatPassFilters`)."""
 
     def __init__(self, *, fewest: int, percentage: int, scoring: bool) -> None:
         self.fewest = fewest

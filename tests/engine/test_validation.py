@@ -377,7 +377,7 @@ def test_nothing_is_checked_unless_asked_for() -> None:
 
 
 def test_looking_does_not_settle_the_order_of_nodes() -> None:
-    """A node that goes and comes back between two snapshots keeps its place (engine spec 9.2)."""
+    """A node that goes and comes back between two snapshots keeps its place."""
     orders = []
     for validate in (True, False):
         driver = FakeCluster(*map(make_node, "abc"), pending("p"), validate=validate)

@@ -1,9 +1,10 @@
 """Where nominated pods stand in the way, and what usage looks like with them in place.
 
 Filters must pass twice on a node with nominated pods of the same or a higher priority: as it is,
-and with these pods on it (engine spec 5.4). While a burst of pods preempts there are hundreds of
-such nodes, and from one attempt to the next a few of them change. So the nodes and the imagined
-usage are kept per priority and brought up to date by what changed.
+and with these pods on it (`pkg/scheduler/framework/runtime/framework.go`, `addGENominatedPods`).
+While a burst of pods preempts there are hundreds of such nodes, and from one attempt to the next a
+few of them change. So the nodes and the imagined usage are kept per priority and brought up to date
+by what changed.
 """
 
 from collections import OrderedDict

@@ -3,7 +3,10 @@
 Upstream keeps nodes in a tree of zones and lists them round robin over the zones, so that a search
 that stops early has seen several zones. The list is rebuilt only when a name appears that the last
 list did not have, or when the list is longer than the tree: a zone change alone does not reorder
-it, and a node that went and came back between two snapshots keeps its place (engine spec 9.2).
+it, and a node that went and came back between two snapshots keeps its place.
+
+Sources: `pkg/scheduler/backend/cache/node_tree.go` and `UpdateSnapshot` in
+`pkg/scheduler/backend/cache/cache.go`.
 """
 
 from podium.kubernetes.kinds.node import Node

@@ -2,7 +2,9 @@
 
 It runs beside later scheduling cycles, so it is a coroutine: the driver awaits it with an API
 handle that is a real client or an in-memory cluster. It only reports how it ended; undoing a
-failure is the scheduler's work, in one place for every way to fail (engine spec 5.9).
+failure is the scheduler's work, in one place for every way to fail.
+
+Source: `bindingCycle` in `pkg/scheduler/schedule_one.go`.
 """
 
 from collections.abc import Awaitable, Callable, Sequence

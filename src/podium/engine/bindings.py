@@ -1,7 +1,8 @@
 """From a held node to a bound pod, and back again if that fails.
 
 A placed pod may wait at Permit; then its binding cycle is handed to the driver; whichever way it
-ends comes back here. Undoing is done in one place and in upstream's order (engine spec 5.9).
+ends comes back here. Undoing is done in one place and in upstream's order
+(`pkg/scheduler/schedule_one.go`, `handleBindingCycleError`).
 """
 
 from podium.engine.binding_cycle import NOT_BOUND, Binding
@@ -44,7 +45,10 @@ class Bindings:
         self._bind(flight)
 
     def _announce(self, flight: Flight) -> None:
-        """Let others see where a pod goes while that takes time (engine spec 5.8)."""
+        """Let others see where a pod goes while that takes time.
+
+        upstream: pkg/scheduler/schedule_one.go, bindingCycle, with NominatedNodeNameForExpectation.
+        """
         info, node_name = flight.queued.info, flight.binding.node_name
         self._state.observers.status_asked(info, "", node_name)
         if info.pod.status.nominated_node_name != node_name:

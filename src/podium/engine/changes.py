@@ -1,7 +1,10 @@
-"""Which cluster events an update of an object amounts to (engine spec 8.3).
+"""Which cluster events an update of an object amounts to.
 
 A pod that was rejected is woken by what changed, not by the fact that something did: a heartbeat is
 no event, a label is.
+
+Source: `PodSchedulingPropertiesChange` and `NodeSchedulingPropertiesChange` in
+`pkg/scheduler/framework/events.go`.
 """
 
 from msgspec.structs import replace

@@ -1,8 +1,10 @@
-"""What extenders make of the nodes that plugins found (extenders spec 5 to 7).
+"""What extenders make of the nodes that plugins found.
 
 Filters are asked one after the other, each about what the one before left; scores are asked for all
 at once. What may be in an answer is decided here: names that were never asked about, nodes returned
 in full, nodes named as failed. Where nobody is interested, nothing is asked and nothing changes.
+
+Source: `findNodesThatPassExtenders` and `prioritizeNodes` in `pkg/scheduler/schedule_one.go`.
 """
 
 from collections.abc import Sequence

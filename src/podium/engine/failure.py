@@ -1,7 +1,8 @@
 """What follows a failed attempt or binding: bookkeeping, the queue, an event, a condition.
 
-The order is upstream's (engine spec 6.1): the pod goes back to the queue and its nomination changes
-before anything is written, so the next attempt already sees both.
+The order is upstream's (`pkg/scheduler/schedule_one.go`, `handleSchedulingFailure`): the pod goes
+back to the queue and its nomination changes before anything is written, so the next attempt already
+sees both.
 """
 
 from collections.abc import Iterable
@@ -85,7 +86,11 @@ class Failures:
     def _needs_patch(
         self, info: PodInfo, reason: str, message: str, nominated_node: str | None
     ) -> bool:
-        """Nothing to change means no API call (engine spec 6.4)."""
+        """Nothing to change means no API call.
+
+        upstream: pkg/scheduler/schedule_one.go, updatePod; pkg/api/v1/pod/util.go,
+        UpdatePodCondition.
+        """
         status = info.pod.status
         if nominated_node is not None and nominated_node != status.nominated_node_name:
             return True

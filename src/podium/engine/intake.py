@@ -1,7 +1,7 @@
 """Events in: what the API server says becomes cluster changes and wake-ups.
 
 Pods are routed by whether they are on a node and whether a profile of ours serves them; the order
-of cache change and wake-up is upstream's (engine spec section 13).
+of cache change and wake-up is upstream's (`pkg/scheduler/eventhandlers.go`, `addAllEventHandlers`).
 """
 
 from collections.abc import Iterable, Sequence

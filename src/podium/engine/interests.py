@@ -1,4 +1,9 @@
-"""Collecting what the plugins of each profile want to be told (engine spec 3.3 and 8.4)."""
+"""Collecting what the plugins of each profile want to be told.
+
+A plugin that can reject a pod and names no events hears of all of them.
+Sources: `fillEnqueueExtensions` in `pkg/scheduler/framework/runtime/framework.go` and
+`buildQueueingHintMap` in `pkg/scheduler/scheduler.go`.
+"""
 
 from collections.abc import Iterable
 

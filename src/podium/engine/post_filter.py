@@ -1,8 +1,10 @@
-"""Running PostFilter plugins and combining what they say (engine spec 4.2, 5.7).
+"""Running PostFilter plugins and combining what they say.
 
 The first success ends the phase and drops earlier texts; unschedulable answers are collected; an
 unresolvable one or an error ends the phase with its own text alone. A plugin may want extenders to
 be asked before it answers.
+
+Source: `RunPostFilterPlugins` in `pkg/scheduler/framework/runtime/framework.go`.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,9 +1,12 @@
 """Carrying out a preemption: which writes it takes, and what needs none.
 
 A victim that only waits at Permit, or has not reached Bind, exists in memory alone: it is told to
-stop. Others are evicted through the API; the preemptor is held back meanwhile (engine spec 11.8).
-The last victim is special: once the others are gone, the preemptor need not wait for the report of
-its eviction, it is enough to see it leave.
+stop. Others are evicted through the API; the preemptor is held back meanwhile. The last victim is
+special: once the others are gone, the preemptor need not wait for the report of its eviction, it is
+enough to see it leave.
+
+Source: `prepareCandidateAsync` and `prepareCandidate` in
+`pkg/scheduler/framework/preemption/executor.go`.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,9 @@
 """Holding a node for a pod: assume, Reserve, Permit, and taking it all back.
 
 The last part of a scheduling cycle, and of a group's trial; undoing it is done in one place and in
-upstream's order, whoever finds that the node is not to be held any longer (engine spec 5.8, 5.9).
+upstream's order, whoever finds that the node is not to be held any longer.
+
+Source: `assumeAndReserve` and `unreserveAndForget` in `pkg/scheduler/schedule_one.go`.
 """
 
 from podium.cluster.pod_info import PodInfo

@@ -1,9 +1,9 @@
 """Scoring nodes that an extender returned in full.
 
 Such nodes are scored as objects alone: the pods that run on them, what those use and the images
-there do not count (extenders spec 6, an oddity of 1.36 that is seen in placements). For as long as
-plugins look at them they stand in the table. What a plugin found out about a node at
-Filter it still knows, by the node's name.
+there do not count. 1.36 does so (`pkg/scheduler/extender.go`, `Filter`), and it is seen in
+placements. For as long as plugins look at them they stand in the table. What a plugin found out
+about a node at Filter it still knows, by the node's name.
 """
 
 from collections.abc import Sequence

@@ -307,7 +307,10 @@ class Engine:
         return attempts[0]
 
     def _skips(self, info: PodInfo) -> bool:
-        """Whether a pod is not to be tried at all (engine spec 5.1)."""
+        """Whether a pod is not to be tried at all.
+
+        upstream: pkg/scheduler/schedule_one.go, skipPodSchedule.
+        """
         if not self.state.responsible(info.pod):
             return True
         if info.terminating:

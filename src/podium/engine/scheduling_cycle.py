@@ -7,9 +7,9 @@
 It is a generator: where extenders have a say it yields calls and is resumed with their answers
 (`framework/asking.py`); without any it never stops. Nothing here waits or writes outside: the
 cluster gains an assumed pod on success and the rest is told by the decision. A cycle works on the
-cluster as it was when it began: what changes meanwhile is kept back (`transitions.py`). Every rule
-of what ends an attempt, which text it ends with and what happens to a nomination is from the engine
-spec, sections 5.2 to 5.8.
+cluster as it was when it began: what changes meanwhile is kept back (`transitions.py`). What ends
+an attempt, which text it ends with and what happens to a nomination is upstream's
+(`pkg/scheduler/schedule_one.go`, `schedulingCycle` and what it calls).
 """
 
 from collections.abc import Callable, Sequence

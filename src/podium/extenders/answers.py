@@ -1,4 +1,4 @@
-"""What an extender's bytes say, as values (extenders spec 6 to 9).
+"""What an extender's bytes say, as values.
 
 Contract: an answer that leaves here is of the type that its call asks for, or is the `CallFailed`
 that the extender itself spoke of. Whether the nodes and pods in it exist is for others to check.

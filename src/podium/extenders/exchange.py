@@ -1,8 +1,9 @@
-"""One HTTP exchange with an extender, as Go's client makes it (extenders spec 3).
+"""One HTTP exchange with an extender, as Go's client makes it.
 
 This is the only module that knows the HTTP library: the client above it sees `Exchange`. aiohttp is
 used because it takes a TLS server name apart from the address, client certificates and a stream
-that can be cut off; redirects, gzip and proxies are done here, by Go's rules.
+that can be cut off; redirects, gzip and proxies are done here, by the rules of Go's `net/http`.
+Source: `NewHTTPExtender` and `send` in `pkg/scheduler/extender.go`.
 
 Contract: an exchange ends by its deadline, body included, and keeps no more than `limit` bytes of
 an answer. What went wrong before an answer began is an `ExchangeFailed`; what went wrong after that

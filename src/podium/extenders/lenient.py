@@ -2,7 +2,8 @@
 
 What is spelled exactly as expected is decoded by msgspec in one step. Everything else is read by
 its shape (`go_shapes.py`): member names in any capitalisation, nulls, members nobody asked for,
-bytes that are no UTF-8, something after the value (extenders spec 3).
+bytes that are no UTF-8, something after the value. Source: `send` in `pkg/scheduler/extender.go`,
+which reads answers with a `json.Decoder`.
 
 Contract: whatever is wrong with the bytes is a `DecodingProblem`.
 """

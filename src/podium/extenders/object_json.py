@@ -1,9 +1,10 @@
 """Typed objects written as an API server writes them.
 
 Extenders expect the ordinary JSON of pods and nodes: empty fields left out, except those that the
-API types always write, and quantities as strings (extenders spec 11). `kind` and `apiVersion` are
-left out, as upstream leaves them out of what it sends to extenders. Only what scheduling reads is
-in a typed object; a driver that keeps whole objects sends those instead.
+API types always write (no `omitempty` in `staging/src/k8s.io/api/core/v1/types.go`), and quantities
+as strings. `kind` and `apiVersion` are left out, as upstream leaves them out of what it sends to
+extenders. Only what scheduling reads is in a typed object; a driver that keeps whole objects sends
+those instead.
 """
 
 from collections.abc import Callable, Mapping

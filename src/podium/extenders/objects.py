@@ -17,7 +17,7 @@ _REMEMBERED_PODS = 4096
 class ObjectSource(Protocol):
     """JSON of objects in the API's own form, without `kind` and `apiVersion`.
 
-    The pod has no managedFields and no node name; nodes are sent as they are (extenders spec 6).
+    The pod has no managedFields and no node name; nodes are sent as they are.
     """
 
     def pod(self, pod: Pod) -> bytes: ...

@@ -1,4 +1,7 @@
-"""What a call looks like on the wire: its verb and its body (extenders spec 6 to 9)."""
+"""What a call looks like on the wire: its verb and its body.
+
+Source: `Filter`, `Prioritize`, `Bind` and `ProcessPreemption` in `pkg/scheduler/extender.go`.
+"""
 
 from collections.abc import Mapping
 from typing import assert_never

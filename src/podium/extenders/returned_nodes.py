@@ -1,8 +1,8 @@
 """Nodes that an extender gives back in full.
 
 They take the place of what the cluster knows for the rest of the cycle, and later extenders are
-sent them as they came (extenders spec 6). A typed node holds only what scheduling reads, so one
-that came back also keeps its bytes.
+sent them as they came (`pkg/scheduler/extender.go`, `Filter`). A typed node holds only what
+scheduling reads, so one that came back also keeps its bytes.
 
 Names of members count in any capitalisation, at every depth. msgspec knows only the right one, so
 nodes whose text has a member that differs from a known one by case alone are read leniently.

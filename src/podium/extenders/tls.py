@@ -1,8 +1,11 @@
 """TLS as an extender's configuration asks for it, and the errors of building it.
 
 Data wins over a file. Without a CA, `enableHTTPS` switches verification off; an https address
-without `enableHTTPS` is verified against the system's roots all the same (extenders spec 3). What
-cannot be built is a ConfigurationError in kube-scheduler's words (extenders spec 1.1).
+without `enableHTTPS` is verified against the system's roots all the same. What cannot be built is a
+ConfigurationError in kube-scheduler's words.
+
+Sources: `makeTransport` in `pkg/scheduler/extender.go` and `TLSConfigFor` in
+`staging/src/k8s.io/client-go/transport/transport.go`.
 """
 
 import ssl

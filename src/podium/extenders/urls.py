@@ -1,8 +1,10 @@
-"""Addresses of extenders: put together, checked and shown as Go does it (extenders spec 3).
+"""Addresses of extenders: put together, checked and shown as Go does it.
 
 Nothing checks `urlPrefix` when a configuration is read (upstream does not), so a bad one is found
 when the extender is called, and has to be told well then: the address without its scheme is the
 most frequent mistake of all.
+
+Source: `send` in `pkg/scheduler/extender.go`, and Go's `net/url`.
 """
 
 from typing import Final

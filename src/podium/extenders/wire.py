@@ -1,11 +1,12 @@
 """The values that a scheduler and an extender send each other, named and shaped as upstream's.
 
-Both sides of the protocol use this one description (extenders spec 6 to 9): the client writes what
-the server reads. Every member is always written, unused ones as null, because extenders that are
-not written in Go look for them. Objects are kept as the bytes they came in: they are passed on
-more often than they are looked at.
+Both sides of the protocol use this one description: the client writes what the server reads. Every
+member is always written, unused ones as null, because extenders that are not written in Go look for
+them. Objects are kept as the bytes they came in: they are passed on more often than they are looked
+at.
 
 The names of the classes are Go's, because decoding errors show them.
+Source: `staging/src/k8s.io/kube-scheduler/extender/v1/types.go`.
 """
 
 from collections.abc import Mapping

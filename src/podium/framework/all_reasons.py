@@ -1,9 +1,12 @@
 """Every reason against a node, for profiles that ask for more than the first.
 
 A Policy with `alwaysCheckAllPredicates` has each filter look at each node, also after one rejected
-it (configuration spec 3.6). The outcome is the same; what is said of a node is the reasons of all
-filters together, and its code the severest of theirs. Filters that reject nothing cost a second
-look at the rejected nodes only. An error still ends the matter at once.
+it. The outcome is the same; what is said of a node is the reasons of all filters together, and its
+code the severest of theirs. Filters that reject nothing cost a second look at the rejected nodes
+only. An error still ends the matter at once.
+
+Source: `RunFilterPlugins` with `runAllFilters` in `pkg/scheduler/framework/runtime/framework.go` at
+v1.22.
 """
 
 from collections.abc import Iterable, Sequence

@@ -3,7 +3,7 @@
 An extender lives outside, so nothing at this level may call it. A cycle that needs one yields
 calls and is resumed with their answers, in the same order; the driver decides how to fetch them.
 Calls that are yielded together may be carried out together. Names and reasons are checked here
-and above, the wire is not known (extenders spec 6 to 9).
+and above, the wire is not known.
 """
 
 from collections.abc import Mapping

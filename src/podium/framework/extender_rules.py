@@ -1,7 +1,10 @@
-"""Which extenders have a say about a pod, and in which order (extenders spec 4 and 5).
+"""Which extenders have a say about a pod, and in which order.
 
 Configuration lists them for all profiles alike. Those whose errors count come first, those that may
 be ignored after them; an extender that manages resources hears only of pods that mention one.
+
+Sources: `IsInterested` in `pkg/scheduler/extender.go` and `buildExtenders` in
+`pkg/scheduler/scheduler.go`.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,11 @@
 """Running PreFilter and Filter plugins, and the pass with nominated pods.
 
-The rules of what each status code does are upstream's (engine spec 4.2 and 5.4): a PreFilter that
-rejects as unresolvable ends the phase, one that rejects as unschedulable lets the others still
-speak, node sets intersect, and a node with stronger nominated pods must pass with them and without.
+The rules of what each status code does are upstream's: a PreFilter that rejects as unresolvable
+ends the phase, one that rejects as unschedulable lets the others still speak, node sets intersect,
+and a node with stronger nominated pods must pass with them and without.
+
+Source: `RunPreFilterPlugins`, `RunFilterPlugins` and `RunFilterPluginsWithNominatedPods` in
+`pkg/scheduler/framework/runtime/framework.go`.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,10 @@
 """The pass with nominated pods.
 
-A node with stronger nominated pods must let a pod pass with them and without (engine spec 5.4).
-Where nodes are independent all such nodes are tried together, on a usage that has the nominated
-pods in place; where a pod on one node counts for another, each node gets a trial of its own.
+A node with stronger nominated pods must let a pod pass with them and without. Where nodes are
+independent all such nodes are tried together, on a usage that has the nominated pods in place;
+where a pod on one node counts for another, each node gets a trial of its own.
+
+Source: `RunFilterPluginsWithNominatedPods` in `pkg/scheduler/framework/runtime/framework.go`.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,8 +1,11 @@
 """Running the points that belong to pod groups: PlacementGenerate and PlacementScore.
 
-Both are upstream's (engine spec 4.2 and 12.5): one generator at most, whose answer is taken as it
-is; scores of 0..100 after normalisation, weighted and added up. Texts are part of the contract, as
-they end up in the condition of the group.
+Both are upstream's: one generator at most, whose answer is taken as it is; scores of 0..100 after
+normalisation, weighted and added up. Texts are upstream's too, as they end up in the condition of
+the group.
+
+Source: `RunPlacementGeneratePlugins` and `RunPlacementScorePlugins` in
+`pkg/scheduler/framework/runtime/framework.go`.
 """
 
 from collections.abc import Sequence

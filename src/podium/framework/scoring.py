@@ -169,7 +169,8 @@ def _one_per_row(scores: Ints, rows: Rows) -> Ints:
 def default_normalize(scores: Ints, *, reverse: bool = False) -> Ints:
     """Scale to 0..100 by the maximum; reversed, the lowest raw score is the best.
 
-    With counts 3, 1, 2 reversed: 0, 67, 34 (plugins spec 3.10).
+    With counts 3, 1, 2 reversed: 0, 67, 34.
+    upstream: pkg/scheduler/framework/plugins/helper/normalize_score.go, DefaultNormalizeScore.
     """
     highest = max(0, int(scores.max()))
     if highest == 0:

@@ -2,8 +2,11 @@
 
 `events.k8s.io/v1` wants to know who did what and when, to the microsecond, and counts in a series;
 core/v1, for servers that have nothing else, counts in `count` between two times. Here is only how
-an event of the engine looks in each (configuration spec 7.4): what becomes of the second one like
-it is the business of `event_series` and `core_events`.
+an event of the engine looks in each: what becomes of the second one like it is the business of
+`event_series` and `core_events`.
+
+Sources: `makeEvent` in `staging/src/k8s.io/client-go/tools/events/event_recorder.go` and in
+`staging/src/k8s.io/client-go/tools/record/event.go`.
 """
 
 from random import Random

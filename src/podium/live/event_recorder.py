@@ -3,7 +3,8 @@
 Whoever schedules must not wait for events, so telling one costs a place in a queue and nothing
 else: what it looks like, whether it belongs to a series and how it is written is worked out later,
 in `run`. Where more are told than can be written, the excess is dropped and counted; however long
-the server is away, no more than a thousand events wait for it (configuration spec 7.4).
+the server is away, no more than a thousand events wait for it (`maxQueuedEvents` in
+`staging/src/k8s.io/client-go/tools/events/event_broadcaster.go`).
 
 Which of the two forms of events is written is found out once: if the server does not say that it
 has `events.k8s.io/v1`, for whatever reason, it gets core/v1 events for the rest of this life.

@@ -1,5 +1,5 @@
 """Events that repeat are told once: the first is written, the second makes it a series, and later
-ones are only counted (configuration spec 7.4).
+ones are only counted.
 
 Two events belong together when type, action, reason, reporter, the regarded object (in the same
 resource version) and the related one are equal; what the note says does not matter. A series that
@@ -9,6 +9,9 @@ silent for long enough gets its last count and is forgotten.
 The table is bounded, which upstream's is not: with more entries than it holds, the one that was
 silent for longest is forgotten early. All that can come of it is a new event where a count would
 have gone up.
+
+Source: `recordToSink`, `finishSeries` and `refreshExistingEventSeries` in
+`staging/src/k8s.io/client-go/tools/events/event_broadcaster.go`.
 """
 
 from collections import OrderedDict

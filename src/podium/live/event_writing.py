@@ -2,7 +2,9 @@
 
 An event is worth some patience and no more. While the server cannot be reached it is tried up to
 twelve times, some ten seconds apart; what the server refuses is given up at once. A patch of an
-event that the server has let expire becomes a new event (configuration spec 7.4).
+event that the server has let expire becomes a new event
+(`staging/src/k8s.io/client-go/tools/events/event_broadcaster.go`, `attemptRecording` and
+`recordEvent`).
 
 Several writes are under way at a time, but only one about the same object: the second of a series
 must not overtake the first.

@@ -1,4 +1,4 @@
-"""One scheduler of several works at a time: leader election over a Lease (configuration spec 6.4).
+"""One scheduler of several works at a time: leader election over a Lease.
 
     lease             the object: a record, and what else it carries
     lease_lock        its requests, each within its time

@@ -59,7 +59,10 @@ class PodWrites:
         self._failures: dict[str, PatchStatus] = {}
 
     async def bind(self, info: PodInfo, node_name: str) -> None:
-        """Raises ApiError and Unreachable; a binding is not tried twice (engine spec 6.6)."""
+        """Raises ApiError and Unreachable; a binding is not tried twice.
+
+        upstream: pkg/scheduler/framework/plugins/defaultbinder/default_binder.go, Bind.
+        """
         metadata = info.pod.metadata
         self._failures.pop(info.uid, None)
         body = {

@@ -3,9 +3,10 @@
 There are as many series as pods have resources, so the text comes in pieces and whoever sends it
 lets others work in between. Amounts are worked out once for pods that share their containers.
 
-Contract: pods that have ended are left out, and so is what is zero. Requests are those of the spec,
-without what a resize has given (engine spec 10.1, 15.3); overhead is added to requests always, to
-limits only where there is one.
+Contract: pods that have ended are left out, and so is what is zero. Requests are those of the pod's
+spec, without what a resize has given; overhead is added to requests always, to limits only where
+there is one (`pkg/scheduler/metrics/resources/resources.go`, `podRequestsAndLimitsByLifecycle`;
+`staging/src/k8s.io/component-helpers/resource/helpers.go`, `PodRequests` and `PodLimits`).
 
 Worked example: a container {requests cpu 100m; limits cpu 1, memory 1Gi}, a sidecar {limits cpu
 500m}, overhead {cpu 50m, memory 10Mi}: requests 0.15 cores and 10Mi, limits 1.55 cores and 1034Mi.

@@ -1,7 +1,9 @@
-"""Trying a small write again when the server only stumbled (engine spec 6.4).
+"""Trying a small write again when the server only stumbled.
 
 Four tries, the pauses 10 ms and then five times as long each; for what may pass by itself alone:
 internal errors, a server that is unavailable or refuses the connection, a conflict.
+
+Source: `PatchPodStatus` and `Retriable` in `pkg/scheduler/util/utils.go`.
 """
 
 from collections.abc import Awaitable, Callable

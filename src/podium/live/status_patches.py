@@ -2,8 +2,9 @@
 
 All are strategic merge patches that carry the pod's UID, so that a pod of the same name that has
 taken its place is not written to. A condition's time of transition moves only with its status
-(engine spec 6.4). `generations` is the gate PodObservedGenerationTracking: whether a condition
-tells which generation of the pod it is about; one that does goes on doing so.
+(`pkg/api/v1/pod/util.go`, `UpdatePodCondition`). `generations` is the gate
+PodObservedGenerationTracking: whether a condition tells which generation of the pod it is about;
+one that does goes on doing so.
 """
 
 from typing import Any, Final

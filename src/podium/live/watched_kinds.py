@@ -1,7 +1,9 @@
-"""What a scheduler watches: the kinds that decisions depend on (engine spec 13.1).
+"""What a scheduler watches: the kinds that decisions depend on.
 
 Pods come last. Whatever else there is, they are looked at in the light of it: a pod that arrives
 before its claims and nodes would be judged twice.
+
+Source: `addAllEventHandlers` in `pkg/scheduler/eventhandlers.go`.
 """
 
 from collections.abc import Iterable, Mapping

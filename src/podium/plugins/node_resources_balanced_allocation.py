@@ -5,7 +5,7 @@ used fractions (their standard deviation) is compared with and without the pod: 
 pod changes nothing, more that it makes the node more even
 (`pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go`).
 
-Worked example (plugins spec 4.9): a node used to 0.375 of both cpu and memory would be used to 0.55
+Worked example: a node used to 0.375 of both cpu and memory would be used to 0.55
 and 0.5. Without the pod the balance is 100, with it 97 (a spread of 0.025), so the score is
 50 + (50 + 97 - 100) // 2 = 73.
 

@@ -1,9 +1,10 @@
 """The scheduler that `podium run` has prepared, from its first request to its last.
 
-The order is kube-scheduler's (configuration spec 6.5): the endpoints are served before anything
-else, so that a standby answers; then the cluster is watched; then the lease is waited for; then
-pods are scheduled. A scheduler that loses the lease stops at once and ends with code 1; one that
-is told to stop gives the lease back and ends with code 0. A second signal ends it on the spot.
+The order is kube-scheduler's (`cmd/kube-scheduler/app/server.go`, `Run`): the endpoints are served
+before anything else, so that a standby answers; then the cluster is watched; then the lease is
+waited for; then pods are scheduled. A scheduler that loses the lease stops at once and ends with
+code 1; one that is told to stop gives the lease back and ends with code 0. A second signal ends it
+on the spot.
 
 With `--reload` and a plugin's file that has changed, all of it ends and begins anew in the same
 process, as if it had been started again with the new file.

@@ -1,9 +1,10 @@
 """Deleting objects: preconditions, grace periods, finalizers, propagation, collections.
 
-The order of the steps is that of upstream's registry (`pkg/registry/generic/registry/store.go`
-and `pkg/api/rest/delete.go`): pods are marked first and removed when their grace has run out,
-everything else is removed at once unless finalizers hold it. What happens to dependents is left to
-whoever collects garbage: the server only writes the finalizers that tell how.
+The order of the steps is that of upstream's registry (`generic/registry/store.go` and
+`rest/delete.go` in `staging/src/k8s.io/apiserver/pkg/registry`): pods are marked first and removed
+when their grace has run out, everything else is removed at once unless finalizers hold it. What
+happens to dependents is left to whoever collects garbage: the server only writes the finalizers
+that tell how.
 """
 
 from typing import Final, NamedTuple

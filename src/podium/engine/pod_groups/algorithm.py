@@ -4,10 +4,13 @@ A member goes through the ordinary cycle and is then really held on its node (as
 permitted), so that every plugin counts it; at the end all nodes are given back, the last one
 first, and the cluster is as it was. A member that would fit after a preemption is held on the node
 it was nominated to, beside the victims. The group fits as soon as Permit lets one member go: with a
-gang policy that is the member that completes the quorum (engine spec 12.4).
+gang policy that is the member that completes the quorum.
 
 Where the group may be limited to a part of the nodes, each placement gets a try of its own and the
-best of those that fit is taken (12.5).
+best of those that fit is taken.
+
+Source: `podGroupSchedulingDefaultAlgorithm` and `podGroupSchedulingPlacementAlgorithm` in
+`pkg/scheduler/schedule_one_podgroup.go`.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,9 @@
 """Telling a PodGroup how its last attempt went: the condition PodGroupScheduled.
 
 A group that was scheduled once stays so, whatever happens to members that come later. Nothing to
-change means no write; here, unlike with pods, a new generation is a change (engine spec 12.7).
+change means no write; here, unlike with pods, a new generation is a change.
+
+Source: `updatePodGroupCondition` in `pkg/scheduler/schedule_one_podgroup.go`.
 """
 
 from podium.engine.requests import PatchPodGroupStatus

@@ -5,8 +5,10 @@
                             └──────────── would it fit if ... ◄─┘
 
 Everything happens between two events, like the attempt for a single pod, and ends with the group's
-condition (engine spec 12.3); while extenders are asked, events are kept back. Members that fail
-come back by backoff alone; there is no event that a group as a whole could wait for.
+condition; while extenders are asked, events are kept back. Members that fail come back by backoff
+alone; there is no event that a group as a whole could wait for.
+
+Source: `scheduleOnePodGroup` and `podGroupCycle` in `pkg/scheduler/schedule_one_podgroup.go`.
 """
 
 import traceback

@@ -1,7 +1,9 @@
 """Which pods make up one attempt for a group, and in which order they are tried.
 
 The queue knows single pods. When it hands out a member, all other members that wait anywhere in it
-and are not held back come along, whatever their backoff (engine spec 12.3).
+and are not held back come along, whatever their backoff.
+
+Source: `podGroupInfoForPod` in `pkg/scheduler/schedule_one_podgroup.go`.
 """
 
 from collections.abc import Sequence

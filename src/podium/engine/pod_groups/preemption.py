@@ -1,8 +1,11 @@
-"""A pod group makes room for itself, by removing pods anywhere in the cluster (engine spec 12.6).
+"""A pod group makes room for itself, by removing pods anywhere in the cluster.
 
 Who has to leave is DefaultPreemption's to work out; it asks here whether the group would fit, which
 is a try on paper in which nobody else preempts and extenders have their say. What it takes to
 remove them is carried out as for any preemption, with the group as the preemptor.
+
+Sources: `runWorkloadAwarePreemption` in `pkg/scheduler/schedule_one_podgroup.go` and
+`pkg/scheduler/framework/preemption/podgrouppreemption.go`.
 """
 
 from collections.abc import Sequence

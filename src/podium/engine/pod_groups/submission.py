@@ -1,8 +1,10 @@
-"""From a result on paper to what really happens to each member (engine spec 12.7).
+"""From a result on paper to what really happens to each member.
 
 Where the group fits, its members are held again, this time for good, and bound; a failure then is
 that member's alone. Otherwise every member goes back to the queue with the reason that concerns it:
 its own, or the group's.
+
+Source: `submitPodGroupAlgorithmResult` in `pkg/scheduler/schedule_one_podgroup.go`.
 """
 
 from collections.abc import Sequence

@@ -2,7 +2,10 @@
 
 1, 2, 4, 8, 10, 10... seconds with the default limits; errors and rejections count separately. Ends
 fall on whole seconds, and a pod counts as waiting through the second in which its wait ends
-(engine spec 7.6).
+(`pkg/scheduler/backend/queue/backoff_queue.go`, `getBackoffTime` and `isPodBackingoff`).
+
+Worked example: the backoff of a pod that failed for the first time at 10.4 s expires at 11 s (11.4
+rounded down); the pod still backs off at 11.9 s and no longer at 12 s.
 """
 
 import math

@@ -1,8 +1,8 @@
 """The queue itself: which pods come into it, when they are tried, and what brings them back.
 
 Time and events come from outside, so an hour of waiting is a call with a later clock. The rules are
-the engine spec's section 7; nominations follow the pods. Where a pod is meanwhile, and how it moves
-from one part to another, is `contents.py`'s.
+those of `PriorityQueue` in `pkg/scheduler/backend/queue/scheduling_queue.go`; nominations follow
+the pods. Where a pod is meanwhile, and how it moves from one part to another, is `contents.py`'s.
 """
 
 from collections.abc import Callable, Iterable

@@ -1,7 +1,10 @@
 """Whether an event is worth another attempt for a pod, and how soon.
 
 Only plugins that rejected the pod are asked. A plugin that said Pending made progress, so its pod
-goes on at once; others wait out their backoff (engine spec 7.8 and 7.9).
+goes on at once; others wait out their backoff.
+
+Source: `isPodWorthRequeuing` and `determineSchedulingHintForInFlightPod` in
+`pkg/scheduler/backend/queue/scheduling_queue.go`.
 """
 
 import enum

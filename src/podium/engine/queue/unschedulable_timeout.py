@@ -1,8 +1,9 @@
 """How long a pod waits for an event that helps it before it is tried again without one.
 
 A lost event, or a plugin that did not register for it, must not leave a pod waiting for ever. Such
-pods are looked for every 30 s; a late look does what the last one in time would have done (engine
-spec 7.11).
+pods are looked for every 30 s; a late look does what the last one in time would have done.
+
+Source: `flushUnschedulablePodsLeftover` in `pkg/scheduler/backend/queue/scheduling_queue.go`.
 """
 
 from collections.abc import Callable, Iterable

@@ -17,10 +17,11 @@ METER = 0
 FIRST_VARIABLE = 1
 
 COST_LIMIT = 1_000_000
+"""upstream: `CELSelectorExpressionMaxCost` in staging/src/k8s.io/api/resource/v1/types.go"""
 
 
 class Meter:
-    """What an evaluation may still spend (spec 9.4)."""
+    """What an evaluation may still spend."""
 
     __slots__ = ("_seen", "left")
 

@@ -2,7 +2,8 @@
 
 A device is converted once into the maps that expressions read and can then be tested with any
 number of selectors. The outer maps give an empty map for a domain they do not have; the inner ones
-are ordinary, so a missing attribute is an error. Contract: spec 9.1 to 9.3.
+are ordinary, so a missing attribute is an error. Source: `DeviceMatches` and `newCompiler` in
+`staging/src/k8s.io/dynamic-resource-allocation/cel/compile.go`.
 
 With the gate DRAListTypeAttributes (`lists`) an attribute may be a list. Expressions are checked as
 those of stored objects are, so `includes` may be called whether it is on or not.

@@ -3,7 +3,7 @@
 An ASGI application. Every answer says that it must not be cached, refusals too; a page that breaks
 is that request's trouble alone.
 
-Source: `buildHandlerChain` in `cmd/kube-scheduler/app/server.go` (configuration spec 6.2).
+Source: `buildHandlerChain` in `cmd/kube-scheduler/app/server.go`.
 """
 
 import asyncio

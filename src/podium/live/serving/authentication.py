@@ -6,7 +6,7 @@ anonymous user; something shown that is not good makes a refusal.
 
 Certificates were verified with the connection already; here it only matters which of two bundles
 vouches for one. Sources: `staging/src/k8s.io/apiserver/pkg/authentication`, its `request/x509`,
-`request/headerrequest` and `request/bearertoken` (configuration spec 6.2).
+`request/headerrequest` and `request/bearertoken`.
 """
 
 import hashlib

@@ -4,8 +4,7 @@ The first that says yes decides: the group of cluster administrators, the list o
 open to everybody, the API server. A path on the list is meant exactly; `*` at its end opens what
 begins like it.
 
-Source: `DelegatingAuthorizationOptions` in `staging/src/k8s.io/apiserver/pkg/server/options`
-(configuration spec 6.2).
+Source: `DelegatingAuthorizationOptions` in `staging/src/k8s.io/apiserver/pkg/server/options`.
 """
 
 from collections.abc import Callable

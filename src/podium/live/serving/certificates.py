@@ -2,7 +2,7 @@
 
 It is signed by an authority of its own that is thrown away, so nobody can check it: good for
 looking by hand, and for scrapers that are told not to verify. Names, ages and kinds of keys are
-kube-scheduler's (configuration spec 6.1).
+kube-scheduler's.
 
 Source: `staging/src/k8s.io/client-go/util/cert` (`GenerateSelfSignedCertKey`).
 """

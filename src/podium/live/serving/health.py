@@ -4,7 +4,7 @@ Whoever may see the summary is not told why a check fails; that takes the page o
 which is a path of its own and has to be allowed. Every result of a summary is counted
 (`/metrics/slis`).
 
-Source: `staging/src/k8s.io/apiserver/pkg/server/healthz` (configuration spec 6.3).
+Source: `staging/src/k8s.io/apiserver/pkg/server/healthz`.
 """
 
 import logging

@@ -4,7 +4,7 @@ Answers are remembered for some seconds, so that a scrape every few seconds does
 requests to the API server each time. A question that got no answer is asked again.
 
 Sources: `staging/src/k8s.io/apiserver/plugin/pkg/authenticator/token/webhook`, the authorizer's
-`webhook` beside it (configuration spec 6.2).
+`webhook` beside it.
 """
 
 import hashlib

@@ -4,7 +4,7 @@ For people there is text whose separators change from one request to the next, s
 comes to rely on it; programs ask for JSON or YAML (or CBOR, where its gate is on) by kind and
 version.
 
-Sources: `staging/src/k8s.io/apiserver/pkg/server/{flagz,statusz}` (configuration spec 6.3).
+Sources: `staging/src/k8s.io/apiserver/pkg/server/{flagz,statusz}`.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -199,9 +199,11 @@ class DryRun:
 
 
 def rank(name: str, victims: Sequence[PodInfo], violations: int) -> Rank:
-    """Smaller is better (engine spec 11.6); the name settles what is left.
+    """Smaller is better; the name settles what is left.
 
-    The first victim is the most important one, unless an extender has listed them otherwise.
+    The first victim is the most important one, unless an extender has listed them otherwise. With
+    no budget violated, two victims of priority 0 rank before one of priority 10.
+    upstream: pkg/scheduler/framework/preemption/preemption.go, pickOneNodeForPreemption.
     """
     highest = max(pod.priority for pod in victims)
     return (

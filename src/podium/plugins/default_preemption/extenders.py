@@ -1,8 +1,11 @@
-"""What extenders make of the candidates of a preemption (extenders spec 8).
+"""What extenders make of the candidates of a preemption.
 
 Each is told which pods would leave which nodes, and answers with the nodes that may be cleared and
 the pods that have to go there, which may be others than those it was told of. Its answer is what
 the next one is asked about. Only pods that are on a node now can be victims of it.
+
+Sources: `callExtenders` in `pkg/scheduler/framework/preemption/preemption.go` and
+`ProcessPreemption` in `pkg/scheduler/extender.go`.
 """
 
 from collections.abc import Callable, Sequence

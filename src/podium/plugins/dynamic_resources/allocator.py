@@ -1,7 +1,7 @@
 """The search for devices: first fit, depth first, in a fixed order.
 
 Claims, requests, alternatives and devices are tried in the order in which they are written, and
-the last decision is changed first, so the outcome is a function of the input alone (spec 8.1). Two
+the last decision is changed first, so the outcome is a function of the input alone. Two
 short cuts leave the outcome as it is: a request that would exceed the size of a claim whatever the
 devices ends all attempts to choose other ones, and a device equal to one that has just failed is
 not tried again.
@@ -9,6 +9,9 @@ not tried again.
 The time limits of a node and of an attempt are counted in steps rather than seconds
 (`search_budget`): the engine owns no clock, and a search must end the same way whenever it is
 repeated.
+
+Source: `Allocate` and `allocateOne` in
+`staging/src/k8s.io/dynamic-resource-allocation/structured/internal/incubating/allocator_incubating.go`.
 """
 
 import enum

@@ -2,7 +2,10 @@
 
 An allocated device can name conditions that its driver sets on the claim. Until all are true the
 pod is not bound; when one of the failure conditions is, or the time is up, the claim has to be
-given back (spec 10.2).
+given back.
+
+Source: `isClaimReadyForBinding`, `isClaimTimeout` and `isPodReadyForBinding` in
+`pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go`.
 """
 
 from podium.kubernetes.kinds.devices import (

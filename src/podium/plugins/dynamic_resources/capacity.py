@@ -1,7 +1,11 @@
 """Devices that are shared out by amount: how much a request takes, and whether it is left.
 
 A request is rounded to what the device's policy allows, so what is consumed may be more than was
-asked for (spec 8.7). All amounts are exact, in units of 10^-9.
+asked for. All amounts are exact, in units of 10^-9.
+
+Source: `calculateConsumedCapacity` and `roundUpRange` in `consumable_capacity.go`, which is in
+`staging/src/k8s.io/dynamic-resource-allocation/structured/internal/incubating`.
+Worked example: with a range from 2Gi in steps of 2Gi a request of 3Gi takes 4Gi.
 """
 
 from collections.abc import Mapping

@@ -2,8 +2,11 @@
 
 Between Reserve and the write of PreBind an allocation exists only here. Its devices count as taken
 for every other pod, and other pods that need the same claim have to wait. After the write the
-claim as the API server returned it is used until the watch delivers it or something newer
-(spec 7.4). All profiles of a scheduler share one such state.
+claim as the API server returned it is used until the watch delivers it or something newer. All
+profiles of a scheduler share one such state.
+
+Sources: `claimTracker` in `pkg/scheduler/framework/plugins/dynamicresources/dra_manager.go` and
+`pkg/scheduler/util/assumecache/assume_cache.go`.
 """
 
 from collections.abc import Hashable, Iterable, Sequence

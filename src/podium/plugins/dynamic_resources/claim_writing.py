@@ -3,7 +3,11 @@
 PreBind runs beside later attempts and gets an API handle; PostFilter and Unreserve are
 synchronous and leave writes that nobody waits for (`Deallocate`, `ReleaseReservation`,
 `DeleteClaim`, `ClearClaimStatuses`). What a claim looks like afterwards is worked out by pure
-functions that both share with replays (spec 7.8, 7.10, 7.11, 10.1).
+functions that both share with replays.
+
+Sources: `PostFilter`, `Unreserve` and `bindClaim` in
+`pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go`, and
+`extendeddynamicresources.go` beside it.
 """
 
 from abc import abstractmethod

@@ -1,7 +1,11 @@
 """Conditions that tie the devices of a claim together: same attribute, or different ones.
 
 A constraint is told of every device that is picked or given back and says whether a pick still
-satisfies it (spec 8.6).
+satisfies it.
+
+Sources: `matchAttributeConstraint` in `allocator_incubating.go` and `distinctAttributeConstraint`
+in `constraint.go`, both in
+`staging/src/k8s.io/dynamic-resource-allocation/structured/internal/incubating`.
 """
 
 from collections.abc import Sequence

@@ -2,7 +2,9 @@
 
 A pod that asks for `example.com/gpu: 2` gets a claim of its own on nodes where no device plugin
 offers the resource but a device class stands for it. Which requests the claim has depends on the
-node, because each node decides per resource who serves it (spec 10.1).
+node, because each node decides per resource who serves it.
+
+Source: `pkg/scheduler/framework/plugins/dynamicresources/extendeddynamicresources.go`.
 """
 
 from collections.abc import Mapping, Sequence

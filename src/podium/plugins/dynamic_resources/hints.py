@@ -1,4 +1,8 @@
-"""Which events are worth another attempt for a pod that this plugin rejected (spec 7.12)."""
+"""Which events are worth another attempt for a pod that this plugin rejected.
+
+Source: `EventsToRegister`, `isSchedulableAfterClaimChange` and `isSchedulableAfterPodChange` in
+`pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go`.
+"""
 
 from collections.abc import Sequence
 

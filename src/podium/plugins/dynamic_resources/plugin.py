@@ -4,7 +4,8 @@ PreFilter finds the pod's claims (`preparation`); Filter asks which nodes can se
 (`node_search`); Reserve holds the devices of the chosen node; PreBind writes them
 (`claim_writing`); PostFilter gives an idle claim back that keeps the pod from every node. All
 rejections are unresolvable, as evicting pods frees no devices, but for those where devices stand
-for resources of their node (`node_allocatable`). Contract: spec sections 7 to 10.
+for resources of their node (`node_allocatable`). Source:
+`pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go`.
 """
 
 from collections.abc import Sequence

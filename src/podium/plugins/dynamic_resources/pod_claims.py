@@ -1,7 +1,10 @@
 """The claims of a pod, found by name, template or annotation.
 
 The texts of what can be wrong with them are shown to users and decide nothing else, so each is an
-exception with that text (spec 7.3).
+exception with that text.
+
+Source: `Name` and `IsForPod` in
+`staging/src/k8s.io/dynamic-resource-allocation/resourceclaim/resourceclaim.go`.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,9 +1,12 @@
 """The devices a node can use, in the order in which they are tried.
 
-The order decides which devices a pod gets, so it is part of the contract (spec 8.2): pools by
-driver and name, those with binding conditions last, slices by name, devices as listed. A pool that
-is being changed or makes no sense offers nothing, and is remembered because it can be the reason
-that nothing was found.
+The order decides which devices a pod gets, so it is upstream's: pools by driver and name, those
+with binding conditions last, slices by name, devices as listed. A pool that is being changed or
+makes no sense offers nothing, and is remembered because it can be the reason that nothing was
+found.
+
+Source: `GatherPools` in
+`staging/src/k8s.io/dynamic-resource-allocation/structured/internal/incubating/pools_incubating.go`.
 """
 
 from collections.abc import Hashable, Mapping, Sequence

@@ -1,7 +1,9 @@
 """Score: how early in their lists the alternatives stand that a node would serve.
 
 A request with `firstAvailable` names up to eight alternatives, best first. The first one is worth
-eight points, the last of eight one (spec 7.9).
+eight points, the last of eight one.
+
+Source: `computeScore` in `pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go`.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,7 @@
-"""PreFilter: the claims of a pod, and whether they can be had anywhere at all (spec 7.6)."""
+"""PreFilter: the claims of a pod, and whether they can be had anywhere at all.
+
+Source: `PreFilter` in `pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go`.
+"""
 
 from collections.abc import Container, Iterator, Mapping
 

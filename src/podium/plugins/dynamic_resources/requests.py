@@ -2,7 +2,10 @@
 
 A request of a claim is either exact or a list of alternatives; both become `Request`s with a class,
 selectors and a count. What is wrong with one is kept in it, because upstream reports problems in
-the order of claims and requests, mixed with those that depend on the node (spec 8.3).
+the order of claims and requests, mixed with those that depend on the node.
+
+Source: `Allocate` and `validateDeviceRequest` in
+`staging/src/k8s.io/dynamic-resource-allocation/structured/internal/incubating/allocator_incubating.go`.
 """
 
 from collections.abc import Callable, Mapping, Sequence

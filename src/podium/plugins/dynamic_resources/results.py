@@ -1,4 +1,8 @@
-"""A solution of the search as the allocation that a claim's status holds (spec 8.10)."""
+"""A solution of the search as the allocation that a claim's status holds.
+
+Source: `Allocate` and `createNodeSelector` in
+`staging/src/k8s.io/dynamic-resource-allocation/structured/internal/incubating/allocator_incubating.go`.
+"""
 
 from collections.abc import Sequence
 from uuid import NAMESPACE_URL, uuid5

@@ -3,7 +3,7 @@
 NodeResourcesFit rejected the pod, so it waits for room: another pod leaves or shrinks, a node comes
 or grows, or a device class starts to serve a resource that no node has. Each hint looks only at the
 object that changed and never at the rest of the cluster
-(`pkg/scheduler/framework/plugins/noderesources/fit.go`, engine spec 8.4).
+(`pkg/scheduler/framework/plugins/noderesources/fit.go`, `EventsToRegister`).
 """
 
 from collections.abc import Mapping, Sequence

@@ -5,7 +5,7 @@ Amounts are added up over the placement's nodes and the proposed members, and th
 scalar resource that no member asks for is left out, and so is a node without any of a resource,
 its usage included (`pkg/scheduler/framework/plugins/noderesources/resource_allocation.go`).
 
-Worked example (plugins spec 4.8): nodes of 4 cpu and 8Gi with 1 cpu and 1Gi taken, and of 8 cpu and
+Worked example: nodes of 4 cpu and 8Gi with 1 cpu and 1Gi taken, and of 8 cpu and
 16Gi, empty; two members of 2 cpu and 4Gi. 5000 of 12000 milli-cpu are 41 points, 9 of 24Gi are 37,
 which makes 39.
 """

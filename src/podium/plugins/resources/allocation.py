@@ -6,7 +6,7 @@ ones, RequestedToCapacityRatio whatever its curve says
 (`pkg/scheduler/framework/plugins/noderesources/{least,most}_allocated.go` and
 `requested_to_capacity_ratio.go`).
 
-Worked example (plugins spec 4.8): cpu and memory of equal weight, a pod of 700m and 1Gi, a node of
+Worked example: cpu and memory of equal weight, a pod of 700m and 1Gi, a node of
 4 cpus and 8Gi with 1500m and 3Gi taken. 45 and 50 points make 47 for LeastAllocated, 55 and 50 make
 52 for MostAllocated and, rounded instead of truncated, 53 for a curve from (0, 0) to (100, 10).
 

@@ -3,7 +3,10 @@
 The scheduler only names the volume or the node; the volume controller and the provisioners do the
 rest. So after the writes the objects are looked at once a second, as the API server shows them,
 until every claim is bound, something has gone wrong, or the time is up. Nothing that was written
-is taken back: the next attempt finds it (plugins spec 4.10).
+is taken back: the next attempt finds it.
+
+Source: `BindPodVolumes` and `checkBindings` in
+`pkg/scheduler/framework/plugins/volumebinding/binder.go`.
 """
 
 from podium.cluster.pod_info import PodInfo
