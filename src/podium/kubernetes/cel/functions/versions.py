@@ -1,6 +1,6 @@
-"""Semantic versions (2.0.0) as CEL values.
+"""Semantic versions (semver.org, 2.0.0) as CEL values.
 
-Order and equality follow the specification, so build metadata does not count. The error texts are
+Order and equality are those of semver.org, so build metadata does not count. The error texts are
 those of the Go library Kubernetes parses with.
 """
 
@@ -19,7 +19,7 @@ _ALPHANUMERIC = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-
 _SHORT = re.compile(r"v?[0-9]+(?:\.[0-9]+){0,2}")
 
 Identifier = tuple[int, int, str]
-"""A pre-release identifier that sorts as the specification wants: numbers first, by value."""
+"""A pre-release identifier that sorts as semver.org says: numbers first, by value."""
 
 _MAX_DIGITS = 20
 
