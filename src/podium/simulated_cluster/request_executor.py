@@ -3,8 +3,9 @@
 Actions of one kind that follow each other go out together, a bounded number at a time; the next
 kind waits for them. Creations start slowly: one, then two, then four, so that what is refused for
 all of them is refused once and not hundreds of times (`slowStartBatch` in
-`pkg/controller/controller_utils.go`). What is gone already is no problem for who wants to delete or
-change it; everything else that is refused is raised, after the rest of its batch was tried.
+`pkg/controller/replicaset/replica_set.go`). What is gone already is no problem for who wants to
+delete or change it; everything else that is refused is raised, after the rest of its batch was
+tried.
 """
 
 import asyncio

@@ -4,7 +4,7 @@ The risk of a node is the middle between its mean load, with the pod, and the de
 resource with the higher risk counts. Worked example: 4000m allocatable, average 50 %, deviation
 10 %, a pod of 400m: (0.6 + 0.1) / 2 is a risk of 0.35 and a score of 65.
 
-Source: `pkg/trimaran/loadvariationriskbalancing`.
+Source: `pkg/trimaran/loadvariationriskbalancing` in `kubernetes-sigs/scheduler-plugins`.
 """
 
 from typing import Final

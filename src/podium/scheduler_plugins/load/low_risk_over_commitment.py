@@ -6,7 +6,8 @@ resource with the higher risk counts.
 
 Worked example (one resource, C = 4000): requests 3500 and limits 6000 with the pod, 3000 and 5000
 without, average 60 %, deviation 10 %: a limit risk of (6000-4000)/(6000-3500) = 0.8, a load risk of
-0.29815, a risk of 0.54908. Source: `pkg/trimaran/lowriskovercommitment`.
+0.29815, a risk of 0.54908. Source: `pkg/trimaran/lowriskovercommitment` in
+`kubernetes-sigs/scheduler-plugins`.
 """
 
 from collections.abc import Sequence

@@ -4,7 +4,9 @@ A node at a CPU use of u percent draws `k0 + k1 * e^(k2 * u)`; the model of each
 smallest rise gets 100, the largest 0.
 
 upstream: a node without measurements or a model, or that the pod would fill beyond 100 %, has a
-rise of 0, which makes it the best of all. Here such nodes get 0. Source: `pkg/trimaran/peaks`.
+rise of 0, which makes it the best of all. Here such nodes get 0.
+
+Source: `pkg/trimaran/peaks` in `kubernetes-sigs/scheduler-plugins`.
 """
 
 import os

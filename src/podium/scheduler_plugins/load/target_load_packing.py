@@ -7,7 +7,8 @@ upstream: a pod counts as bound when the plugin hears of it, which after a resta
 of them; here the pod's own condition PodScheduled says when.
 
 Worked example: target 40; a predicted use of 20 % scores (100-40)*20/40+40 = 70, one of 50 % scores
-40*(100-50)/(100-40) = 33. Source: `pkg/trimaran/targetloadpacking`.
+40*(100-50)/(100-40) = 33. Source: `pkg/trimaran/targetloadpacking` in
+`kubernetes-sigs/scheduler-plugins`.
 """
 
 import math
