@@ -1,4 +1,4 @@
-"""Go's `math/rand` with a seed, so that runs draw what the published runs drew.
+"""Go's `math/rand` with a seed, so that runs of the study draw what Go drew.
 
 An additive lagged Fibonacci generator: each value is the sum of those 607 and 273 before it, modulo
 2**64. A seed fills the 607 values from a small linear generator, mixed with a constant table. That

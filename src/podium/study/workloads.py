@@ -4,7 +4,8 @@ The pods of the trace are shuffled; pods drawn from it are appended until their 
 wanted part of the cluster's GPUs, or pods are taken out if it is above. Nodes are put in a random
 order, and rows of a `Workload` are in that order: among equal scores the lowest row wins.
 
-upstream: the order of draws, and the ten values that nobody uses, are those of the published runs.
+upstream: draws are in the order of `Simulate` in `pkg/simulator/core.go` of
+`hkust-adsl/kubernetes-scheduler-simulator`; the ten values that nobody uses are drawn by watches.
 """
 
 from dataclasses import dataclass

@@ -6,6 +6,11 @@ what lies on devices with less left than it asks for. F(n) is the mean over typi
 Two nodes whose F is equal in real numbers must be equal in floating point, or scores differ by one.
 So sums are made as upstream makes them: one for each class of outcome, in the order of typical
 pods, then the classes in a fixed order.
+
+Source: `NodeGpuShareFragAmount` in `pkg/utils/frag.go` of
+`hkust-adsl/kubernetes-scheduler-simulator`. Worked example: with 400 and 1000 left on two devices,
+and typical pods of which half ask for 500 of one device and half for CPU alone, F(n) is
+0.5 * 400 + 0.5 * 1400 = 900.
 """
 
 import numpy as np

@@ -5,7 +5,13 @@ is given, one whole number a row, from that row alone: answers are remembered un
 Beside the scores it may name, for a pod with a share of a device, the device on each row; without
 that the share goes to the fitting device with the least left.
 
-Formulas and constants are those of the published study; its largest node has 128 cores, 8 devices.
+Formulas and constants are those of the study that docs/study.md names, where the largest node has
+128 cores and 8 devices. Source: `pkg/simulator/plugin` in
+`hkust-adsl/kubernetes-scheduler-simulator`, a file for each policy (`fgd_score.go`).
+
+Worked example: a node with 64 of 128 cores and 4 devices left, a pod of 8 cores and one device.
+DotProd gives 100 * (1 - (0.5 * 0.0625 + 0.5 * 0.125) / 2) = 95, BestFit
+100 * (1 - (0.4375 + 0.375) / 2) = 59, and FGD 100 / (1 + e^-1) = 73 where F(n) falls by 1000.
 """
 
 from collections.abc import Callable

@@ -2,6 +2,8 @@
 
 Pods are grouped by what they ask for, memory left out; the most frequent groups are taken until
 they cover 95 % of all pods. CPU-only pods are among them, since they, too, can strand a GPU.
+
+Source: `GetTypicalPods` in `pkg/utils/frag.go` of `hkust-adsl/kubernetes-scheduler-simulator`.
 """
 
 from collections import Counter
