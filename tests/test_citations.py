@@ -1,7 +1,8 @@
 """What a comment or a page cites can be opened by whoever reads it.
 
-A rule of upstream's is cited by the file and the function that have it, one of ours by a page under
-docs/. A section of a document that has no name there, or is not in the repository, is neither.
+A rule of upstream's is cited by the file and the function that have it, one of ours by a file of
+the repository or a page under docs/. Sections of documents that are not in the repository, or that
+are not even named, are what this finds.
 """
 
 import re
@@ -34,6 +35,7 @@ that begins with a boundary."""
 _RFC = re.compile(r"\brfc.?\d+\W+$|^\W+of\W+rfc")
 """Around a section of a document that has a number of its own."""
 _PAGE = re.compile(r"(?<![\w/.-])docs/[\w/-]+\.md\b")
+_FILE = re.compile(r"`((?:[\w-]+/)*[\w-]+\.py)`")
 
 
 def find_dangling(text: str) -> Iterator[tuple[int, str]]:
@@ -100,11 +102,25 @@ def test_no_text_cites_what_a_reader_does_not_have() -> None:
     assert found == []
 
 
-def test_every_cited_page_is_there() -> None:
-    found = [
-        f"{path}:{text.count(chr(10), 0, page.start()) + 1}: {page[0]} is not there"
-        for path, text in read_texts("src", "docs", "examples", "deploy", "tools")
-        for page in _PAGE.finditer(text)
-        if not (ROOT / page[0]).is_file()
+def find_missing(pattern: re.Pattern[str], *places: str) -> list[str]:
+    """Names that a pattern finds and that no path ends with, each with its place."""
+    paths = [path for place in PLACES for path in (ROOT / place).rglob("*.*")]
+    there = {
+        "/".join(path.parts[start:])
+        for path in paths
+        for start in range(len(ROOT.parts), len(path.parts))
+    }
+    return [
+        f"{path}:{text.count(chr(10), 0, found.start()) + 1}: {found[0]} is not there"
+        for path, text in read_texts(*places)
+        for found in pattern.finditer(text)
+        if found[0].strip("`") not in there
     ]
-    assert found == []
+
+
+def test_every_cited_page_is_there() -> None:
+    assert find_missing(_PAGE, "src", "docs", "examples", "deploy", "tools") == []
+
+
+def test_every_file_that_the_code_names_is_there() -> None:
+    assert find_missing(_FILE, "src", "tests") == []

@@ -1,6 +1,6 @@
 """Short ways to write volumes, claims and what goes with them in tests.
 
-Like `builders.py`: values as in YAML, decoded like any other input.
+Like those of `podium.testing`: values as in YAML, decoded like any other input.
 """
 
 from collections.abc import Mapping, Sequence
