@@ -4,7 +4,7 @@ import podium.client
 
 SURFACE = {
     "AsgiTransport", "BucketRateLimiter", "Clock", "ControlLoop", "DeleteOptions",
-    "DeletedFinalStateUnknown", "Delta", "DeltaFIFO", "DeltaType", "Handler",
+    "DeletedFinalStateUnknown", "Delta", "DeltaFIFO", "DeltaType",
     "HandlerRegistration", "HttpTransport", "Index", "IndexFunc", "Indexer",
     "ItemExponentialFailureRateLimiter", "Key", "KubeClient", "LimitedTransport", "Lister",
     "LoopClock", "MaxOfRateLimiter", "NAMESPACE_INDEX", "ObjectStore", "PatchType", "PoppedDeltas",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from podium.client.object_store import ObjectStore
 from podium.client.watching import head_of
-from podium.kubernetes.controllers.object_keys import Key
+from podium.kubernetes.controllers.object_keys import DeletedFinalStateUnknown, Key, last_state
 
 
 class Copy:
@@ -19,20 +19,20 @@ class Copy:
     def __init__(self) -> None:
         self.objects: dict[str, Any] = {}
 
-    def added(self, obj: Any) -> None:
+    def on_add(self, obj: Any, /, *, is_in_initial_list: bool) -> None:
         name = obj["metadata"]["name"]
         assert name not in self.objects
         self.objects[name] = obj
 
-    def updated(self, old: Any, new: Any) -> None:
+    def on_update(self, old: Any, new: Any, /) -> None:
         name = new["metadata"]["name"]
         assert self.objects[name] == old
         assert old["metadata"]["resourceVersion"] != new["metadata"]["resourceVersion"]
         self.objects[name] = new
 
-    def deleted(self, obj: Any, *, seen: bool) -> None:
-        known = self.objects.pop(obj["metadata"]["name"], None)
-        assert seen or known == obj
+    def on_delete(self, obj: Any, /) -> None:
+        known = self.objects.pop(last_state(obj)["metadata"]["name"])
+        assert not isinstance(obj, DeletedFinalStateUnknown) or known == obj.obj
 
 
 def _raw(name: str, version: int) -> msgspec.Raw:
@@ -70,7 +70,7 @@ def test_whoever_is_told_every_change_has_the_same_collection(
         assert len(store) == len(copy.objects)
         assert {obj["metadata"]["name"]: obj for obj in store} == copy.objects
     for name, obj in copy.objects.items():
-        assert store.get(Key("", name)) == obj
+        assert store.get_by_key(Key("", name)) == obj
 
 
 def test_an_item_that_is_no_object_is_passed_over() -> None:
@@ -85,20 +85,20 @@ def test_an_object_that_took_the_place_of_another_is_told_as_a_deletion_and_an_a
     told: list[str] = []
 
     class Heard:
-        def added(self, obj: Any) -> None:
+        def on_add(self, obj: Any, /, *, is_in_initial_list: bool) -> None:
             told.append(f"added {obj['metadata']['uid']}")
 
-        def updated(self, old: Any, new: Any) -> None:
+        def on_update(self, old: Any, new: Any, /) -> None:
             told.append(f"updated {new['metadata']['uid']}")
 
-        def deleted(self, obj: Any, *, seen: bool) -> None:
-            told.append(f"deleted {obj['metadata']['uid']} {seen}")
+        def on_delete(self, obj: Any, /) -> None:
+            told.append(f"deleted {obj.obj['metadata']['uid']} unseen")
 
     store: ObjectStore[Any] = ObjectStore("things", msgspec.json.decode, Heard())
     for version, uid in enumerate(["one", "one", "two"]):
         metadata = {"name": "a", "uid": uid, "resourceVersion": str(version)}
         store.replace([msgspec.Raw(json.dumps({"metadata": metadata}).encode())])
-    assert told == ["added one", "updated one", "deleted one False", "added two"]
+    assert told == ["added one", "updated one", "deleted one unseen", "added two"]
 
 
 def test_a_long_list_is_taken_in_by_steps_so_that_others_have_a_turn() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from support.live.followed_informer import Heard, settle
 from support.live.scripted_server import (
     ScriptedServer,
     bookmark,
@@ -22,30 +23,6 @@ from support.live.virtual_loop import run_virtually, sleep_virtually
 
 from podium.client import KubeClient, LoopClock, ObjectStore, Reflector, Unreachable
 from podium.client.resources import PODS
-
-
-class Heard:
-    """A handler that remembers what it was told."""
-
-    def __init__(self) -> None:
-        self.told: list[str] = []
-
-    def added(self, obj: Any) -> None:
-        self.told.append(f"+{_shown(obj)}")
-
-    def updated(self, old: Any, new: Any) -> None:
-        self.told.append(f"{_shown(old)}>{_shown(new)}")
-
-    def deleted(self, obj: Any, *, seen: bool) -> None:
-        self.told.append(f"-{_shown(obj)}" if seen else f"?{_shown(obj)}")
-
-    def take(self) -> list[str]:
-        told, self.told = self.told, []
-        return told
-
-
-def _shown(obj: Any) -> str:
-    return f"{obj['metadata']['name']}@{obj['metadata']['resourceVersion']}"
 
 
 def _decode(raw: msgspec.Raw) -> Any:
@@ -77,11 +54,6 @@ async def following(
             await running
 
 
-async def settle() -> None:
-    """Let everything happen that needs no time."""
-    await sleep_virtually(0.001)
-
-
 Scenario = Callable[[], Awaitable[None]]
 
 
@@ -98,7 +70,7 @@ def test_a_list_is_told_and_then_followed_from_its_version() -> None:
         async with following(server) as (reflector, heard):
             await reflector.synced.wait()
             await settle()
-            assert heard.take() == ["+a@3", "+b@5"]
+            assert heard.take() == ["*a@3", "*b@5"]
             assert server.parameters(0) == {"resourceVersion": "0", "limit": "500"}
             assert server.watches[0].parameters["resourceVersion"] == "7"
             assert 300 <= int(server.watches[0].parameters["timeoutSeconds"]) <= 600
@@ -176,7 +148,7 @@ def test_pages_are_followed_and_a_page_that_is_gone_makes_one_whole_list() -> No
         )
         async with following(server) as (reflector, heard):
             await reflector.synced.wait()
-            assert heard.take() == ["+a@1", "+c@8"]
+            assert heard.take() == ["*a@1", "*c@8"]
             assert server.parameters(1) == {"limit": "500", "continue": "more"}
             assert server.parameters(3) == {}
             assert reflector.version == "9"
@@ -200,7 +172,7 @@ def test_a_streaming_list_goes_on_as_a_watch_on_the_same_connection() -> None:
             watch.send(bookmark(10, ends_list=True) + line("MODIFIED", make_object("a", 11)))
             await settle()
             assert reflector.synced.is_set()
-            assert heard.take() == ["+a@3", "+b@4", "a@3>a@11"]
+            assert heard.take() == ["*a@3", "*b@4", "a@3>a@11"]
             assert len(server.watches) == 1
 
     virtually(scenario)
@@ -216,7 +188,7 @@ def test_a_server_that_streams_no_lists_is_asked_for_pages(answer: Any) -> None:
         async with following(server, streams=True) as (reflector, heard):
             await reflector.synced.wait()
             await settle()
-            assert heard.take() == ["+a@3"]
+            assert heard.take() == ["*a@3"]
             assert server.watches[0].parameters["resourceVersion"] == "7"
 
     virtually(scenario)
@@ -230,7 +202,7 @@ def test_a_streaming_list_that_ends_early_is_not_taken_for_whole() -> None:
             server.watches[0].send(line("ADDED", make_object("a", 3)))
             server.watches[0].break_off()
             await reflector.synced.wait()
-            assert heard.take() == ["+b@3"]
+            assert heard.take() == ["*b@3"]
 
     virtually(scenario)
 
@@ -293,7 +265,7 @@ def test_an_object_that_cannot_be_read_is_passed_over_and_the_others_are_not() -
         server = ScriptedServer(make_list(7, make_object("a", 3, bad=True), make_object("b", 4)))
         async with following(server) as (reflector, heard):
             await reflector.synced.wait()
-            assert heard.take() == ["+b@4"]
+            assert heard.take() == ["*b@4"]
             assert reflector.store.undecodable == 1
 
     virtually(scenario)
@@ -333,7 +305,7 @@ def test_a_streaming_list_from_a_version_that_is_gone_starts_anew() -> None:
                 line("ADDED", make_object("b", 20)), bookmark(30, ends_list=True)
             )
             await settle()
-            assert heard.take() == ["+a@3", "?a@3", "+b@20"]
+            assert heard.take() == ["*a@3", "?a@3", "+b@20"]
             assert reflector.version == "30"
 
     virtually(scenario)

@@ -12,7 +12,7 @@ import pytest
 from support.apiserver.apiserver_process import RunningServer, serving
 from support.waiting import PATIENCE_S
 
-from podium.client import KubeClient, LoopClock, ObjectStore, Reflector
+from podium.client import KubeClient, LoopClock, ObjectStore, Reflector, last_state
 from podium.client.connection import find_settings, transport_for
 from podium.client.resources import NODES
 
@@ -26,16 +26,16 @@ class Names:
         self.known: set[str] = set()
         self._changed = asyncio.Event()
 
-    def added(self, obj: Any) -> None:
+    def on_add(self, obj: Any, /, *, is_in_initial_list: bool) -> None:
         assert obj["metadata"]["name"] not in self.known, "told twice"
         self.known.add(obj["metadata"]["name"])
         self._changed.set()
 
-    def updated(self, old: Any, new: Any) -> None:
+    def on_update(self, old: Any, new: Any, /) -> None:
         self._changed.set()
 
-    def deleted(self, obj: Any, *, seen: bool) -> None:
-        self.known.remove(obj["metadata"]["name"])
+    def on_delete(self, obj: Any, /) -> None:
+        self.known.remove(last_state(obj)["metadata"]["name"])
         self._changed.set()
 
     async def until(self, *names: str) -> None:

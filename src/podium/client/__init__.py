@@ -30,8 +30,7 @@ from podium.client.event_handlers import (
 from podium.client.http_transport import HttpTransport
 from podium.client.informer_factory import SharedInformerFactory
 from podium.client.kube_client import DeleteOptions, KubeClient, Selection
-from podium.client.lister import Lister
-from podium.client.object_store import Handler, ObjectStore
+from podium.client.object_store import ObjectStore
 from podium.client.rate_limit import LimitedTransport, TokenBucket
 from podium.client.rate_limiters import (
     BucketRateLimiter,
@@ -42,7 +41,7 @@ from podium.client.rate_limiters import (
 )
 from podium.client.reflector import Reflector, ReflectorStore
 from podium.client.resources import ResourceType
-from podium.client.shared_informer import SharedInformer, new_indexer_informer
+from podium.client.shared_informer import Lister, SharedInformer, new_indexer_informer
 from podium.client.transport import RequestFailed, Transport, Unreachable
 from podium.client.work_queue import QueueShutDown, RateLimitingQueue
 from podium.kubernetes.controllers.indexer import NAMESPACE_INDEX, Index, Indexer, IndexFunc
@@ -66,7 +65,6 @@ __all__ = [
     "Delta",
     "DeltaFIFO",
     "DeltaType",
-    "Handler",
     "HandlerRegistration",
     "HttpTransport",
     "Index",

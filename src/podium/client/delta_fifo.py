@@ -17,11 +17,12 @@ import asyncio
 from collections import deque
 from collections.abc import Container, Iterable, Iterator
 from enum import StrEnum
+from functools import partial
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
-from podium.client.object_decoding import STEP, Decoder, ObjectReader
+from podium.client.object_decoding import Decoder, ObjectReader
 from podium.client.watching import Head
 from podium.kubernetes.controllers.object_keys import (
     DeletedFinalStateUnknown,
@@ -55,7 +56,7 @@ class PoppedDeltas(NamedTuple):
     is_in_initial_list: bool
 
 
-class KnownObjects(Protocol):
+class KeyListerGetter(Protocol):
     """What whoever pops knows."""
 
     def get_by_key(self, key: Key) -> Any | None: ...
@@ -71,7 +72,7 @@ class KnownObjects(Protocol):
 class DeltaFIFO(Generic[T]):
     """What a reflector keeps (a `ReflectorStore`) for an informer."""
 
-    def __init__(self, what: str, decode: Decoder[T], known: KnownObjects) -> None:
+    def __init__(self, what: str, decode: Decoder[T], known: KeyListerGetter) -> None:
         self.reader = ObjectReader(what, decode)
         self._known = known
         self._queue: deque[Key] = deque()
@@ -110,16 +111,10 @@ class DeltaFIFO(Generic[T]):
         if is_older(version, self._version):
             self._known.server_went_back()
         self._version = version
-        heads: dict[Key, tuple[Head, msgspec.Raw]] = {}
-        yield from self.reader.read_heads(items, heads)
-        self._delete_unlisted(heads.keys(), version)
         is_first = self._initial is None
-        for number, (head, item) in enumerate(heads.values()):
-            if number % STEP == STEP - 1:
-                yield
-            obj = self.reader.read(head.key, item)
-            if obj is not None:
-                self._add(head.key, DeltaType.REPLACED, obj)
+        yield from self.reader.read_list(
+            items, partial(self._delete_unlisted, version), self._put_listed
+        )
         if is_first:
             self._initial = set(self._deltas)
             self._note_progress()
@@ -176,7 +171,12 @@ class DeltaFIFO(Generic[T]):
         waiting = self._deltas.get(key)
         return waiting[-1].obj if waiting else self._known.get_by_key(key)
 
-    def _delete_unlisted(self, listed: Container[Key], version: str) -> None:
+    def _put_listed(self, head: Head, item: msgspec.Raw) -> None:
+        obj = self.reader.read(head.key, item)
+        if obj is not None:
+            self._add(head.key, DeltaType.REPLACED, obj)
+
+    def _delete_unlisted(self, version: str, listed: Container[Key]) -> None:
         for key in dict.fromkeys((*self._deltas, *self._known.keys_until(version))):
             if key not in listed and self._is_there(key):
                 gone = DeletedFinalStateUnknown(key, self._last_known(key))

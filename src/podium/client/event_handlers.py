@@ -1,4 +1,4 @@
-"""Who is told of changes, and how: client-go's ResourceEventHandler and its buffers.
+"""Who is told of changes, and how: client-go's ResourceEventHandler, its buffers and its processor.
 
 A handler's methods are plain functions or coroutines, as its author likes. Plain ones are called at
 once, in the order of the changes: they are for putting a key into a queue and must not take long,
@@ -18,6 +18,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Final, Generic, Protocol, TypeVar
 
+from podium.client.clock import Clock
 from podium.kubernetes.controllers.object_keys import DeletedFinalStateUnknown, meta_namespace_key
 
 T = TypeVar("T")
@@ -125,6 +126,86 @@ class HandlerRegistration:
             call()
         except Exception:
             _log_failure(obj)
+
+
+class SharedProcessor:
+    """The handlers of one informer: their tasks, and when each wants to hear of everything again.
+
+    Registrations are kept in a tuple that is replaced when one comes or goes, so that a handler may
+    add or remove one while it is told of a change.
+    """
+
+    def __init__(self) -> None:
+        self.registrations: tuple[HandlerRegistration, ...] = ()
+        self._syncing: frozenset[HandlerRegistration] = frozenset()
+        """Whom a Sync is for."""
+        self._tasks: dict[HandlerRegistration, list[asyncio.Task[None]]] = {}
+        self._running: tuple[asyncio.TaskGroup, Clock, Callable[[], bool]] | None = None
+
+    def add(self, registration: HandlerRegistration) -> None:
+        self.registrations = (*self.registrations, registration)
+        self._start(registration)
+
+    def remove(self, registration: HandlerRegistration) -> None:
+        self.registrations = tuple(each for each in self.registrations if each is not registration)
+        self._syncing -= {registration}
+        for task in self._tasks.pop(registration, ()):
+            task.cancel()
+
+    async def run(self, clock: Clock, resync: Callable[[], bool]) -> None:
+        """Until cancelled. `resync` has every object looked at again, and says whether some still
+        wait since last time."""
+        async with asyncio.TaskGroup() as group:
+            self._running = (group, clock, resync)
+            try:
+                for registration in self.registrations:
+                    self._start(registration)
+                await asyncio.Event().wait()
+            finally:
+                self._running = None
+
+    # --- what all are told (a `ResourceEventHandler`) -----------------------------------------
+
+    def on_add(self, obj: Any, /, *, is_in_initial_list: bool) -> None:
+        for each in self.registrations:
+            each.add(obj, is_in_initial_list=is_in_initial_list)
+
+    def on_update(self, old: Any, new: Any, /) -> None:
+        for each in self.registrations:
+            each.update(old, new)
+
+    def on_delete(self, obj: Any, /) -> None:
+        for each in self.registrations:
+            each.delete(obj)
+
+    def on_sync(self, obj: Any) -> None:
+        for each in self._syncing:
+            each.update(obj, obj)
+
+    def end_initial_list(self) -> None:
+        for each in self.registrations:
+            each.end_initial_list()
+
+    # --- inside -------------------------------------------------------------------------------
+
+    def _start(self, registration: HandlerRegistration) -> None:
+        if self._running is None:
+            return
+        group, clock, resync = self._running
+        tasks = self._tasks[registration] = []
+        if registration.has_buffer:
+            tasks.append(group.create_task(registration.run()))
+        if registration.resync_period_s:
+            tasks.append(group.create_task(self._resync_often(registration, clock, resync)))
+
+    async def _resync_often(
+        self, registration: HandlerRegistration, clock: Clock, resync: Callable[[], bool]
+    ) -> None:
+        while True:
+            await clock.sleep(registration.resync_period_s)
+            # Who is left over from last time hears of some objects once more than asked for.
+            still = self._syncing if resync() else frozenset()
+            self._syncing = still | {registration}
 
 
 def _log_failure(obj: Any) -> None:

@@ -5,7 +5,7 @@ counted, logged with its key, and passed over.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any, Final, Generic, TypeVar
 
 import msgspec
@@ -17,7 +17,7 @@ from podium.kubernetes.controllers.object_keys import Key
 T = TypeVar("T")
 Decoder = Callable[[msgspec.Raw], T]
 
-STEP: Final = 100
+_STEP: Final = 100
 """How many objects of a list are taken in at a time."""
 _LOG: Final = logging.getLogger("podium.client")
 _UNDECODABLE: Final = (msgspec.MsgspecError, UnicodeDecodeError, ObjectError, ValueError)
@@ -45,19 +45,28 @@ class ObjectReader(Generic[T]):
             self._pass_over(str(key), problem)
             return None
 
-    def read_heads(
-        self, items: Iterable[msgspec.Raw], into: dict[Key, tuple[Head, msgspec.Raw]]
+    def read_list(
+        self,
+        items: Iterable[msgspec.Raw],
+        delete_unlisted: Callable[[Container[Key]], None],
+        put: Callable[[Head, msgspec.Raw], None],
     ) -> Iterator[None]:
-        """The items of a list by key, in steps."""
+        """Become a list, in steps: deletions first, then its items in their order, each once."""
+        heads: dict[Key, tuple[Head, msgspec.Raw]] = {}
         for number, item in enumerate(items):
-            if number % STEP == STEP - 1:
+            if number % _STEP == _STEP - 1:
                 yield
             try:
                 head = head_of(item)
             except BrokenStream as problem:
                 self._pass_over("an item", problem)
                 continue
-            into[head.key] = (head, item)
+            heads[head.key] = (head, item)
+        delete_unlisted(heads.keys())
+        for number, (head, item) in enumerate(heads.values()):
+            if number % _STEP == _STEP - 1:
+                yield
+            put(head, item)
 
     def _pass_over(self, which: str, problem: Exception) -> None:
         self.undecodable += 1

@@ -63,7 +63,7 @@ _TROUBLE: Final = (RequestFailed, BrokenStream, _VeryShortWatch, InputError)
 
 
 class ReflectorStore(Protocol):
-    """What a reflector keeps: `ObjectStore` for one handler, `DeltaFIFO` for informers."""
+    """What a reflector keeps: an `ObjectStore`, or the `DeltaFIFO` of an informer."""
 
     def put(self, head: Head, item: msgspec.Raw) -> None:
         """Take in one version of an object."""

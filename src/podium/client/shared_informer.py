@@ -13,34 +13,61 @@ deletion and an addition.
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from random import Random, SystemRandom
-from typing import Any, Final, Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from podium.client.clock import Clock, LoopClock
-from podium.client.delta_fifo import Delta, DeltaFIFO, DeltaType, PoppedDeltas
-from podium.client.event_handlers import HandlerRegistration, ResourceEventHandler
+from podium.client.delta_fifo import DeltaFIFO, DeltaType, PoppedDeltas
+from podium.client.event_handlers import (
+    HandlerRegistration,
+    ResourceEventHandler,
+    SharedProcessor,
+)
 from podium.client.kube_client import EVERYTHING, KubeClient, Selection
-from podium.client.lister import Lister
-from podium.client.mutation_cache import MutationCache
 from podium.client.object_decoding import Decoder, decoder_of
+from podium.client.object_store import KnownObjects, MutationCache
 from podium.client.reflector import Reflector
 from podium.client.resources import ResourceType
-from podium.client.shared_processor import SharedProcessor
 from podium.golang.errors import InputError
-from podium.kubernetes.controllers.indexer import Indexer, IndexFunc
-from podium.kubernetes.controllers.object_keys import (
-    DeletedFinalStateUnknown,
-    Key,
-    identity_of,
-    is_newer,
-    last_state,
-)
+from podium.kubernetes.controllers.indexer import NAMESPACE_INDEX, Indexer, IndexFunc
+from podium.kubernetes.controllers.object_keys import labels_of
+from podium.kubernetes.rules.labels import Selector, selector_of_map
 
 T = TypeVar("T")
+Labels = Selector | Mapping[str, str] | None
 
 _STEP: Final = 100
 _SHORTEST_RESYNC_S: Final = 1.0
+
+
+class Lister(Generic[T]):
+    """Reading what an informer knows, as client-go's listers do: never a request, never a wait.
+
+    Of all namespaces; with `of_namespace`, or for kinds without any, by bare names. What is handed
+    out is shared with everybody who reads it and not to be changed.
+    """
+
+    def __init__(self, indexer: Indexer[T], namespace: str = "") -> None:
+        self._indexer = indexer
+        self._namespace = namespace
+
+    def of_namespace(self, namespace: str) -> "Lister[T]":
+        return Lister(self._indexer, namespace)
+
+    def get(self, name: str) -> T | None:
+        return self._indexer.get(self._namespace, name)
+
+    def list(self, labels: Labels = None) -> list[T]:
+        """All, or those with these labels; a mapping is one that they all have to equal."""
+        if self._namespace:
+            found = self._indexer.by_index(NAMESPACE_INDEX, self._namespace)
+        else:
+            found = self._indexer.list()
+        if labels is None:
+            return found
+        selector = labels if isinstance(labels, Selector) else selector_of_map(labels)
+        return [obj for obj in found if selector.matches(labels_of(obj))]
 
 
 class SharedInformer(Generic[T]):
@@ -58,13 +85,13 @@ class SharedInformer(Generic[T]):
         self.decode: Decoder[T] = decoder_of(kind)
         self.indexer: Indexer[T] = Indexer(indexers)
         self.lister: Lister[T] = Lister(self.indexer)
-        self.fifo: DeltaFIFO[T] = DeltaFIFO(resource.plural, self.decode, _Known(self))
+        self._selection = selection
+        self._processor = SharedProcessor()
+        own_writes = MutationCache(of_selection=bool(selection.labels or selection.fields))
+        self._known: KnownObjects[T] = KnownObjects(self._processor, self.indexer, own_writes)
+        self.fifo: DeltaFIFO[T] = DeltaFIFO(resource.plural, self.decode, self._known)
         self.reflector: Reflector[DeltaFIFO[T]] | None = None
         """There once `run` was called."""
-        self.own_writes = MutationCache()
-        self._selection = selection
-        self._is_selection = bool(selection.labels or selection.fields)
-        self._processor = SharedProcessor(self.fifo.resync)
 
     @property
     def has_synced(self) -> bool:
@@ -133,7 +160,7 @@ class SharedInformer(Generic[T]):
             selection=self._selection,
         )
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._processor.run(clock))
+            group.create_task(self._processor.run(clock, self.fifo.resync))
             group.create_task(self._process_loop())
             group.create_task(self._end_initial_list())
             await self.reflector.run()
@@ -148,8 +175,7 @@ class SharedInformer(Generic[T]):
 
     async def _end_initial_list(self) -> None:
         await self.fifo.synced.wait()
-        for each in self._processor.registrations:
-            each.end_initial_list()
+        self._processor.end_initial_list()
 
     # --- changes ------------------------------------------------------------------------------
 
@@ -157,100 +183,23 @@ class SharedInformer(Generic[T]):
         """What the process loop does with what it pops."""
         for delta in popped.deltas:
             if delta.type == DeltaType.DELETED:
-                self._process_deletion(popped.key, delta.obj)
-            elif delta.type == DeltaType.SYNC:
-                self._process_sync(popped.key)
-            else:
-                self._process_version(popped.key, delta, popped.is_in_initial_list)
-
-    def _process_version(self, key: Key, delta: Delta, is_in_initial_list: bool) -> None:
-        _, uid, version = identity_of(delta.obj)
-        if self.own_writes.is_gone(uid, version) or self.own_writes.is_ahead(key, version):
-            return
-        self.own_writes.forget(key)
-        old = self.indexer.get_by_key(key)
-        if old is not None and identity_of(old).resource_version == version:
-            # upstream: what a list has in the version that is known is no news.
-            return
-        self._store(key, old, delta.obj, is_in_initial_list)
-
-    def _process_deletion(self, key: Key, obj: Any) -> None:
-        _, uid, version = identity_of(last_state(obj))
-        if not self._is_selection:
-            self.own_writes.bury(uid)
-        elif self.own_writes.is_ahead(key, version):
-            return
-        else:
-            self.own_writes.bury(uid, version)
-        self._delete_known(key, uid, obj)
-
-    def _delete_known(self, key: Key, uid: str, last: Any) -> None:
-        """Unless it is another object of the same name that is known."""
-        known = self.indexer.get_by_key(key)
-        if known is not None and (not uid or identity_of(known).uid == uid):
-            self._delete(key, last)
-
-    def _process_sync(self, key: Key) -> None:
-        obj = self.indexer.get_by_key(key)
-        if obj is not None:
-            for each in self._processor.syncing:
-                each.update(obj, obj)
-
-    def _store(self, key: Key, old: T | None, new: T, is_in_initial_list: bool) -> None:
-        if old is not None and identity_of(old).uid != identity_of(new).uid:
-            self.own_writes.bury(identity_of(old).uid)
-            self._delete(key, DeletedFinalStateUnknown(key, old))
-            old = None
-        self.indexer.put(key, new)
-        for each in self._processor.registrations:
-            if old is None:
-                each.add(new, is_in_initial_list=is_in_initial_list)
-            else:
-                each.update(old, new)
-
-    def _delete(self, key: Key, last: Any) -> None:
-        self.own_writes.forget(key)
-        self.indexer.delete(key)
-        for each in self._processor.registrations:
-            each.delete(last)
+                self._known.take_deletion(popped.key, delta.obj)
+            elif delta.type != DeltaType.SYNC:
+                self._known.take(
+                    popped.key, delta.obj, is_in_initial_list=popped.is_in_initial_list
+                )
+            elif (obj := self._known.get_by_key(popped.key)) is not None:
+                self._processor.on_sync(obj)
 
     # --- one's own writes ---------------------------------------------------------------------
 
     def put(self, obj: T) -> None:
         """The answer to a write of one's own: an object as the server has it."""
-        written = identity_of(obj)
-        key, uid, version = written
-        if self.own_writes.is_gone(uid, version):
-            return
-        old = self.indexer.get_by_key(key)
-        if old is not None and not is_newer(version, identity_of(old).resource_version):
-            return
-        self._store(key, old, obj, is_in_initial_list=False)
-        self.own_writes.put(written)
+        self._known.put_written(obj)
 
     def drop(self, obj: T) -> None:
         """A deletion of one's own has taken effect."""
-        key, uid, _ = identity_of(obj)
-        self.own_writes.bury(uid)
-        self._delete_known(key, uid, obj)
-
-
-class _Known:
-    """What the informer's queue asks (`KnownObjects`)."""
-
-    def __init__(self, informer: SharedInformer[Any]) -> None:
-        self._informer = informer
-
-    def get_by_key(self, key: Key) -> Any | None:
-        return self._informer.indexer.get_by_key(key)
-
-    def keys_until(self, version: str) -> Iterable[Key]:
-        own_writes = self._informer.own_writes
-        known = self._informer.indexer.list_keys()
-        return [key for key in known if not own_writes.is_ahead(key, version)]
-
-    def server_went_back(self) -> None:
-        self._informer.own_writes.clear()
+        self._known.drop_written(obj)
 
 
 def new_indexer_informer(

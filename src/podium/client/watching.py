@@ -6,7 +6,7 @@ with the stream is no event, since whatever it would have told comes again when 
 """
 
 from collections.abc import AsyncIterator
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 
@@ -27,7 +27,7 @@ class BrokenStream(PodiumError):
     """What came is no watch: lines without end, or no JSON."""
 
 
-class WatchEvent(NamedTuple):
+class WatchEvent(msgspec.Struct):
     type: str
     object: msgspec.Raw
 
@@ -54,12 +54,7 @@ class Head(msgspec.Struct):
         return (self.metadata.annotations or {}).get(_INITIAL_END) == "true"
 
 
-class _Line(msgspec.Struct):
-    type: str
-    object: msgspec.Raw
-
-
-_LINES: Final = msgspec.json.Decoder(_Line)
+_EVENTS: Final = msgspec.json.Decoder(WatchEvent)
 _HEADS: Final = msgspec.json.Decoder(Head)
 
 
@@ -92,7 +87,6 @@ async def events(pieces: AsyncIterator[bytes]) -> AsyncIterator[list[WatchEvent]
 
 def _event(line: bytes) -> WatchEvent:
     try:
-        decoded = _LINES.decode(line)
+        return _EVENTS.decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError) as problem:
         raise BrokenStream(f"not an event: {problem}") from None
-    return WatchEvent(decoded.type, decoded.object)

@@ -46,9 +46,28 @@ def recorded_object(obj: KubeObject) -> JsonObject:
     return fields
 
 
-def decode_recorded(raw: msgspec.Raw | bytes, struct: type[KubeObject]) -> bytes:
-    """An object of an API server as the bytes that are written of it. Raises ObjectError."""
-    return msgspec.json.encode(recorded_object(decode_as(raw, struct)))
+class RecordedMeta(msgspec.Struct, frozen=True, gc=False):
+    """What tells an object and its versions apart."""
+
+    name: str
+    namespace: str
+    uid: str
+    resource_version: str
+
+
+class RecordedObject(msgspec.Struct, frozen=True, gc=False):
+    """What is kept of an object: the JSON that is written of it."""
+
+    metadata: RecordedMeta
+    written: bytes
+
+
+def decode_recorded(raw: msgspec.Raw | bytes, struct: type[KubeObject]) -> RecordedObject:
+    """An object of an API server. Raises ObjectError."""
+    obj = decode_as(raw, struct)
+    own = obj.metadata
+    metadata = RecordedMeta(own.name, own.namespace, own.uid, own.resource_version)
+    return RecordedObject(metadata, msgspec.json.encode(recorded_object(obj)))
 
 
 class _FieldWriter:

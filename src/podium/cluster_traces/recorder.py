@@ -19,12 +19,22 @@ from typing import Final
 
 import msgspec
 
-from podium.client import Clock, KubeClient, LoopClock, ObjectStore, ResourceType, Selection
+from podium.client import (
+    Clock,
+    DeletedFinalStateUnknown,
+    KubeClient,
+    LoopClock,
+    ObjectStore,
+    ResourceType,
+    Selection,
+    last_state,
+)
 from podium.client import resources as known_resources
 from podium.client.asyncio_versions import unwrap_errors
 from podium.client.reflector import Reflector
 from podium.cluster_traces.object_recording import (
     RECORDED_STRUCTS,
+    RecordedObject,
     decode_recorded,
     resource_name,
 )
@@ -40,24 +50,12 @@ from podium.cluster_traces.trace_lines import (
     diff_objects,
 )
 from podium.cluster_traces.trace_writing import TraceWriter
-from podium.kubernetes.kinds.typed_objects import KubeObject
 from podium.kubernetes.rules.merge_patch import merge
 from podium.simulator.read_kinds import UNFINISHED_PODS
 
 _LOOK_S: Final = 0.5
 """How often lines are brought into the file, and reflectors asked how they are."""
 _MILLISECONDS: Final = 3
-
-
-class _Metadata(msgspec.Struct):
-    name: str = ""
-    namespace: str = ""
-
-
-class _Recorded(msgspec.Struct):
-    """What is read again of what was written."""
-
-    metadata: _Metadata
 
 
 @dataclass(slots=True)
@@ -171,15 +169,14 @@ class ClusterRecorder:
                 self._writer.write(Resumed(self.now(), name))
 
 
-class _RecordedStore(ObjectStore[bytes]):
-    """What a reflector keeps: of each object the bytes that were written of it."""
+class _RecordedStore(ObjectStore[RecordedObject]):
+    """What a reflector keeps: of each object what was written of it."""
 
     def __init__(self, resource: ResourceType, recorder: ClusterRecorder) -> None:
         self._resource = resource
         self._recorder = recorder
-        struct: type[KubeObject] = RECORDED_STRUCTS[resource]
-        lines = _LineWriter(partial(recorder.write, resource))
-        super().__init__(resource.plural, partial(decode_recorded, struct=struct), lines)
+        decode = partial(decode_recorded, struct=RECORDED_STRUCTS[resource])
+        super().__init__(resource.plural, decode, _LineWriter(partial(recorder.write, resource)))
 
     def replacing(self, items: Iterable[msgspec.Raw], version: str = "") -> Iterator[None]:
         self._recorder.begin_list(self._resource)
@@ -188,25 +185,26 @@ class _RecordedStore(ObjectStore[bytes]):
 
 
 class _LineWriter:
-    """Told of changes of one resource (a `Handler`), it writes them as lines."""
+    """Told of changes of one resource (a `ResourceEventHandler`), it writes them as lines."""
 
     def __init__(self, write: Callable[[Callable[[float, str], TraceLine]], None]) -> None:
         self._write = write
 
-    def added(self, obj: bytes) -> None:
-        self._write(lambda at, resource: Put(at, resource, msgspec.json.decode(obj)))
+    def on_add(self, obj: RecordedObject, /, *, is_in_initial_list: bool) -> None:  # noqa: ARG002
+        self._write(lambda at, resource: Put(at, resource, msgspec.json.decode(obj.written)))
 
-    def updated(self, old: bytes, new: bytes) -> None:
-        if old == new:
+    def on_update(self, old: RecordedObject, new: RecordedObject, /) -> None:
+        if old.written == new.written:
             return
-        before, after = msgspec.json.decode(old), msgspec.json.decode(new)
+        before, after = msgspec.json.decode(old.written), msgspec.json.decode(new.written)
         patch = diff_objects(before, after)
         if patch is None or merge(before, patch) != after:
             self._write(lambda at, resource: Put(at, resource, after))
             return
-        head = msgspec.json.decode(new, type=_Recorded).metadata
+        head = new.metadata
         self._write(lambda at, resource: Patch(at, resource, head.name, patch, head.namespace))
 
-    def deleted(self, obj: bytes, *, seen: bool) -> None:
-        head = msgspec.json.decode(obj, type=_Recorded).metadata
-        self._write(lambda at, resource: Delete(at, resource, head.name, head.namespace, not seen))
+    def on_delete(self, obj: RecordedObject | DeletedFinalStateUnknown, /) -> None:
+        head = last_state(obj).metadata
+        is_unseen = isinstance(obj, DeletedFinalStateUnknown)
+        self._write(lambda at, resource: Delete(at, resource, head.name, head.namespace, is_unseen))

@@ -11,12 +11,13 @@ from typing import Final
 
 import msgspec
 
+from podium.client.event_handlers import ResourceEventHandler
 from podium.client.object_decoding import Decoder
-from podium.client.object_store import Handler
 from podium.cluster.catalog import object_key
 from podium.engine import Engine
 from podium.engine.validation import InvariantBroken
 from podium.framework.faults import QueueOrderBroken
+from podium.kubernetes.controllers.object_keys import DeletedFinalStateUnknown, last_state
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.typed_objects import KubeObject, decode_as
@@ -42,7 +43,7 @@ class Feed:
         self.broken_order: QueueOrderBroken | None = None
         """Why pods cannot be ordered any more."""
 
-    def handler_of(self, struct: type[KubeObject]) -> Handler[KubeObject]:
+    def handler_of(self, struct: type[KubeObject]) -> ResourceEventHandler[KubeObject]:
         intake = self._engine.intake
         if struct is Pod:
             return _Handler(self._told, intake.pod_put, self._pod_deleted)
@@ -106,11 +107,11 @@ class _Handler:
         self._put = put
         self._delete = delete
 
-    def added(self, obj: KubeObject) -> None:
+    def on_add(self, obj: KubeObject, /, *, is_in_initial_list: bool) -> None:  # noqa: ARG002
         self._told(self._put, obj)
 
-    def updated(self, old: KubeObject, new: KubeObject) -> None:  # noqa: ARG002
+    def on_update(self, old: KubeObject, new: KubeObject, /) -> None:  # noqa: ARG002
         self._told(self._put, new)
 
-    def deleted(self, obj: KubeObject, *, seen: bool) -> None:  # noqa: ARG002
-        self._told(self._delete, obj)
+    def on_delete(self, obj: KubeObject | DeletedFinalStateUnknown, /) -> None:
+        self._told(self._delete, last_state(obj))

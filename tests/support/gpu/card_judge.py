@@ -10,7 +10,14 @@ from typing import Any
 
 import msgspec
 
-from podium.client import KubeClient, LoopClock, ObjectStore, Reflector
+from podium.client import (
+    DeletedFinalStateUnknown,
+    KubeClient,
+    LoopClock,
+    ObjectStore,
+    Reflector,
+    last_state,
+)
 from podium.client.resources import NODES, PODS
 from podium.gpu.cards import NO_CARDS, NodeCards
 from podium.gpu.dialects.dialect import Dialect
@@ -51,7 +58,7 @@ class CardJudge:
                 )
                 group.create_task(reflector.run())
 
-    def added(self, obj: Node | Pod) -> None:
+    def on_add(self, obj: Node | Pod, /, *, is_in_initial_list: bool = False) -> None:
         self.versions += 1
         if isinstance(obj, Node):
             self.nodes[obj.name] = obj
@@ -60,13 +67,14 @@ class CardJudge:
             self.pods[obj.metadata.uid] = obj
             self._judge(self._dialect.decided_node(obj))
 
-    def updated(self, old: Node | Pod, new: Node | Pod) -> None:
-        self.deleted(old, seen=True)
-        self.added(new)
+    def on_update(self, old: Node | Pod, new: Node | Pod, /) -> None:
+        self.on_delete(old)
+        self.on_add(new)
 
-    def deleted(self, obj: Node | Pod, *, seen: bool) -> None:
-        if isinstance(obj, Pod):
-            self.pods.pop(obj.metadata.uid, None)
+    def on_delete(self, obj: Node | Pod | DeletedFinalStateUnknown, /) -> None:
+        last = last_state(obj)
+        if isinstance(last, Pod):
+            self.pods.pop(last.metadata.uid, None)
 
     def cards(self, node_name: str) -> NodeCards:
         node = self.nodes.get(node_name)

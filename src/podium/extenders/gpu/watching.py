@@ -5,7 +5,16 @@ from collections.abc import Callable
 from random import Random
 from typing import Any, Final, Generic, TypeVar
 
-from podium.client import Clock, KubeClient, ObjectStore, Reflector, ResourceType, Selection
+from podium.client import (
+    Clock,
+    DeletedFinalStateUnknown,
+    KubeClient,
+    ObjectStore,
+    Reflector,
+    ResourceType,
+    Selection,
+    last_state,
+)
 from podium.client.object_decoding import decoder_of
 from podium.client.resources import CONFIG_MAPS, NODES, PODS, RESOURCE_QUOTAS
 from podium.extenders.gpu.cluster_view import ClusterView
@@ -30,14 +39,14 @@ class _Told(Generic[T]):
         self._put = put
         self._gone = gone
 
-    def added(self, obj: T) -> None:
+    def on_add(self, obj: T, /, *, is_in_initial_list: bool) -> None:  # noqa: ARG002
         self._put(obj)
 
-    def updated(self, old: T, new: T) -> None:  # noqa: ARG002
+    def on_update(self, old: T, new: T, /) -> None:  # noqa: ARG002
         self._put(new)
 
-    def deleted(self, obj: T, *, seen: bool) -> None:  # noqa: ARG002
-        self._gone(obj)
+    def on_delete(self, obj: T | DeletedFinalStateUnknown, /) -> None:
+        self._gone(last_state(obj))
 
 
 class ClusterWatch:

@@ -57,12 +57,18 @@ class Index(Generic[T]):
 
 
 class Indexer(Generic[T]):
-    """A store with indexes; always with one by namespace."""
+    """A store with indexes; with one by namespace unless nobody asks for it."""
 
-    def __init__(self, indexers: Mapping[str, IndexFunc[T]] | None = None) -> None:
+    def __init__(
+        self,
+        indexers: Mapping[str, IndexFunc[T]] | None = None,
+        *,
+        by_namespace: bool = True,
+    ) -> None:
         self._objects: dict[tuple[str, str], T] = {}
         self._indexes: dict[str, Index[T]] = {}
-        self.add_index(NAMESPACE_INDEX, index_by_namespace)
+        if by_namespace:
+            self.add_index(NAMESPACE_INDEX, index_by_namespace)
         for name, values_of in (indexers or {}).items():
             self.add_index(name, values_of)
 

@@ -45,6 +45,21 @@ def identity_of(obj: Any) -> Identity:
     return Identity(key, metadata.uid or "", metadata.resource_version or "")
 
 
+def uid_of(obj: Any) -> str:
+    """What `identity_of` says, for the path of every event."""
+    if isinstance(obj, dict):
+        return identity_of(obj).uid
+    uid: str = obj.metadata.uid or ""
+    return uid
+
+
+def version_of(obj: Any) -> str:
+    if isinstance(obj, dict):
+        return identity_of(obj).resource_version
+    version: str = obj.metadata.resource_version or ""
+    return version
+
+
 def labels_of(obj: Any) -> dict[str, str]:
     metadata = obj.get("metadata") or {} if isinstance(obj, dict) else obj.metadata
     found = metadata.get("labels") if isinstance(metadata, dict) else metadata.labels
