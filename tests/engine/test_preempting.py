@@ -117,6 +117,25 @@ def test_weaker_pods_lose_their_nomination_to_the_node() -> None:
     assert [other.key for other in request.clear] == ["default/weak"]
 
 
+@pytest.mark.parametrize("is_asynchronous", [True, False])
+def test_when_all_victims_are_terminating_only_synchronous_preemption_clears_nominations(
+    *, is_asynchronous: bool
+) -> None:
+    gates = {"SchedulerAsyncPreemption": is_asynchronous}
+    driver = FakeCluster(
+        make_node("n", allocatable=NODE), make_pod("a", node="n", requests=TWO), gates=gates
+    )
+    driver.terminate("a")
+    driver.put(pending("weak", requests=ONE, priority=1, preemptionPolicy="Never"))
+    driver.run()
+    driver.change("weak", nominated_node_name="n")
+    driver.put(pending("strong", requests=ONE, priority=10))
+    driver.run()
+    cleared = [(tuple(p.key for p in each.clear), each.evict) for each in driver.preemptions]
+    assert cleared == ([] if is_asynchronous else [(("default/weak",), ())])
+    assert driver.nominated()["strong"] == "n"
+
+
 # holding the preemptor back
 
 

@@ -64,7 +64,8 @@ class Preemptions:
         """(nominations to clear, pods to evict), None if nothing is left to ask for."""
         state = self._state
         leaving = [victim for victim in victims if not victim.terminating]
-        if not leaving:
+        if not leaving and state.gates["SchedulerAsyncPreemption"]:
+            # upstream: prepareCandidateAsync ends here, prepareCandidate still clears nominations.
             return None
         state.observers.preemption_started(preemptor, victims, node_name)
         weaker = tuple(
