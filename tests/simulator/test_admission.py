@@ -396,6 +396,28 @@ def test_an_object_of_another_cluster_is_not_refused() -> None:
     assert admission.unknown_classes == {"kata": 1}
 
 
+@pytest.mark.parametrize(("scope", "deadline"), [("Terminating", 60), ("NotTerminating", None)])
+def test_a_quota_for_pods_with_or_without_a_deadline_counts_those_of_a_dump(
+    scope: str, deadline: int | None
+) -> None:
+    raw = {
+        "metadata": {"name": "scoped", "namespace": "default"},
+        "spec": {"hard": {"pods": "1"}, "scopes": [scope]},
+    }
+
+    def pod(name: str, deadline: int | None, **metadata: str) -> Pod:
+        spec: dict[str, Any] = {"activeDeadlineSeconds": deadline} if deadline else {}
+        return make_pod(name, containers=container(), metadata=metadata, **spec)
+
+    stored = [pod("with", 60, resourceVersion="1"), pod("without", None, resourceVersion="1")]
+    admission = Admission(GATES, [msgspec.convert(raw, ResourceQuota), *stored])
+
+    with pytest.raises(ObjectError, match="exceeded quota: scoped"):
+        admission.create(written(pod("more", deadline)), Pod)
+    other = pod("other", None if deadline else 60)
+    assert admission.create(written(other), Pod).name == "other"
+
+
 def test_a_quota_for_best_effort_pods_counts_those_of_a_dump() -> None:
     raw = {
         "metadata": {"name": "best-effort", "namespace": "default"},

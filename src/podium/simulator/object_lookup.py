@@ -6,12 +6,14 @@ there as soon as something is in them.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 import msgspec
 
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.admission import SYSTEM_CLASSES
+from podium.kubernetes.admission.lookup import Summaries
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import NAMESPACE_LABEL
@@ -27,6 +29,14 @@ _PRIORITY_CLASSES: Final = ("scheduling.k8s.io", "priorityclasses")
 _QUOTAS: Final = ("", "resourcequotas")
 
 
+@dataclass(slots=True)
+class _Followed:
+    """Summaries, and how many of the changes they have taken in."""
+
+    summaries: Summaries[Any]
+    place: int = 0
+
+
 class ObjectLookup:
     """Implements `kubernetes.admission.Lookup` without a store."""
 
@@ -36,7 +46,9 @@ class ObjectLookup:
         }
         self._typed: dict[Key, list[KubeObject]] = {}
         self._derived: dict[tuple[Key, Any], Any] = {}
-        self._summaries: dict[tuple[Key, str, Any], dict[str, tuple[JsonObject, Any]]] = {}
+        self._summaries: dict[tuple[Key, str, Any], _Followed] = {}
+        self._changed: dict[Key, list[tuple[str, str]]] = {}
+        """Namespaces and names of what was put, in order."""
         self.missing: tuple[str, str] | None = None
         """Kind and name of what was looked for last and is not there."""
         self._table = table
@@ -52,7 +64,9 @@ class ObjectLookup:
     def put(self, resource: Resource, obj: JsonObject) -> None:
         key = (resource.group, resource.plural)
         metadata = obj["metadata"]
-        self._of(key)[metadata.get("namespace") or "", metadata["name"]] = obj
+        name = (metadata.get("namespace") or "", metadata["name"])
+        self._of(key)[name] = obj
+        self._changed.setdefault(key, []).append(name)
         for derived in [each for each in self._derived if each[0] == key]:
             del self._derived[derived]
 
@@ -85,13 +99,24 @@ class ObjectLookup:
         namespace: str,
         summarise: Callable[[JsonObject], T],
         version: str = "v1",
-    ) -> list[tuple[str, T]]:
+    ) -> Summaries[T]:
         del version
-        kept = self._summaries.setdefault(((group, plural), namespace, summarise), {})
-        for (found_in, name), obj in self._of((group, plural)).items():
-            if found_in == namespace and (name not in kept or kept[name][0] is not obj):
-                kept[name] = (obj, summarise(obj))
-        return [(name, summary) for name, (_, summary) in kept.items()]
+        key = (group, plural)
+        objects, changed = self._of(key), self._changed.setdefault(key, [])
+        kept = self._summaries.get((key, namespace, summarise))
+        if kept is None:
+            summaries = Summaries(
+                (name, summarise(obj))
+                for (found_in, name), obj in objects.items()
+                if found_in == namespace
+            )
+            kept = self._summaries[key, namespace, summarise] = _Followed(summaries)
+        else:
+            for found_in, name in changed[kept.place :]:
+                if found_in == namespace:
+                    kept.summaries.put(name, summarise(objects[found_in, name]))
+        kept.place = len(changed)
+        return kept.summaries
 
     def has_quotas(self, namespace: str) -> bool:
         return any(found_in == namespace for found_in, _ in self._of(_QUOTAS))

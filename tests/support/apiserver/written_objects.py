@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from podium.kubernetes import admission, defaulting, status_errors, strategy, validation
 from podium.kubernetes.admission import DEFAULT_SETTINGS, AdmissionSettings
+from podium.kubernetes.admission.lookup import Summaries
 from podium.kubernetes.patching import STRATEGIC_MERGE_PATCH, merge_patch, strategic_merge
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.resources.builtin import served_resources
@@ -76,12 +77,12 @@ class Shelf:
         namespace: str,
         summarise: Callable[[Object], T],
         _version: str = "v1",
-    ) -> list[tuple[str, T]]:
-        return [
+    ) -> Summaries[T]:
+        return Summaries(
             (key[3], summarise(obj))
             for key, obj in self._objects.items()
             if key[:3] == (group, plural, namespace)
-        ]
+        )
 
     def put(self, resource: Resource, obj: Object) -> None:
         """Place an object without asking anybody."""

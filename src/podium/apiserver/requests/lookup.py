@@ -5,10 +5,14 @@ version, and what is derived from a whole collection is worked out once per chan
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from podium.apiserver.store.collection import Collection
+from podium.apiserver.store.history import HistoryLost
 from podium.apiserver.store.stored import Stored
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.admission.lookup import Summaries
 
 if TYPE_CHECKING:
     from podium.apiserver.requests.registry import Registry
@@ -24,7 +28,7 @@ class StoreLookup:
         self._registry = registry
         self._objects: dict[tuple[str, str, str, str], tuple[Stored, JsonObject]] = {}
         self._derived: dict[tuple[str, str, Any], tuple[int, Any]] = {}
-        self._summaries: dict[tuple[str, str, str, Any], dict[str, tuple[Stored, Any]]] = {}
+        self._summaries: dict[tuple[str, str, str, Any], _Followed] = {}
 
     def find(
         self, group: str, plural: str, namespace: str, name: str, version: str = "v1"
@@ -68,17 +72,44 @@ class StoreLookup:
         namespace: str,
         summarise: Callable[[JsonObject], T],
         version: str = "v1",
-    ) -> list[tuple[str, T]]:
+    ) -> Summaries[T]:
         resource = self._registry.table.find(group, version, plural)
         if resource is None:
-            return []
+            return Summaries()
+        collection = self._registry.collection(resource)
+        history, read = collection.history, self._registry.read
         key = (group, plural, namespace, summarise)
-        kept = self._summaries.get(key, {})
-        found: dict[str, tuple[Stored, T]] = {}
-        for stored in self._registry.collection(resource).current(namespace):
-            known = kept.get(stored.name)
-            if known is None or known[0] is not stored:
-                known = (stored, summarise(self._registry.read(resource, stored)))
-            found[stored.name] = known
-        self._summaries[key] = found
-        return [(name, summary) for name, (_, summary) in found.items()]
+        kept = self._summaries.get(key)
+        try:
+            if kept is None or kept.collection is not collection:
+                changes = None
+            else:
+                changes = history.since(kept.place, limit=history.end - kept.place)
+        except HistoryLost:
+            changes = None
+        if kept is None or changes is None:
+            summaries = Summaries(
+                (stored.name, summarise(read(resource, stored)))
+                for stored in collection.current(namespace)
+            )
+            kept = self._summaries[key] = _Followed(collection, summaries)
+        else:
+            # What has changed more than once is read once.
+            for stored in {each.version.key: each.version for each in changes}.values():
+                if stored.namespace == namespace:
+                    now = collection.items.get(stored.key)
+                    if now is None:
+                        kept.summaries.remove(stored.name)
+                    else:
+                        kept.summaries.put(stored.name, summarise(read(resource, now)))
+        kept.place = history.end
+        return kept.summaries
+
+
+@dataclass(slots=True)
+class _Followed:
+    """Summaries of a collection, and the place in its history up to which they are true."""
+
+    collection: Collection
+    summaries: Summaries[Any]
+    place: int = 0

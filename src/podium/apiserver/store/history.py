@@ -43,6 +43,13 @@ class Change:
         self._departed: bytes | None = None
 
     @property
+    def version(self) -> Stored:
+        """The newer version that there is: which object it was."""
+        version = self.after or self.before
+        assert version is not None, "a change has a version on one side"
+        return version
+
+    @property
     def departed(self) -> bytes:
         """The last sight of an object that was deleted or no longer matches a selector."""
         if self._departed is None:
@@ -52,8 +59,7 @@ class Change:
 
     @property
     def size(self) -> int:
-        version = self.after or self.before
-        return len(version.body) if version else 0
+        return len(self.version.body)
 
 
 _revision = attrgetter("revision")
@@ -108,9 +114,7 @@ class History:
         for change in reversed(self._changes):
             if change.revision <= revision:
                 break
-            version = change.after or change.before
-            assert version is not None, "a change has a version on one side"
-            earlier[version.key] = change.before
+            earlier[change.version.key] = change.before
         return earlier
 
     def _trim(self) -> None:

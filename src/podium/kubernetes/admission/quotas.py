@@ -7,7 +7,10 @@ written it; what it adds to that status here is left to the controller.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Final, NamedTuple
+
+import msgspec
 
 from podium.golang.json_values import JsonObject
 from podium.kubernetes import status_errors
@@ -35,6 +38,8 @@ _MEASURED: Final = (PODS, SERVICES, CLAIMS)
 class _Quota(NamedTuple):
     name: str
     spec: JsonObject
+    scope: bytes
+    """What decides which objects count; quotas with the same add up the same."""
 
 
 class _Charge(NamedTuple):
@@ -101,6 +106,60 @@ def _difference(new: Amounts, old: Amounts) -> Amounts:
     }
 
 
+class _Used:
+    """What the objects of a namespace take, those that are in a quota's scope: a `RunningSum`.
+
+    Most objects count the same at all times. A pod that is being deleted counts until its grace
+    period is over, so that is looked at when somebody asks.
+    """
+
+    def __init__(self, quota_spec: JsonObject, kind: Counted) -> None:
+        self._quota_spec = quota_spec
+        self._kind = kind
+        self._used: Amounts = {}
+        self._leaving: list[_Charge] = []
+
+    def add(self, charge: _Charge) -> None:
+        if is_in_scope(self._quota_spec, self._kind, charge.seen):
+            if self._is_leaving(charge):
+                self._leaving.append(charge)
+            else:
+                _add_to(self._used, self._usage(charge, None))
+
+    def remove(self, charge: _Charge) -> None:
+        if is_in_scope(self._quota_spec, self._kind, charge.seen):
+            if self._is_leaving(charge):
+                self._leaving.remove(charge)
+            else:
+                usage = self._usage(charge, None)
+                _add_to(self._used, {name: _negated(usage[name]) for name in usage})
+
+    def at(self, now_s: float | None) -> Amounts:
+        if not self._leaving:
+            return self._used
+        used = dict(self._used)
+        for charge in self._leaving:
+            _add_to(used, self._usage(charge, now_s))
+        return used
+
+    def _is_leaving(self, charge: _Charge) -> bool:
+        return self._kind == PODS and "deletionTimestamp" in (charge.seen.get("metadata") or ())
+
+    def _usage(self, charge: _Charge, now_s: float | None) -> Amounts:
+        if self._kind == PODS and not is_charged(charge.seen, now_s):
+            return {self._kind.count_name: "1"}
+        return charge.usage or usage_of(self._kind, {})
+
+
+def _add_to(used: Amounts, usage: Amounts) -> None:
+    for name, amount in usage.items():
+        used[name] = total(used[name], amount) if name in used else amount
+
+
+def _negated(amount: str) -> str:
+    return amount[1:] if amount.startswith("-") else f"-{amount}"
+
+
 def _used(quota: _Quota, resource: Resource, new: JsonObject, lookup: Lookup) -> Amounts:
     """What the objects of the namespace take of a quota's amounts."""
     kind = Counted(resource.group, resource.plural)
@@ -114,16 +173,7 @@ def _used(quota: _Quota, resource: Resource, new: JsonObject, lookup: Lookup) ->
         _SUMMARIES.get(kind, _charge_for_other),
         resource.version,
     )
-    used: Amounts = {}
-    for _, charge in charges:
-        if not is_in_scope(quota.spec, kind, charge.seen):
-            continue
-        usage = charge.usage or usage_of(kind, {})
-        if kind == PODS and not is_charged(charge.seen, now_s):
-            usage = {kind.count_name: "1"}
-        for name, amount in usage.items():
-            used[name] = total(used[name], amount) if name in used else amount
-    return used
+    return charges.sum(quota.scope, partial(_Used, quota.spec, kind)).at(now_s)
 
 
 def _charge_for_pod(obj: JsonObject) -> _Charge:
@@ -172,7 +222,9 @@ def _by_namespace(quotas: Sequence[JsonObject]) -> dict[str, list[_Quota]]:
     found: dict[str, list[_Quota]] = {}
     for each in quotas:
         metadata = each["metadata"]
-        quota = _Quota(metadata["name"], each.get("spec") or {})
+        spec = each.get("spec") or {}
+        scope = msgspec.json.encode((spec.get("scopes"), spec.get("scopeSelector")))
+        quota = _Quota(metadata["name"], spec, scope)
         found.setdefault(metadata["namespace"], []).append(quota)
     return found
 

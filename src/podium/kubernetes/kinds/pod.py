@@ -217,7 +217,6 @@ class PodSchedulingGroup(KubeStruct, frozen=True):
 class PodSpec(KubeStruct, frozen=True):
     UNREAD = frozenset(
         {
-            "activeDeadlineSeconds",
             "automountServiceAccountToken",
             "dnsConfig",
             "dnsPolicy",
@@ -263,6 +262,7 @@ class PodSpec(KubeStruct, frozen=True):
     host_network: bool = False
     host_users: bool | None = None
     security_context: PodSecurityContext | None = None
+    active_deadline_seconds: int | None = None
 
 
 POD_SCHEDULED: Final = "PodScheduled"
