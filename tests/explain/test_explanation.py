@@ -5,10 +5,11 @@ from typing import Any
 
 from podium.config.load import load_configuration
 from podium.explain.explanation import NOMINATED_ELSEWHERE, Explanation
-from podium.explain.shortcomings import room_for, unmet_selectors
+from podium.explain.shortcomings import room_for
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.plugins import in_tree_registry
+from podium.plugins.node_affinity.causes import unmet_selectors
 from podium.simulator import ExplainedPod, Scenario, Simulation
 from podium.testing import make_node, make_pod
 

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from support.what_if.clusters import HOST, ZONE, anti_affinity, node, owned, pod, simulation
 
-from podium.explain.utilisation import load_of
+from podium.cluster.load import load_of
 from podium.golang.errors import InputError
 from podium.kubernetes.kinds.node import Node, Taint
 from podium.kubernetes.kinds.pod import Pod

@@ -16,8 +16,9 @@ from rich.live import Live
 
 from podium.cli.console import RichText, Text
 from podium.cli.tables import Screen, count, percent
+from podium.cluster.load import Load, load_of
 from podium.engine import Engine
-from podium.explain.utilisation import Load, Use, Utilisation, load_of
+from podium.explain.utilisation import Use, Utilisation
 from podium.kubernetes.rules.requests import CPU, MEMORY, PODS
 
 LOOK_S: Final = 0.25

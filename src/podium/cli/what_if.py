@@ -18,7 +18,7 @@ from podium.cli.tables import Screen
 from podium.cli.what_if_document import what_if_document
 from podium.cli.what_if_report import what_if_report
 from podium.cli.what_if_view import show_what_if
-from podium.explain.utilisation import load_of
+from podium.cluster.load import load_of
 from podium.files.private_files import write_private_file
 from podium.golang.errors import InputError
 from podium.simulator import Scenario, Simulation

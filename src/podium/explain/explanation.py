@@ -12,13 +12,13 @@ from functools import cached_property
 
 import numpy as np
 
+from podium.cluster.device_load import SUFFIX
 from podium.cluster.growth import Ints, indices
 from podium.engine.decision import Decision, NodeScore
 from podium.explain.cause import Cause
-from podium.explain.causes.finding import Finding
-from podium.explain.device_load import SUFFIX
-from podium.explain.filter_examination import FilterExamination
 from podium.explain.utilisation import Use, Utilisation
+from podium.framework.explanations.filter_examination import FilterExamination
+from podium.framework.explanations.finding import Finding
 from podium.framework.status import Status, unresolvable
 
 NOT_LOOKED_AT = "not looked at: enough nodes were found before"

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from podium.explain.causes.wording import some
 from podium.explain.decision_digest import Digest
+from podium.framework.explanations.wording import some
 
 
 def why(digest: Digest, victims: Sequence[str] = ()) -> str:

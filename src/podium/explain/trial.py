@@ -15,9 +15,9 @@ from podium.cluster.pod_info import PodInfo, uid_of
 from podium.engine.binding_cycle import Binding
 from podium.engine.decision import Decision
 from podium.engine.scheduler import Engine, UnknownProfileError
-from podium.explain.filter_examination import FilterExamination, examine_filters
 from podium.explain.hypothesis import Hypothesis
 from podium.framework.asking import Asker
+from podium.framework.explanations.filter_examination import FilterExamination, examine_filters
 from podium.framework.status import unresolvable
 from podium.kubernetes.controllers.claims import release_claims
 from podium.kubernetes.kinds.devices import ResourceClaim
@@ -69,7 +69,8 @@ class Trial:
     def examine(self, pod: Pod | None = None) -> FilterExamination:
         """What every filter says about every node."""
         self.count += 1
-        return examine_filters(self.engine, self._info(self.pod if pod is None else pod))
+        info = self._info(self.pod if pod is None else pod)
+        return examine_filters(self.engine.profile_of(info.pod), self.engine.cluster, info)
 
     def feasible(self, pod: Pod | None = None) -> tuple[str, ...]:
         """The nodes that no filter objects to."""

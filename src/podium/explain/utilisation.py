@@ -5,41 +5,10 @@ Amounts are what the scheduler counts: requests against allocatable, cpu in mill
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from podium.cluster.growth import Ints
-from podium.cluster.state import Cluster
-from podium.explain.device_load import device_load
+from podium.cluster.load import Load
 from podium.kubernetes.rules.requests import CPU, MEMORY, PODS
 
 _ALWAYS = (CPU, MEMORY, PODS)
-
-
-@dataclass(frozen=True, slots=True)
-class Load:
-    """Requests per node: rows are resources in the order of `resources`, columns are nodes."""
-
-    nodes: tuple[str, ...]
-    resources: tuple[str, ...]
-    allocatable: Ints
-    requested: Ints
-
-
-def load_of(cluster: Cluster) -> Load:
-    """The present load. Nodes come in order of their names; `pods` counts as a resource, and so do
-    the devices of each driver."""
-    nodes, usage = cluster.nodes, cluster.usage
-    usage.grow()
-    rows = [row for row in range(nodes.size) if nodes.present[row]]
-    rows.sort(key=nodes.names.__getitem__)
-    names = tuple(nodes.names[row] for row in rows)
-    devices, has, uses = device_load(cluster, names)
-    return Load(
-        names,
-        (*nodes.resources, PODS, *devices),
-        np.vstack((nodes.allocatable[:, rows], nodes.allowed_pods[rows], has)),
-        np.vstack((usage.requested[:, rows], usage.pod_count[rows], uses)),
-    )
 
 
 @dataclass(frozen=True, slots=True)

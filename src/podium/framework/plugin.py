@@ -16,6 +16,7 @@ from podium.framework.sources import ValueSource
 from podium.framework.status import Status
 from podium.framework.watched_kind import WatchedKind
 from podium.kubernetes.kinds.meta import KubeStruct
+from podium.kubernetes.kinds.pod_groups import PodGroup
 
 if TYPE_CHECKING:
     from podium.framework.handle import Handle
@@ -89,6 +90,11 @@ class Plugin:
     def explain_refusal(self, pod: PodInfo, status: Status) -> RefusalCause | None:  # noqa: ARG002
         """What is behind its refusal of a pod, for a person who asks; None if the status says it
         all. The cluster may have moved on since."""
+        return None
+
+    def explain_group(self, group: PodGroup) -> RefusalCause | None:  # noqa: ARG002
+        """Why a pod that fits gets no node because of the group that it is placed with, where this
+        plugin is the reason for that."""
         return None
 
     def propose_changes(self, pod: PodInfo, status: Status) -> Iterable[ProposedChange]:  # noqa: ARG002

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import total_ordering
 from typing import TYPE_CHECKING, ClassVar
 
-from podium.cluster.growth import Ints, Rows
+from podium.cluster.growth import Ints, Mask, Rows
 from podium.cluster.pod_info import PodInfo
 from podium.framework.asking import Ask
 from podium.framework.binding_points import (
@@ -24,6 +24,12 @@ from podium.framework.binding_points import (
 )
 from podium.framework.cycle import Cycle
 from podium.framework.dependence import Dependence
+from podium.framework.explanations.finding import (
+    Finding,
+    Narrowing,
+    NodeRequirement,
+    Restated,
+)
 from podium.framework.plugin import Arguments, Plugin
 from podium.framework.pod_group_points import (
     GroupTrial,
@@ -39,6 +45,7 @@ from podium.framework.verdict import Verdict
 
 if TYPE_CHECKING:
     from podium.framework.diagnosis import Diagnosis
+    from podium.framework.explanations.attempt_view import AttemptView
 
 __all__ = [
     "POINTS",
@@ -212,6 +219,28 @@ class FilterPlugin(Plugin):
         """What is behind its refusals of some rows, for a person who asks: a function that says it
         of one position among them, as things are now and whenever it is called. None if statuses
         say it all."""
+        return None
+
+    rejects_by_degree: ClassVar[bool] = False
+    """Set where it is nearer to some nodes than to others: explanations compare those nodes only
+    that little else keeps the pod from."""
+    narrows: ClassVar[NodeRequirement | None] = None
+    """What the pod asks of nodes here that other pods cannot change, if it is that: explanations
+    begin with the nodes that have it (`narrow_nodes`)."""
+
+    def explain_rejections(self, view: "AttemptView", among: Mask) -> list[Finding]:  # noqa: ARG002
+        """What it holds against nodes that it rejects, for a person who asks: findings over some of
+        the nodes `among`, or over all of them. Without any, each status speaks for itself and
+        `explain_refusal` is asked about it."""
+        return []
+
+    def narrow_nodes(self, view: "AttemptView") -> Narrowing:
+        """Where the pod wants to be, for one that `narrows`."""
+        raise NotImplementedError
+
+    def find_restated(self, view: "AttemptView") -> Restated | None:  # noqa: ARG002
+        """Nodes that it rejects for what another filter rejects them for already, if there are
+        any: it is not named beside that one."""
         return None
 
     has_filter_row: ClassVar[bool] = False

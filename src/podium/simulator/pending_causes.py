@@ -11,7 +11,7 @@ from podium.cluster.pod_info import PodShape
 from podium.engine import Decision, Engine
 from podium.explain.cause import Cause
 from podium.explain.causes import find_causes, find_filter_causes, find_waiting_cause
-from podium.explain.filter_examination import examine_filters
+from podium.framework.explanations.filter_examination import examine_filters
 from podium.kubernetes.kinds.pod import Pod
 
 
@@ -65,6 +65,7 @@ class PendingCauses:
             replace(pod, status=replace(pod.status, nominated_node_name=""))
         )
         if info.shape not in self._by_shape:
-            examination = examine_filters(self._engine, info)
+            profile = self._engine.profile_of(pod)
+            examination = examine_filters(profile, self._engine.cluster, info)
             self._by_shape[info.shape] = find_filter_causes(self._engine, info, examination)
         return self._by_shape[info.shape]

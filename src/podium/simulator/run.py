@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from itertools import chain
 
 from podium.cluster.catalog import object_key
+from podium.cluster.load import load_of
 from podium.config.types import Configuration
 from podium.engine import Attempt, Engine
 from podium.engine.choice import Seeded
@@ -25,7 +26,7 @@ from podium.engine.garbage import uncollected
 from podium.engine.pod_log import MAX_PODS, NoPodLog, PodLog
 from podium.engine.queue.unschedulable_timeout import MAX_UNSCHEDULABLE_S
 from podium.engine.validation import InvariantBroken
-from podium.explain.utilisation import Utilisation, load_of
+from podium.explain.utilisation import Utilisation
 from podium.framework.asking import Asker
 from podium.framework.registry import Registry
 from podium.golang.errors import InputError

@@ -7,8 +7,8 @@ distance doubles, so that a run whose end nobody knows costs no more memory than
 from dataclasses import dataclass
 from typing import Final
 
+from podium.cluster.device_load import device_load
 from podium.cluster.state import Cluster
-from podium.explain.device_load import device_load
 from podium.kubernetes.kinds.devices import ResourceSlice
 from podium.kubernetes.rules.requests import PODS
 

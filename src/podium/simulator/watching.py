@@ -20,8 +20,8 @@ from podium.explain.causes import (
     find_causes,
     find_filter_causes,
 )
-from podium.explain.causes.finding import Finding
-from podium.explain.filter_examination import FilterExamination, examine_filters
+from podium.framework.explanations.filter_examination import FilterExamination, examine_filters
+from podium.framework.explanations.finding import Finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,9 @@ class WatchedPods(Observer):
     def search_started(self, pod: PodInfo) -> None:
         if pod.key in self.looks:
             self._examination = None
-            self._examination = examine_filters(self._engine, pod)
+            self._examination = examine_filters(
+                self._engine.profile_of(pod.pod), self._engine.cluster, pod
+            )
 
     def search_ended(self, decision: Decision) -> None:
         key, examination = decision.pod.key, self._examination

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from podium.explain.utilisation import Load
+from podium.cluster.load import Load
 from podium.what_if.consequences import Consequences
 from podium.what_if.failures import Failure
 

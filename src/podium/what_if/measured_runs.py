@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from podium.cluster.growth import Ints
-from podium.explain.utilisation import Load
+from podium.cluster.load import Load
 from podium.simulator.completeness import MissingKind
 from podium.simulator.recorded_messages import RecordedMessages, compare_messages
 from podium.simulator.report import PodResult, SimulationReport

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from podium.cluster.growth import Ints, Mask
-from podium.explain.utilisation import Load
+from podium.cluster.load import Load
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
 from podium.kubernetes.rules.node_zones import zone_of

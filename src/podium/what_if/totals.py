@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from podium.explain.utilisation import Load
+from podium.cluster.load import Load
 from podium.kubernetes.rules.requests import CPU, MEMORY, PODS
 
 _ALWAYS = (CPU, MEMORY, PODS)

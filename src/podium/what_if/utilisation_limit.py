@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
 
+from podium.cluster.load import load_of
 from podium.engine.scheduler import Engine
-from podium.explain.utilisation import load_of
 from podium.golang.errors import InputError
 
 _SHARE: Final = re.compile(r"(?:([^=,%\s]+)=)?(\d{1,3}(?:\.\d{1,6})?)%")

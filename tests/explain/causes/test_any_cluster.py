@@ -9,8 +9,8 @@ from support.suite.slow_cases import given_examples
 
 from podium.engine import Engine
 from podium.explain.causes import describe_nodes, find_causes, find_filter_causes
-from podium.explain.causes.families import FINDERS
-from podium.explain.filter_examination import examine_filters
+from podium.explain.causes.refusals import explains_nodes
+from podium.framework.explanations.filter_examination import examine_filters
 from podium.kubernetes.kinds.meta import KubeStruct
 from podium.kubernetes.kinds.pod import Pod
 
@@ -35,7 +35,7 @@ def test_an_attempt_that_fails_has_a_cause_and_one_that_does_not_has_none(
     if not engine.state.responsible(pod):
         return
     info = engine.cluster.infos.of(pod)
-    examination = examine_filters(engine, info)
+    examination = examine_filters(engine.profile_of(info.pod), engine.cluster, info)
     filtered = find_filter_causes(engine, info, examination)
     findings = describe_nodes(engine, info, examination)
     attempt = engine.schedule(info)
@@ -48,9 +48,10 @@ def test_an_attempt_that_fails_has_a_cause_and_one_that_does_not_has_none(
         assert cause.sentence.endswith(".")
         assert "  " not in cause.sentence
         assert set(cause.nodes) <= set(examination.nodes)
+    filters = {plugin.name: plugin for plugin in engine.profile_of(info.pod).filter}
     for position, node in enumerate(examination.nodes):
         for plugin in examination.objections(node):
-            if plugin in FINDERS:
+            if explains_nodes(filters[plugin]):
                 told = [f.on(position) for f in findings[plugin] if f.nodes[position]]
                 assert told
                 assert all(told)

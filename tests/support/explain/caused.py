@@ -7,8 +7,8 @@ from podium.config.types import API_VERSION, KIND
 from podium.engine import Engine
 from podium.explain.cause import Cause
 from podium.explain.causes import find_causes, find_filter_causes
-from podium.explain.filter_examination import examine_filters
 from podium.framework.asking import Asker
+from podium.framework.explanations.filter_examination import examine_filters
 from podium.kubernetes.kinds.meta import KubeStruct
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
@@ -38,7 +38,8 @@ def make_engine(
 def causes_of(engine: Engine, pod: Pod, ask: Asker | None = None) -> tuple[Cause, ...]:
     """Why one attempt for a pod fails; nothing if it does not."""
     info = engine.cluster.infos.of(pod)
-    filtered = find_filter_causes(engine, info, examine_filters(engine, info))
+    examination = examine_filters(engine.profile_of(pod), engine.cluster, info)
+    filtered = find_filter_causes(engine, info, examination)
     attempt = engine.schedule(info, ask)
     if attempt.binding is not None:
         engine.undo(attempt.binding)

@@ -4,77 +4,88 @@ Their own text is all there is to say, with who said it and of how many nodes.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
 from podium.cluster.growth import Mask
+from podium.cluster.pod_info import PodInfo
 from podium.engine.scheduler import Engine
 from podium.explain.cause import Cause
-from podium.explain.causes.attempt_view import AttemptView, Narrowing
-from podium.explain.causes.finding import Finding
-from podium.explain.causes.wording import count, sentence, some
+from podium.framework.explanations.attempt_view import AttemptView
+from podium.framework.explanations.finding import Finding, Narrowing
+from podium.framework.explanations.wording import count, sentence, some
 from podium.framework.points import FilterPlugin, Plugin
+from podium.framework.refusal_cause import RefusalCause
 from podium.framework.status import Status
 from podium.kubernetes.kinds.pod import Pod
-from podium.plugins.node_affinity import NodeAffinity
 
 _ONE_NODE = re.compile(r"^0/\d+ nodes are available: 1 ")
 
 
-def find_own_words(view: AttemptView, plugin: str, among: Mask) -> list[Finding]:
-    """The reasons of a plugin, one finding for each."""
+def find_rejections(plugin: FilterPlugin, view: AttemptView, among: Mask) -> list[Finding]:
+    """What a filter holds against nodes that it rejects; its reasons if it says no more."""
+    try:
+        found = list(plugin.explain_rejections(view, among))
+    except Exception:  # an explanation that breaks leaves the plugin's own text
+        found = []
+    return found or _find_reasons(plugin, view, among)
+
+
+def _find_reasons(plugin: FilterPlugin, view: AttemptView, among: Mask) -> list[Finding]:
+    """The reasons of a filter, one finding for each."""
     found = []
-    describe = _node_details(view, plugin)
-    for status, nodes in view.examination.statuses(plugin):
+    describe = _node_details(plugin, view)
+    for status, nodes in view.examination.statuses(plugin.name):
         mask = nodes & among
         if mask.any():
             text = status.message or "no reason given"
             number = int(np.count_nonzero(mask))
-            told = f'plugin {plugin} rejects {count(number, "node")}: "{text}"'
-            behind = explained_by_plugin(view.engine, view.pod, status.by(plugin))
-            if behind is not None:
+            told = f'plugin {plugin.name} rejects {count(number, "node")}: "{text}"'
+            behind = _ask(plugin, view.info, status.by(plugin.name))
+            if behind is not None and not behind.keeps_message:
                 told = behind.sentence[:1].lower() + behind.sentence[1:].rstrip(".")
-            detail = f"plugin {plugin}: {text}"
+            detail = f"plugin {plugin.name}: {text}"
             code = "plugin-refusal" if status.code.rejected else "plugin-error"
             found.append(Finding(code, text, mask, told, detail, _or(describe, detail)))
     return found
 
 
-def _node_details(view: AttemptView, name: str) -> Callable[[int], str] | None:
+def _node_details(plugin: FilterPlugin, view: AttemptView) -> Callable[[int], str] | None:
     """What the plugin itself has to say of single nodes."""
-    plugin = view.plugin(name)
-    if not isinstance(plugin, FilterPlugin) or not explains_nodes(plugin):
-        return None
     try:
         return plugin.explain_nodes(view.examination.cycle, view.rows)
     except Exception:  # an explanation that breaks leaves the plugin's own text
         return None
 
 
-def explains_nodes(plugin: Plugin | None) -> bool:
+def explains_nodes(plugin: FilterPlugin) -> bool:
     """Whether a plugin has more to say of single nodes than its statuses do."""
-    if not isinstance(plugin, FilterPlugin):
-        return False
-    return type(plugin).explain_nodes is not FilterPlugin.explain_nodes
+    kind = type(plugin)
+    return (
+        kind.explain_rejections is not FilterPlugin.explain_rejections
+        or kind.explain_nodes is not FilterPlugin.explain_nodes
+    )
 
 
 def _or(describe: Callable[[int], str] | None, detail: str) -> Callable[[int], str] | None:
     return None if describe is None else lambda position: describe(position) or detail
 
 
-def chosen_by_plugins(view: AttemptView) -> Narrowing | None:
-    """The nodes that PreFilter plugins of users chose for the pod, if any did."""
+def chosen_by_plugins(view: AttemptView, explained: Iterable[str]) -> Narrowing | None:
+    """The nodes that PreFilter plugins chose for the pod, if any did; those are `explained` that
+    say of themselves what they choose."""
     outcome = view.examination.pre_filter
-    by = sorted(outcome.narrowed_by - {NodeAffinity.name})
+    by = sorted(outcome.narrowed_by.difference(explained))
     if outcome.nodes is None or not by:
         return None
     passes = np.array([name in outcome.nodes for name in view.names], dtype=np.bool_)
     plugin = ", ".join(by)
-    return Narrowing(plugin, passes, f"are chosen by {plugin}", f"is chosen by {plugin}")
+    plural, singular = f"are chosen by {plugin}", f"is chosen by {plugin}"
+    return Narrowing(plugin, passes, plural, singular, lambda among: _find_not_chosen(view, among))
 
 
-def find_not_chosen(view: AttemptView, among: Mask) -> list[Finding]:
+def _find_not_chosen(view: AttemptView, among: Mask) -> list[Finding]:
     """Plugins chose nodes for the pod that do not exist."""
     outcome = view.examination.pre_filter
     names = some(sorted(outcome.nodes or ()))
@@ -91,19 +102,28 @@ def refused_whole_pod(status: Status) -> Cause:
     return Cause(code, status.plugin, status.message, text)
 
 
-def explained_by_plugin(engine: Engine, pod: Pod, status: Status) -> Cause | None:
-    """What a plugin itself says is behind its refusal."""
+def explain_refusal(engine: Engine, pod: Pod, status: Status) -> RefusalCause | None:
+    """What a plugin says is behind its refusal."""
     profile = engine.profiles.get(pod.spec.scheduler_name)
     plugin = profile.plugins.get(status.plugin) if profile is not None else None
-    if plugin is None:
-        return None
+    return _ask(plugin, engine.cluster.infos.of(pod), status) if plugin is not None else None
+
+
+def explained_by_plugin(engine: Engine, pod: Pod, status: Status) -> Cause | None:
+    """What a plugin says in place of the message of its status."""
+    told = explain_refusal(engine, pod, status)
+    return None if told is None or told.keeps_message else cause_of(status.plugin, told)
+
+
+def cause_of(plugin: str, told: RefusalCause) -> Cause:
+    return Cause(told.code, plugin, told.subject, told.sentence, facts=dict(told.facts))
+
+
+def _ask(plugin: Plugin, info: PodInfo, status: Status) -> RefusalCause | None:
     try:
-        told = plugin.explain_refusal(engine.cluster.infos.of(pod), status)
+        return plugin.explain_refusal(info, status)
     except Exception:  # an explanation that breaks leaves the plugin's own text
         return None
-    if told is None:
-        return None
-    return Cause(told.code, status.plugin, told.subject, told.sentence, facts=dict(told.facts))
 
 
 def refused_by_point(point: str, status: Status, node: str) -> Cause:

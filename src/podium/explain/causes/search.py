@@ -6,7 +6,7 @@ reject: a filter that alone stands between the pod and many nodes comes before o
 from few, and where each node has several against it, they are named together.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -17,43 +17,32 @@ from podium.cluster.pod_info import PodInfo
 from podium.engine.decision import Decision
 from podium.engine.scheduler import Engine
 from podium.explain.cause import Cause
-from podium.explain.causes.attempt_view import AttemptView, Narrowing
-from podium.explain.causes.device_claims import (
-    find_device_claim_problem,
-    find_device_class_problem,
-)
-from podium.explain.causes.families import FINDERS, NARROWINGS, Find, find
-from podium.explain.causes.finding import Finding
-from podium.explain.causes.node_labels import find_name_conflict
 from podium.explain.causes.pod_groups import among_members, find_group_cause
 from podium.explain.causes.refusals import (
     attempt_broke,
+    cause_of,
     chosen_by_plugins,
     dropped_by_extenders,
+    explain_refusal,
     explained_by_plugin,
     explains_nodes,
-    find_not_chosen,
+    find_rejections,
     not_explained,
     refused_by_point,
     refused_whole_pod,
 )
-from podium.explain.causes.taints import cordoned_only
-from podium.explain.causes.volume_claims import find_claim_problem
-from podium.explain.causes.wording import count, joined, sentence
-from podium.explain.filter_examination import FilterExamination
+from podium.explain.trial import Trial
+from podium.framework.explanations.attempt_view import AttemptView
+from podium.framework.explanations.filter_examination import FilterExamination
+from podium.framework.explanations.finding import Finding, Narrowing
+from podium.framework.explanations.wording import count, joined, sentence
 from podium.framework.fit_message import NO_NODES
+from podium.framework.points import FilterPlugin
 from podium.framework.status import Status
-from podium.plugins.dynamic_resources import DynamicResources
-from podium.plugins.node_affinity.plugin import NAMES_CONFLICT
-from podium.plugins.node_unschedulable import NodeUnschedulable
-from podium.plugins.taint_toleration import TaintToleration
+from podium.kubernetes.kinds.pod import Pod
 
 MAX_CAUSES = 5
 MAX_PLUGINS_TOLD = 3
-
-_BY_DEGREE = frozenset({"NodeResourcesFit", "NodeVolumeLimits"})
-"""Plugins that are nearer to some nodes than to others: only the nodes that matter are compared."""
-_VOLUME_PLUGINS = frozenset({"VolumeBinding", "VolumeZone", "VolumeRestrictions"})
 
 
 def find_causes(
@@ -93,16 +82,34 @@ def find_filter_causes(
 
     The engine stands between two cycles, its cluster is as the examination found it.
     """
-    view = AttemptView(engine, info, examination)
     status = examination.pre_filter.status
     if status is not None:
-        return (_whole_pod(view, status),)
+        return (_whole_pod(engine, info.pod, status),)
     if not len(examination.nodes) or examination.accepted().any():
         return ()
-    introduction = _narrow(view)
+    view = _view_of(engine, info, examination)
+    filters = _filters_of(engine, info, examination)
+    introduction = _narrow(view, filters)
     if isinstance(introduction, Cause):
         return (introduction,)
-    return tuple(islice(_stops(view, introduction), MAX_CAUSES))
+    return tuple(islice(_stops(view, introduction, filters), MAX_CAUSES))
+
+
+def _view_of(engine: Engine, info: PodInfo, examination: FilterExamination) -> AttemptView:
+    trial = Trial(engine, info.pod)
+
+    def count_fitting(pod: Pod) -> int:
+        return int(np.count_nonzero(trial.examine(pod).accepted()))
+
+    return AttemptView(engine.cluster, engine.gates, info, examination, count_fitting)
+
+
+def _filters_of(
+    engine: Engine, info: PodInfo, examination: FilterExamination
+) -> dict[str, FilterPlugin]:
+    """The filters that were asked, in calling order."""
+    filters = {plugin.name: plugin for plugin in engine.profile_of(info.pod).filter}
+    return {name: filters[name] for name in examination.plugins}
 
 
 def find_broken_filter(examination: FilterExamination) -> str:
@@ -113,51 +120,41 @@ def find_broken_filter(examination: FilterExamination) -> str:
     return ""
 
 
-def _whole_pod(view: AttemptView, status: Status) -> Cause:
+def _whole_pod(engine: Engine, pod: Pod, status: Status) -> Cause:
     """A PreFilter plugin's refusal."""
-    if status.reasons == NAMES_CONFLICT.reasons:
-        return _cause(status.plugin, find_name_conflict(view), ())
-    if status.plugin in _VOLUME_PLUGINS:
-        finding = find_claim_problem(view)
-        if finding is not None:
-            return _cause(status.plugin, finding, ())
-    if status.plugin == DynamicResources.name:
-        cause = find_device_claim_problem(view.engine, view.pod) or find_device_class_problem(
-            view.engine, view.pod
-        )
-        if cause is not None:
-            return cause
-    return explained_by_plugin(view.engine, view.pod, status) or refused_whole_pod(status)
+    told = explain_refusal(engine, pod, status)
+    return cause_of(status.plugin, told) if told is not None else refused_whole_pod(status)
 
 
 # --- narrowing --------------------------------------------------------------------------------
 
 
-def _narrow(view: AttemptView) -> str | Cause:
+def _narrow(view: AttemptView, filters: Mapping[str, FilterPlugin]) -> str | Cause:
     """Leave the nodes that can serve the pod; what that takes, or that none is left."""
     phrases: list[tuple[str, str]] = []
-    for narrowing, explain in _narrowings(view):
+    for narrowing in _narrowings(view, filters.values()):
         plugin = narrowing.plugin
         left = view.candidates & narrowing.passes
         if not (view.candidates & ~left).any():
             continue
         if not left.any():
             told = _introduce(view, phrases)
-            findings = explain(view, view.candidates) or find(view, plugin, view.candidates)
+            findings = narrowing.explain(view.candidates) if narrowing.explain else []
+            findings = findings or find_rejections(filters[plugin], view, view.candidates)
             return _cause(plugin, findings[0], (told,), view)
         view.candidates, view.introduced = left, True
         phrases.append((narrowing.plural, narrowing.singular))
     return _introduce(view, phrases)
 
 
-def _narrowings(view: AttemptView) -> Iterator[tuple[Narrowing, Find]]:
+def _narrowings(view: AttemptView, filters: Iterable[FilterPlugin]) -> Iterator[Narrowing]:
     """One after the other, each asked when those before it have narrowed the view."""
-    chosen = chosen_by_plugins(view)
+    narrowing = sorted((f for f in filters if f.narrows is not None), key=lambda f: f.narrows or 0)
+    chosen = chosen_by_plugins(view, (plugin.name for plugin in narrowing))
     if chosen is not None:
-        yield chosen, find_not_chosen
-    for plugin, (narrow, explain) in NARROWINGS.items():
-        if plugin in view.examination.plugins:
-            yield narrow(view), explain
+        yield chosen
+    for plugin in narrowing:
+        yield plugin.narrow_nodes(view)
 
 
 def _introduce(view: AttemptView, phrases: Sequence[tuple[str, str]]) -> str:
@@ -173,30 +170,35 @@ def _introduce(view: AttemptView, phrases: Sequence[tuple[str, str]]) -> str:
 # --- what stops the nodes that are left ---------------------------------------------------------
 
 
-def _stops(view: AttemptView, introduction: str) -> Iterator[Cause]:
-    plugins, matrix = _rejections(view)
+def _stops(
+    view: AttemptView, introduction: str, filters: Mapping[str, FilterPlugin]
+) -> Iterator[Cause]:
+    plugins, matrix = _rejections(view, filters.values())
     numbers = matrix.sum(axis=0)
     nearest = view.candidates & (numbers == numbers[view.candidates].min())
     for members, nodes in _patterns(matrix, nearest):
         first, *others = (plugins[number] for number in members)
-        rest = [find(view, plugin, nodes) for plugin in others[: MAX_PLUGINS_TOLD - 1]]
-        among = nodes if first in _BY_DEGREE else matrix[plugins.index(first)]
-        findings = [f for f in find(view, first, among) if (f.nodes & nodes).any()]
-        if first not in _BY_DEGREE:
+        rest = [find_rejections(plugin, view, nodes) for plugin in others[: MAX_PLUGINS_TOLD - 1]]
+        among = nodes if first.rejects_by_degree else matrix[plugins.index(first)]
+        findings = [f for f in find_rejections(first, view, among) if (f.nodes & nodes).any()]
+        if not first.rejects_by_degree:
             findings.sort(key=lambda f: -int(np.count_nonzero(f.nodes & nodes)))
         for finding in findings:
             besides = [f for found in rest for f in found[:1] if (f.nodes & finding.nodes).any()]
-            yield _cause(first, finding, (introduction,), view, besides)
+            yield _cause(first.name, finding, (introduction,), view, besides)
 
 
-def _rejections(view: AttemptView) -> tuple[list[str], Mask]:
-    """The plugins that reject candidates, and where; a cordon and its taint are one thing."""
-    plugins: list[str] = []
+def _rejections(
+    view: AttemptView, filters: Iterable[FilterPlugin]
+) -> tuple[list[FilterPlugin], Mask]:
+    """The plugins that reject candidates, and where; what two say of one thing counts once."""
+    plugins: list[FilterPlugin] = []
     masks: list[Mask] = []
-    for plugin in view.examination.plugins:
-        mask = view.rejected(plugin) & view.candidates
-        if plugin == TaintToleration.name and NodeUnschedulable.name in plugins:
-            mask = mask & ~cordoned_only(view)
+    for plugin in filters:
+        mask = view.rejected(plugin.name) & view.candidates
+        restated = plugin.find_restated(view) if mask.any() else None
+        if restated is not None and any(other.name == restated.plugin for other in plugins):
+            mask = mask & ~restated.nodes
         if mask.any():
             plugins.append(plugin)
             masks.append(mask)
@@ -248,10 +250,10 @@ def describe_nodes(
     engine: Engine, info: PodInfo, examination: FilterExamination
 ) -> dict[str, list[Finding]]:
     """Plugin -> what it holds against nodes, over all nodes; for the question about one of them."""
-    view = AttemptView(engine, info, examination)
+    view = _view_of(engine, info, examination)
     found: dict[str, list[Finding]] = {}
-    for plugin in examination.plugins:
-        mask = view.rejected(plugin)
-        if mask.any() and (plugin in FINDERS or explains_nodes(view.plugin(plugin))):
-            found[plugin] = find(view, plugin, mask)
+    for name, plugin in _filters_of(engine, info, examination).items():
+        mask = view.rejected(name)
+        if mask.any() and explains_nodes(plugin):
+            found[name] = find_rejections(plugin, view, mask)
     return found

@@ -2,14 +2,10 @@
 
 from podium.engine.scheduler import Engine
 from podium.explain.cause import Cause
-from podium.explain.causes.device_claims import find_device_claim_problem
-from podium.explain.causes.pod_groups import find_gang_problem
-from podium.explain.causes.wording import joined, sentence
+from podium.explain.causes.refusals import cause_of, explain_refusal
+from podium.framework.explanations.wording import joined, sentence
 from podium.framework.status import Status
 from podium.kubernetes.kinds.pod import Pod
-from podium.plugins.dynamic_resources import DynamicResources
-from podium.plugins.gang_scheduling import GangScheduling
-from podium.plugins.scheduling_gates import SchedulingGates
 
 
 def find_waiting_cause(engine: Engine, pod: Pod) -> Cause | None:
@@ -29,28 +25,10 @@ def find_waiting_cause(engine: Engine, pod: Pod) -> Cause | None:
 
 
 def _refused(engine: Engine, pod: Pod, refusal: Status) -> Cause:
-    match refusal.plugin:
-        case SchedulingGates.name:
-            return _gates(pod)
-        case GangScheduling.name:
-            found = find_gang_problem(engine, pod)
-            if found is not None:
-                return found
-        case DynamicResources.name:
-            problem = find_device_claim_problem(engine, pod)
-            if problem is not None:
-                return problem
+    told = explain_refusal(engine, pod, refusal)
+    if told is not None:
+        return cause_of(refusal.plugin, told)
     code = "pre-enqueue-refusal" if refusal.code.rejected else "plugin-error"
     who = f"plugin {refusal.plugin}" if refusal.plugin else "a plugin"
     text = sentence([f'{who} holds the pod back from the queue: "{refusal.message}"'])
     return Cause(code, refusal.plugin, refusal.message, text)
-
-
-def _gates(pod: Pod) -> Cause:
-    names = [gate.name for gate in pod.spec.scheduling_gates or ()]
-    noun = "scheduling gate" if len(names) == 1 else "scheduling gates"
-    it = "it" if len(names) == 1 else "them"
-    text = f"The pod waits for {noun} {joined(names)}; whoever set {it} has to remove {it}."
-    return Cause(
-        "scheduling-gates", SchedulingGates.name, ",".join(names), text, facts={"gates": [*names]}
-    )

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 
 from podium.cluster.catalog import Catalog
 from podium.engine.decision import Decision
-from podium.explain.filter_examination import FilterExamination
 from podium.explain.hypothesis import Hypothesis
 from podium.explain.proposals.proposal import Step
 from podium.explain.proposals.taints import is_only_cordoned
 from podium.explain.proposals.workload import Workload
 from podium.explain.trial import Trial
+from podium.framework.explanations.filter_examination import FilterExamination
 from podium.framework.status import Status
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod

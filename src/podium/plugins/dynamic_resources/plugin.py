@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from podium.cluster.growth import Ints, Rows, count_of
+from podium.cluster.growth import Ints, Mask, Rows, count_of
 from podium.cluster.pod_group_state import (
     PodGroupMissing,
     PodGroupStateMissing,
@@ -31,6 +31,8 @@ from podium.framework.cycle import Cycle, StateMissing
 from podium.framework.dependence import Dependence
 from podium.framework.diagnosis import Diagnosis
 from podium.framework.events import Registration
+from podium.framework.explanations.attempt_view import AttemptView
+from podium.framework.explanations.finding import Finding, Narrowing, NodeRequirement
 from podium.framework.handle import Handle
 from podium.framework.points import (
     Arguments,
@@ -44,6 +46,7 @@ from podium.framework.points import (
     ReservePlugin,
     ScorePlugin,
 )
+from podium.framework.refusal_cause import RefusalCause
 from podium.framework.scoring import default_normalize
 from podium.framework.status import SKIP, Code, Status, error
 from podium.framework.verdict import Verdict
@@ -101,6 +104,7 @@ class DynamicResources(
     PreBindPlugin,
 ):
     name = "DynamicResources"
+    narrows = NodeRequirement.DEVICES
     builds_on = MappingProxyType(
         {
             "filter": "preFilter",
@@ -372,6 +376,21 @@ class DynamicResources(
         except (ClaimWriteError, ObjectConflict) as problem:
             return error(str(problem))
         return None
+
+    def explain_rejections(self, view: AttemptView, among: Mask) -> list[Finding]:
+        from podium.plugins.dynamic_resources.causes import find_devices
+
+        return find_devices(view, among)
+
+    def narrow_nodes(self, view: AttemptView) -> Narrowing:
+        from podium.plugins.dynamic_resources.causes import narrow_by_devices
+
+        return narrow_by_devices(view)
+
+    def explain_refusal(self, pod: PodInfo, status: Status) -> RefusalCause | None:  # noqa: ARG002
+        from podium.plugins.dynamic_resources.claim_causes import explain_claims
+
+        return explain_claims(self.handle.cluster, self.handle.gates, pod.pod)
 
     def events(self) -> Sequence[Registration]:
         return self._hints.registrations() if self._enabled else ()

@@ -14,6 +14,7 @@ from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle
 from podium.framework.events import Action, Registration, Resource
 from podium.framework.points import PermitPlugin, PermitResult, PreEnqueuePlugin
+from podium.framework.refusal_cause import RefusalCause
 from podium.framework.status import Code, Status, error, unresolvable
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.pod_groups import PodGroup
@@ -33,6 +34,16 @@ class GangScheduling(PreEnqueuePlugin, PermitPlugin):
             Registration(Resource.POD, Action.ADD, _joins),
             Registration(Resource.POD_GROUP, Action.ADD, _is_its_group),
         )
+
+    def explain_refusal(self, pod: PodInfo, status: Status) -> RefusalCause | None:  # noqa: ARG002
+        from podium.plugins.gang_scheduling.causes import explain_held_back
+
+        return explain_held_back(self.handle.cluster, pod.pod)
+
+    def explain_group(self, group: PodGroup) -> RefusalCause | None:
+        from podium.plugins.gang_scheduling.causes import explain_whole_gang
+
+        return explain_whole_gang(group)
 
     def pre_enqueue(self, pod: PodInfo) -> Status | None:
         key = group_of(pod.pod)

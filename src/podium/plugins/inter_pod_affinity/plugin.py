@@ -10,12 +10,14 @@ from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Final
 
-from podium.cluster.growth import Ints, Rows
+from podium.cluster.growth import Ints, Mask, Rows
 from podium.cluster.pod_classes import TermKind
 from podium.cluster.pod_info import PodInfo
 from podium.config.plugin_args import InterPodAffinityArgs
 from podium.framework.cycle import Cycle, StateMissing
 from podium.framework.events import Action, Registration, Resource
+from podium.framework.explanations.attempt_view import AttemptView
+from podium.framework.explanations.finding import Finding, Narrowing, NodeRequirement
 from podium.framework.handle import Handle
 from podium.framework.points import (
     FilterPlugin,
@@ -46,6 +48,7 @@ class InterPodAffinity(
     PreFilterPlugin, PreFilterExtensions, FilterPlugin, PreScorePlugin, ScorePlugin
 ):
     name = "InterPodAffinity"
+    narrows = NodeRequirement.PODS
     builds_on = MappingProxyType({"filter": "preFilter", "score": "preScore"})
     in_range = True
 
@@ -138,6 +141,16 @@ class InterPodAffinity(
         except StateMissing as missing:
             text = f'failed to read "PreScoreInterPodAffinity" from cycleState: {missing}'
             raise StateMissing(text) from missing
+
+    def explain_rejections(self, view: AttemptView, among: Mask) -> list[Finding]:
+        from podium.plugins.inter_pod_affinity.causes import find_affinity_conflicts
+
+        return find_affinity_conflicts(view, among)
+
+    def narrow_nodes(self, view: AttemptView) -> Narrowing:
+        from podium.plugins.inter_pod_affinity.causes import narrow_by_affinity
+
+        return narrow_by_affinity(view)
 
     def events(self) -> Sequence[Registration]:
         pod_actions = Action.ADD | Action.UPDATE_POD_LABEL | Action.DELETE

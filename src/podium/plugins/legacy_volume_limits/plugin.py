@@ -14,9 +14,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from podium.cluster.growth import Rows, count_of, indices
+from podium.cluster.growth import Mask, Rows, count_of, indices
 from podium.framework.cycle import Cycle
 from podium.framework.events import Action, Registration, Resource
+from podium.framework.explanations.attempt_view import AttemptView
+from podium.framework.explanations.finding import Finding
 from podium.framework.handle import Handle
 from podium.framework.points import Arguments, FilterPlugin, PreFilterPlugin
 from podium.framework.status import SKIP, Status, error
@@ -164,6 +166,11 @@ class LegacyVolumeLimits(PreFilterPlugin, FilterPlugin):
 
     def _id(self, source: object | None) -> str | None:
         return str(getattr(source, self.id_field)) if source is not None else None
+
+    def explain_rejections(self, view: AttemptView, among: Mask) -> list[Finding]:
+        from podium.plugins.legacy_volume_limits.causes import find_disk_limits
+
+        return find_disk_limits(self, view, among)
 
     def events(self) -> Sequence[Registration]:
         return (

@@ -13,15 +13,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from podium.cluster.growth import Ints, Rows, count_of
+from podium.cluster.growth import Ints, Mask, Rows, count_of
 from podium.cluster.node_matching import required_mask, term_mask, terms_mask
 from podium.cluster.pod_info import PodInfo
 from podium.config.plugin_args import NodeAffinityArgs
 from podium.framework.cycle import Cycle
 from podium.framework.dependence import Dependence
 from podium.framework.events import Action, Registration, Resource
+from podium.framework.explanations.attempt_view import AttemptView
+from podium.framework.explanations.finding import Finding, Narrowing, NodeRequirement
 from podium.framework.handle import Handle
 from podium.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
+from podium.framework.refusal_cause import RefusalCause
 from podium.framework.scoring import default_normalize
 from podium.framework.status import SKIP, Status, unresolvable
 from podium.framework.verdict import Verdict, choosing, rejecting
@@ -47,6 +50,7 @@ _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
     name = "NodeAffinity"
+    narrows = NodeRequirement.LABELS
     in_range = True
     normalizes_by_range = True
 
@@ -101,6 +105,21 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
 
     def normalize(self, cycle: Cycle, rows: Rows, scores: Ints) -> Ints:  # noqa: ARG002
         return default_normalize(scores)
+
+    def explain_rejections(self, view: AttemptView, among: Mask) -> list[Finding]:
+        from podium.plugins.node_affinity.causes import find_labels
+
+        return find_labels(view, among, self.args)
+
+    def narrow_nodes(self, view: AttemptView) -> Narrowing:
+        from podium.plugins.node_affinity.causes import narrow_by_labels
+
+        return narrow_by_labels(view)
+
+    def explain_refusal(self, pod: PodInfo, status: Status) -> RefusalCause | None:
+        from podium.plugins.node_affinity.causes import explain_name_conflict
+
+        return explain_name_conflict(pod.pod) if status.reasons == NAMES_CONFLICT.reasons else None
 
     def events(self) -> Sequence[Registration]:
         actions = Action.ADD | Action.UPDATE_NODE_LABEL

@@ -13,6 +13,8 @@ from podium.cluster.growth import Mask, Rows
 from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle, StateMissing
 from podium.framework.events import Action, Registration, Resource
+from podium.framework.explanations.attempt_view import AttemptView
+from podium.framework.explanations.finding import Finding, Narrowing, NodeRequirement
 from podium.framework.handle import Handle
 from podium.framework.points import FilterPlugin, PreFilterPlugin
 from podium.framework.status import SKIP, Status, unresolvable
@@ -40,6 +42,7 @@ class _Needed:
 
 class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
     name = "NodeDeclaredFeatures"
+    narrows = NodeRequirement.FEATURES
     builds_on = MappingProxyType({"filter": "preFilter"})
 
     def __init__(self, args: None, handle: Handle) -> None:
@@ -68,6 +71,16 @@ class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
         declared_by_set = nodes.feature_sets.table(self.name, declared_bits)
         lacking_by_set: Mask = (needed & ~declared_by_set) != 0
         return rejecting(lacking_by_set.take(nodes.feature_set[rows]), FEATURES_MISSING)
+
+    def explain_rejections(self, view: AttemptView, among: Mask) -> list[Finding]:
+        from podium.plugins.node_declared_features.causes import find_features
+
+        return find_features(view, among)
+
+    def narrow_nodes(self, view: AttemptView) -> Narrowing:
+        from podium.plugins.node_declared_features.causes import narrow_by_features
+
+        return narrow_by_features(view)
 
     def events(self) -> Sequence[Registration]:
         if not self._enabled:

@@ -7,7 +7,10 @@ divided by the number of preferences.
 
 from typing import Final
 
+from podium.cluster.growth import Mask
 from podium.config.legacy_args import NodeLabelArgs
+from podium.framework.explanations.attempt_view import AttemptView
+from podium.framework.explanations.finding import Finding
 from podium.framework.node_form import NodeFilterPlugin, NodeScorePlugin, NodeView
 from podium.framework.scoring import MAX_SCORE
 from podium.framework.status import Status, unresolvable
@@ -35,3 +38,8 @@ class NodeLabel(NodeFilterPlugin, NodeScorePlugin):
         met += sum(label not in labels for label in absent)
         preferences = len(present) + len(absent)
         return met * MAX_SCORE // preferences if preferences else 0
+
+    def explain_rejections(self, view: AttemptView, among: Mask) -> list[Finding]:
+        from podium.plugins.node_label.causes import find_label_presence
+
+        return find_label_presence(view, among, self.args)

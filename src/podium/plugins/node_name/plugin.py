@@ -8,10 +8,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from podium.cluster.growth import Rows, indices
+from podium.cluster.growth import Mask, Rows, indices
 from podium.framework.cycle import Cycle
 from podium.framework.dependence import Dependence
 from podium.framework.events import Registration, Resource
+from podium.framework.explanations.attempt_view import AttemptView
+from podium.framework.explanations.finding import Finding
 from podium.framework.points import FilterPlugin
 from podium.framework.status import unresolvable
 from podium.framework.verdict import Verdict, rejecting
@@ -30,6 +32,11 @@ class NodeName(FilterPlugin):
 
     def filter_depends(self, cycle: Cycle) -> Dependence:
         return Dependence(cycle.pod.pod.spec.node_name, usage=False)
+
+    def explain_rejections(self, view: AttemptView, among: Mask) -> list[Finding]:
+        from podium.plugins.node_name.causes import find_node_name
+
+        return find_node_name(view, among)
 
     def events(self) -> Sequence[Registration]:
         return (Registration(Resource.NODE, self.handle.new_node_actions),)

@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from podium.cluster.growth import Rows
+from podium.cluster.growth import Mask, Rows
 from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle, StateMissing
 from podium.framework.events import Action, Registration, Resource
+from podium.framework.explanations.attempt_view import AttemptView
+from podium.framework.explanations.finding import Finding
 from podium.framework.points import FilterPlugin, PreFilterPlugin
 from podium.framework.status import SKIP, Status, unschedulable
 from podium.framework.verdict import Verdict, rejecting
@@ -47,6 +49,11 @@ class NodePorts(PreFilterPlugin, FilterPlugin):
             text = f'reading "PreFilterNodePorts" from cycleState: {missing}'
             raise StateMissing(text) from missing
         return rejecting(cycle.usage.ports.busy(wanted.ports, rows), PORTS_IN_USE)
+
+    def explain_rejections(self, view: AttemptView, among: Mask) -> list[Finding]:
+        from podium.plugins.node_ports.causes import find_ports
+
+        return find_ports(view, among)
 
     def events(self) -> Sequence[Registration]:
         return (

@@ -20,6 +20,8 @@ from podium.config.plugin_args import NodeResourcesFitArgs
 from podium.framework.cycle import Cycle, StateMissing
 from podium.framework.dependence import Dependence
 from podium.framework.events import Registration
+from podium.framework.explanations.attempt_view import AttemptView
+from podium.framework.explanations.finding import Finding, Narrowing, NodeRequirement
 from podium.framework.handle import Handle
 from podium.framework.pod_group_cycle import Assignments, PodGroupCycle
 from podium.framework.points import (
@@ -76,6 +78,8 @@ class NodeResourcesFit(
     PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, PlacementScorePlugin
 ):
     name = "NodeResourcesFit"
+    rejects_by_degree = True
+    narrows = NodeRequirement.SIZE
     builds_on = MappingProxyType({"filter": "preFilter"})
     in_range = True
 
@@ -93,6 +97,16 @@ class NodeResourcesFit(
         )
         self._buffers = Buffers()
         self._hints = FitHints(handle, self._classes)
+
+    def explain_rejections(self, view: AttemptView, among: Mask) -> list[Finding]:
+        from podium.plugins.node_resources_fit.causes import find_shortages
+
+        return find_shortages(view, among)
+
+    def narrow_nodes(self, view: AttemptView) -> Narrowing:
+        from podium.plugins.node_resources_fit.causes import narrow_by_size
+
+        return narrow_by_size(view)
 
     def events(self) -> Sequence[Registration]:
         return self._hints.registrations()

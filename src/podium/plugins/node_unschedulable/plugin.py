@@ -6,11 +6,13 @@ the toleration a pod needs is the one for that taint.
 
 from collections.abc import Sequence
 
-from podium.cluster.growth import Rows
+from podium.cluster.growth import Mask, Rows
 from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle
 from podium.framework.dependence import Dependence
 from podium.framework.events import Action, Registration, Resource
+from podium.framework.explanations.attempt_view import AttemptView
+from podium.framework.explanations.finding import Finding
 from podium.framework.points import FilterPlugin
 from podium.framework.status import unresolvable
 from podium.framework.verdict import Verdict, rejecting
@@ -34,6 +36,11 @@ class NodeUnschedulable(FilterPlugin):
 
     def filter_depends(self, cycle: Cycle) -> Dependence:
         return Dependence(cycle.pod.pod.spec.tolerations, usage=False)
+
+    def explain_rejections(self, view: AttemptView, among: Mask) -> list[Finding]:
+        from podium.plugins.node_unschedulable.causes import find_cordons
+
+        return find_cordons(view, among)
 
     def events(self) -> Sequence[Registration]:
         node_actions = self.handle.new_node_actions | Action.UPDATE_NODE_TAINT

@@ -16,6 +16,8 @@ from podium.cluster.growth import Codes, Mask, Rows, count_of, indices
 from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle
 from podium.framework.events import Action, Registration, Resource
+from podium.framework.explanations.attempt_view import AttemptView
+from podium.framework.explanations.finding import Finding
 from podium.framework.handle import Handle
 from podium.framework.points import Arguments, FilterPlugin, PreFilterPlugin
 from podium.framework.status import SKIP, Status, error, unresolvable, unschedulable
@@ -64,6 +66,7 @@ class PodVolumes:
 
 class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
     name = "NodeVolumeLimits"
+    rejects_by_degree = True
 
     def __init__(self, args: Arguments, handle: Handle) -> None:
         super().__init__(args, handle)
@@ -162,6 +165,11 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
             if added and driver in limits and held.counts[driver] + added > limits[driver]:
                 return TOO_MANY_VOLUMES
         return None
+
+    def explain_rejections(self, view: AttemptView, among: Mask) -> list[Finding]:
+        from podium.plugins.node_volume_limits.causes import find_limits
+
+        return find_limits(view, among)
 
     def events(self) -> Sequence[Registration]:
         return (

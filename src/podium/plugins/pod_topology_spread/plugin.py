@@ -10,11 +10,13 @@ points and says which events may help a rejected pod
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from podium.cluster.growth import Ints, Rows
+from podium.cluster.growth import Ints, Mask, Rows
 from podium.cluster.pod_info import PodInfo
 from podium.config.plugin_args import PodTopologySpreadArgs
 from podium.framework.cycle import Cycle, StateMissing
 from podium.framework.events import Action, Registration, Resource
+from podium.framework.explanations.attempt_view import AttemptView
+from podium.framework.explanations.finding import Finding
 from podium.framework.handle import Handle
 from podium.framework.points import (
     FilterPlugin,
@@ -130,6 +132,11 @@ class PodTopologySpread(
         except StateMissing as missing:
             text = f'error reading "PreScorePodTopologySpread" from cycleState: {missing}'
             raise StateMissing(text) from missing
+
+    def explain_rejections(self, view: AttemptView, among: Mask) -> list[Finding]:
+        from podium.plugins.pod_topology_spread.causes import find_skew
+
+        return find_skew(view, among)
 
     def events(self) -> Sequence[Registration]:
         pod_actions = Action.ADD | Action.UPDATE_POD_LABEL | Action.DELETE

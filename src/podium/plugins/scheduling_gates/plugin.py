@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from podium.cluster.pod_info import PodInfo
 from podium.framework.events import Action, Registration, Resource
 from podium.framework.points import PreEnqueuePlugin
+from podium.framework.refusal_cause import RefusalCause
 from podium.framework.status import Status, unresolvable
 from podium.kubernetes.kinds.pod import Pod
 
@@ -18,6 +19,11 @@ class SchedulingGates(PreEnqueuePlugin):
             return None
         names = " ".join(gate.name for gate in gates)
         return unresolvable(f"waiting for scheduling gates: [{names}]")
+
+    def explain_refusal(self, pod: PodInfo, status: Status) -> RefusalCause:  # noqa: ARG002
+        from podium.plugins.scheduling_gates.causes import explain_gates
+
+        return explain_gates(pod.pod)
 
     def events(self) -> Sequence[Registration]:
         if not self.handle.gates["SchedulerQueueingHints"]:

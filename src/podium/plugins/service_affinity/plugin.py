@@ -13,10 +13,12 @@ from typing import Final
 
 import numpy as np
 
-from podium.cluster.growth import Ints, Rows, count_of, indices
+from podium.cluster.growth import Ints, Mask, Rows, count_of, indices
 from podium.cluster.pod_classes import PodQuery
 from podium.config.legacy_args import ServiceAffinityArgs
 from podium.framework.cycle import Cycle
+from podium.framework.explanations.attempt_view import AttemptView
+from podium.framework.explanations.finding import Finding
 from podium.framework.points import FilterPlugin, PreFilterPlugin, ScorePlugin
 from podium.framework.scoring import MAX_SCORE
 from podium.framework.status import SKIP, Status, unschedulable
@@ -99,3 +101,8 @@ class ServiceAffinity(PreFilterPlugin, FilterPlugin, ScorePlugin):
                 if shape.labels.items() <= info.shape.labels.items():
                     return int(row)
         return -1
+
+    def explain_rejections(self, view: AttemptView, among: Mask) -> list[Finding]:
+        from podium.plugins.service_affinity.causes import find_service_affinity
+
+        return find_service_affinity(view, among, self.args)

@@ -10,12 +10,14 @@ from types import MappingProxyType
 
 import numpy as np
 
-from podium.cluster.growth import Ints, Rows, count_of
+from podium.cluster.growth import Ints, Mask, Rows, count_of
 from podium.cluster.pod_info import PodInfo
 from podium.cluster.taint_matching import untolerated_counts, untolerated_mask
 from podium.framework.cycle import Cycle, StateMissing
 from podium.framework.dependence import Dependence
 from podium.framework.events import Action, Registration, Resource
+from podium.framework.explanations.attempt_view import AttemptView
+from podium.framework.explanations.finding import Finding, Restated
 from podium.framework.handle import Handle
 from podium.framework.points import FilterPlugin, PreScorePlugin, ScorePlugin
 from podium.framework.scoring import default_normalize
@@ -24,6 +26,7 @@ from podium.framework.verdict import Verdict, rejecting
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod, Toleration
 from podium.kubernetes.rules.tolerations import HARD_EFFECTS, PREFER_NO_SCHEDULE, untolerated
+from podium.plugins.node_unschedulable import NodeUnschedulable
 
 UNTOLERATED = unresolvable("node(s) had untolerated taint(s)")
 
@@ -87,6 +90,16 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin):
 
     def normalize(self, cycle: Cycle, rows: Rows, scores: Ints) -> Ints:  # noqa: ARG002
         return default_normalize(scores, reverse=True)
+
+    def explain_rejections(self, view: AttemptView, among: Mask) -> list[Finding]:
+        from podium.plugins.taint_toleration.causes import find_taints
+
+        return find_taints(view, among)
+
+    def find_restated(self, view: AttemptView) -> Restated:
+        from podium.plugins.taint_toleration.causes import cordoned_only
+
+        return Restated(NodeUnschedulable.name, cordoned_only(view))
 
     def events(self) -> Sequence[Registration]:
         node_actions = self.handle.new_node_actions | Action.UPDATE_NODE_TAINT

@@ -15,10 +15,13 @@ from types import MappingProxyType
 import numpy as np
 from msgspec.structs import replace
 
-from podium.cluster.growth import Ints, Rows, count_of
+from podium.cluster.growth import Ints, Mask, Rows, count_of
+from podium.cluster.pod_info import PodInfo
 from podium.framework.api_handle import ApiHandle
 from podium.framework.cycle import Cycle
 from podium.framework.events import Registration
+from podium.framework.explanations.attempt_view import AttemptView
+from podium.framework.explanations.finding import Finding, Narrowing, NodeRequirement
 from podium.framework.handle import Handle
 from podium.framework.points import (
     Arguments,
@@ -30,6 +33,7 @@ from podium.framework.points import (
     ReservePlugin,
     ScorePlugin,
 )
+from podium.framework.refusal_cause import RefusalCause
 from podium.framework.status import SKIP, Status, error, unresolvable
 from podium.framework.verdict import Verdict
 from podium.golang.json_values import JsonObject
@@ -83,6 +87,7 @@ class VolumeBinding(
     PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, ReservePlugin, PreBindPlugin
 ):
     name = "VolumeBinding"
+    narrows = NodeRequirement.VOLUMES
     builds_on = MappingProxyType(
         {
             "filter": "preFilter",
@@ -243,6 +248,21 @@ class VolumeBinding(
             return error(f'no pod volumes found for node "{node_name}"')
         await self._writer.bind(cycle.pod, node_name, planned, api)
         return None
+
+    def explain_rejections(self, view: AttemptView, among: Mask) -> list[Finding]:
+        from podium.plugins.volume_binding.causes import find_bindings
+
+        return find_bindings(view, among)
+
+    def narrow_nodes(self, view: AttemptView) -> Narrowing:
+        from podium.plugins.volume_binding.causes import narrow_by_volumes
+
+        return narrow_by_volumes(view)
+
+    def explain_refusal(self, pod: PodInfo, status: Status) -> RefusalCause | None:  # noqa: ARG002
+        from podium.plugins.volumes.claim_causes import explain_claim_problem
+
+        return explain_claim_problem(self.handle.cluster.catalog, pod.pod)
 
     def events(self) -> Sequence[Registration]:
         return REGISTRATIONS

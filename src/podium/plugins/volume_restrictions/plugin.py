@@ -16,7 +16,10 @@ from podium.cluster.growth import Mask, Rows, count_of
 from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle
 from podium.framework.events import Action, Registration, Resource
+from podium.framework.explanations.attempt_view import AttemptView
+from podium.framework.explanations.finding import Finding
 from podium.framework.points import FilterPlugin, PreFilterExtensions, PreFilterPlugin
+from podium.framework.refusal_cause import RefusalCause
 from podium.framework.status import SKIP, Status, unresolvable, unschedulable
 from podium.framework.verdict import Verdict, choosing
 from podium.kubernetes.kinds.pod import Pod
@@ -96,6 +99,16 @@ class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin):
         if self._disks is None:
             self._disks = InlineDisks(self.handle.cluster)
         return self._disks.conflicting(cycle.pod.pod, cycle.usage)[rows]
+
+    def explain_rejections(self, view: AttemptView, among: Mask) -> list[Finding]:
+        from podium.plugins.volume_restrictions.causes import find_restrictions
+
+        return find_restrictions(view, among)
+
+    def explain_refusal(self, pod: PodInfo, status: Status) -> RefusalCause | None:  # noqa: ARG002
+        from podium.plugins.volumes.claim_causes import explain_claim_problem
+
+        return explain_claim_problem(self.handle.cluster.catalog, pod.pod)
 
     def events(self) -> Sequence[Registration]:
         return (

@@ -18,7 +18,10 @@ from podium.cluster.nodes import NodeTable
 from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle
 from podium.framework.events import Action, Registration, Resource
+from podium.framework.explanations.attempt_view import AttemptView
+from podium.framework.explanations.finding import Finding, Narrowing, NodeRequirement
 from podium.framework.points import FilterPlugin, PreFilterPlugin
+from podium.framework.refusal_cause import RefusalCause
 from podium.framework.status import SKIP, Status, unresolvable
 from podium.framework.verdict import Verdict, rejecting
 from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
@@ -76,6 +79,7 @@ def constraints_of(volume: PersistentVolume) -> tuple[ZoneConstraint, ...]:
 
 class VolumeZone(PreFilterPlugin, FilterPlugin):
     name = "VolumeZone"
+    narrows = NodeRequirement.ZONES
 
     def pre_filter(self, cycle: Cycle) -> Status | None:
         if not cycle.pod.pod.spec.volumes:
@@ -119,6 +123,21 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
             if volume is not None:
                 found.extend(constraints_of(volume))
         return tuple(found)
+
+    def explain_rejections(self, view: AttemptView, among: Mask) -> list[Finding]:
+        from podium.plugins.volume_zone.causes import find_zones
+
+        return find_zones(view, among)
+
+    def narrow_nodes(self, view: AttemptView) -> Narrowing:
+        from podium.plugins.volume_zone.causes import narrow_by_zones
+
+        return narrow_by_zones(view)
+
+    def explain_refusal(self, pod: PodInfo, status: Status) -> RefusalCause | None:  # noqa: ARG002
+        from podium.plugins.volumes.claim_causes import explain_claim_problem
+
+        return explain_claim_problem(self.handle.cluster.catalog, pod.pod)
 
     def events(self) -> Sequence[Registration]:
         return (

@@ -4,43 +4,40 @@ Masks are over the nodes of the examination, in its order. Contract: made and us
 stands between two cycles and its cluster is as the examination found it.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from podium.cluster.growth import Mask
 from podium.cluster.pod_info import PodInfo
-from podium.engine.scheduler import Engine
-from podium.explain.filter_examination import FilterExamination
-from podium.explain.trial import Trial
-from podium.framework.points import Plugin
+from podium.cluster.state import Cluster
+from podium.framework.explanations.filter_examination import FilterExamination
 from podium.kubernetes.kinds.pod import Pod
-
-
-@dataclass(frozen=True, slots=True)
-class Narrowing:
-    """Where the pod itself wants to be: `plural` reads on after "20 nodes"."""
-
-    plugin: str
-    passes: Mask
-    plural: str
-    singular: str
+from podium.kubernetes.releases.feature_gates import FeatureGates
 
 
 class AttemptView:
-    """Questions about one pod, one examination and the engine that made it.
+    """Questions about one pod, one examination and the cluster that it was made of.
 
     `candidates` are the nodes that are spoken of, and `introduced` says whether a sentence about
-    them has named them before.
+    them has named them before. `count_fitting` tells how many nodes would take the pod as changed;
+    the engine's own answer.
     """
 
-    def __init__(self, engine: Engine, info: PodInfo, examination: FilterExamination) -> None:
-        self.engine = engine
-        self.cluster = engine.cluster
-        self.catalog = engine.cluster.catalog
-        self.table = engine.cluster.nodes
+    def __init__(
+        self,
+        cluster: Cluster,
+        gates: FeatureGates,
+        info: PodInfo,
+        examination: FilterExamination,
+        count_fitting: Callable[[Pod], int],
+    ) -> None:
+        self.cluster = cluster
+        self.gates = gates
+        self.catalog = cluster.catalog
+        self.table = cluster.nodes
+        self.count_fitting = count_fitting
         self.info = info
         self.pod: Pod = info.pod
         self.shape = info.shape
@@ -50,16 +47,17 @@ class AttemptView:
         self.everywhere: Mask = np.ones(len(self.names), dtype=np.bool_)
         self.candidates: Mask = self.everywhere
         self.introduced = False
-        self._trial = Trial(engine, info.pod)
 
     def rejected(self, plugin: str) -> Mask:
         return self.examination.rejected(plugin)
 
-    def plugin(self, name: str) -> Plugin | None:
-        """The plugin of the pod's profile, whatever its extension points."""
-        profile = self.engine.profile_of(self.pod)
-        plugins: Sequence[Plugin] = (*profile.filter, *profile.permit, *profile.reserve)
-        return next((plugin for plugin in plugins if plugin.name == name), None)
+    def with_reason(self, plugin: str, reason: str) -> Mask:
+        """Nodes that a plugin rejects for a reason."""
+        mask: Mask = np.zeros(len(self.names), dtype=np.bool_)
+        for status, nodes in self.examination.statuses(plugin):
+            if reason in status.reasons:
+                mask |= nodes
+        return mask
 
     def named(self, mask: Mask) -> list[str]:
         return [self.names[position] for position in np.flatnonzero(mask).tolist()]
@@ -77,10 +75,6 @@ class AttemptView:
         found, counts = np.unique(codes[codes >= 0], return_counts=True)
         pairs = [(column.values[int(c)], int(n)) for c, n in zip(found, counts, strict=True)]
         return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
-
-    def count_fitting(self, pod: Pod) -> int:
-        """How many nodes would take the pod as changed; the engine's own answer."""
-        return int(np.count_nonzero(self._trial.examine(pod).accepted()))
 
     def say(self, mask: Mask, singular: str, plural: str) -> str:
         """`each has ...`, `12 of them have ...`, `all 300 nodes have ...`, `12 nodes have ...`"""

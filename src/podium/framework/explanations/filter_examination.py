@@ -10,13 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from podium.cluster.growth import Mask
+from podium.cluster.load import Load, load_of
 from podium.cluster.pod_info import PodInfo
-from podium.engine.scheduler import Engine
-from podium.explain.utilisation import Load, load_of
+from podium.cluster.state import Cluster
 from podium.framework.cycle import Cycle
 from podium.framework.faults import WrongAnswer, describe
 from podium.framework.filtering import PreFilterOutcome
 from podium.framework.points import FilterPlugin
+from podium.framework.profile import Profile
 from podium.framework.status import Status, error
 from podium.framework.verdict import Verdict, checked
 from podium.kubernetes.kinds.node import Node
@@ -90,16 +91,15 @@ class FilterExamination:
         return {plugin: status for plugin, status in statuses.items() if status is not None}
 
 
-def examine_filters(engine: Engine, info: PodInfo) -> FilterExamination:
+def examine_filters(profile: Profile, cluster: Cluster, info: PodInfo) -> FilterExamination:
     """Ask all filters of the pod's profile about all nodes, as things stand."""
-    profile = engine.profile_of(info.pod)
-    cycle = Cycle(info, engine.cluster)
-    rows = np.array(engine.cluster.node_order(), dtype=np.intp)
-    table = engine.cluster.nodes
+    cycle = Cycle(info, cluster)
+    rows = np.array(cluster.node_order(), dtype=np.intp)
+    table = cluster.nodes
     names = tuple(table.names[row] for row in rows)
     objects = {name: table.node(int(row)) for name, row in zip(names, rows, strict=True)}
     outcome = profile.run_pre_filters(cycle)
-    found = FilterExamination(load_of(engine.cluster), objects, cycle, outcome, names)
+    found = FilterExamination(load_of(cluster), objects, cycle, outcome, names)
     found.skipped = sorted(cycle.skip_filter)
     found._position = {name: at for at, name in enumerate(found.nodes)}
     if outcome.status is not None:

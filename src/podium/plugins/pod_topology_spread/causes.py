@@ -5,10 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from podium.cluster.growth import Mask
-from podium.explain.causes.attempt_view import AttemptView
-from podium.explain.causes.finding import Finding
-from podium.explain.causes.pod_affinity import selector_text
-from podium.explain.causes.wording import count, some
+from podium.framework.explanations.attempt_view import AttemptView
+from podium.framework.explanations.finding import Finding
+from podium.framework.explanations.wording import count, selector_text, some
 from podium.plugins.pod_topology_spread import PodTopologySpread
 from podium.plugins.pod_topology_spread.filtering import HardConstraint, SpreadFilterState
 

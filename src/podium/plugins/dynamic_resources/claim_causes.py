@@ -1,16 +1,23 @@
 """ResourceClaims that a pod cannot have anywhere: missing, going, not made yet, of no class."""
 
-from podium.engine.scheduler import Engine
-from podium.explain.cause import Cause
-from podium.explain.causes.wording import sentence
+from podium.cluster.state import Cluster
+from podium.framework.explanations.wording import sentence
+from podium.framework.refusal_cause import RefusalCause
 from podium.kubernetes.kinds.devices import DeviceClass, ResourceClaim
 from podium.kubernetes.kinds.pod import Pod
-from podium.plugins.dynamic_resources import DynamicResources
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.plugins.dynamic_resources.claim_state import ClaimState
 from podium.plugins.dynamic_resources.pod_claims import claim_key, is_made_for
 
 
-def find_device_claim_problem(engine: Engine, pod: Pod) -> Cause | None:
+def explain_claims(cluster: Cluster, gates: FeatureGates, pod: Pod) -> RefusalCause | None:
+    """The first thing that is wrong with the claims of a pod, whatever the node."""
+    return find_device_claim_problem(cluster, gates, pod) or find_device_class_problem(cluster, pod)
+
+
+def find_device_claim_problem(
+    cluster: Cluster, gates: FeatureGates, pod: Pod
+) -> RefusalCause | None:
     """The first claim of the pod that is not there, or not for it."""
     namespace = pod.metadata.namespace
     made = {s.name: s.resource_claim_name for s in pod.status.resource_claim_statuses or ()}
@@ -23,16 +30,18 @@ def find_device_claim_problem(engine: Engine, pod: Pod) -> Cause | None:
             name = made[reference.name]
             if name is None:
                 continue
-        problem = _claim_problem(engine, pod, f"{namespace}/{name}", owned=template is not None)
+        problem = _claim_problem(
+            cluster, gates, pod, f"{namespace}/{name}", owned=template is not None
+        )
         if problem is not None:
             return problem
     return None
 
 
-def find_device_class_problem(engine: Engine, pod: Pod) -> Cause | None:
+def find_device_class_problem(cluster: Cluster, pod: Pod) -> RefusalCause | None:
     """The first claim that asks for a class that does not exist, or is being allocated."""
-    claims = ClaimState.of(engine.cluster)
-    for claim in claims_of_pod(engine, pod):
+    claims = ClaimState.of(cluster)
+    for claim in claims_of_pod(cluster, pod):
         if claim.status.allocation is not None:
             continue
         if claims.is_pending(claim.metadata.uid):
@@ -42,8 +51,8 @@ def find_device_class_problem(engine: Engine, pod: Pod) -> Cause | None:
             parts = (request.exactly,) if request.exactly else (request.first_available or ())
             for part in parts:
                 name = part.device_class_name
-                if engine.cluster.catalog.get(DeviceClass, name) is None:
-                    known = sorted(c.metadata.name for c in engine.cluster.catalog.all(DeviceClass))
+                if cluster.catalog.get(DeviceClass, name) is None:
+                    known = sorted(c.metadata.name for c in cluster.catalog.all(DeviceClass))
                     text = (
                         f"DeviceClass {name}, which request {request.name} of ResourceClaim"
                         f" {claim_key(claim)} asks for, does not exist"
@@ -53,33 +62,35 @@ def find_device_class_problem(engine: Engine, pod: Pod) -> Cause | None:
     return None
 
 
-def claims_of_pod(engine: Engine, pod: Pod) -> list[ResourceClaim]:
+def claims_of_pod(cluster: Cluster, pod: Pod) -> list[ResourceClaim]:
     """The claims of a pod that exist, in its order."""
     made = {s.name: s.resource_claim_name for s in pod.status.resource_claim_statuses or ()}
     found = []
     for reference in pod.spec.resource_claims or ():
         name = reference.resource_claim_name or made.get(reference.name)
-        claim = ClaimState.of(engine.cluster).find(pod.metadata.namespace, name) if name else None
+        claim = ClaimState.of(cluster).find(pod.metadata.namespace, name) if name else None
         if claim is not None:
             found.append(claim)
     return found
 
 
-def _claim_problem(engine: Engine, pod: Pod, key: str, *, owned: bool) -> Cause | None:
+def _claim_problem(
+    cluster: Cluster, gates: FeatureGates, pod: Pod, key: str, *, owned: bool
+) -> RefusalCause | None:
     namespace, _, name = key.partition("/")
-    claim = engine.cluster.catalog.get(ResourceClaim, name, namespace)
+    claim = cluster.catalog.get(ResourceClaim, name, namespace)
     if claim is None:
         return _cause("resource-claim-missing", key, f"ResourceClaim {key} does not exist")
     if claim.metadata.deletion_timestamp is not None:
         return _cause("resource-claim-deleting", key, f"ResourceClaim {key} is being deleted")
-    of_groups = engine.gates["DRAWorkloadResourceClaims"]
+    of_groups = gates["DRAWorkloadResourceClaims"]
     if owned and not is_made_for(claim, pod, of_groups=of_groups):
         text = f"ResourceClaim {key} was not made for this pod, which it has to be"
         return _cause("resource-claim-not-owned", key, text)
     return None
 
 
-def _not_created(namespace: str, entry: str, template: str | None) -> Cause:
+def _not_created(namespace: str, entry: str, template: str | None) -> RefusalCause:
     if template is None:
         text = f"entry {entry} of its resourceClaims names neither a claim nor a template"
     else:
@@ -94,5 +105,5 @@ def _are(number: int) -> str:
     return "is" if number == 1 else "are"
 
 
-def _cause(code: str, subject: str, text: str) -> Cause:
-    return Cause(code, DynamicResources.name, subject, sentence([text]), facts={"object": subject})
+def _cause(code: str, subject: str, text: str) -> RefusalCause:
+    return RefusalCause(code, subject, sentence([text]), {"object": subject}, keeps_message=True)

@@ -8,20 +8,17 @@ at which none is left is the cause.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
 from podium.cluster.growth import Mask
-from podium.explain.causes.attempt_view import AttemptView, Narrowing
-from podium.explain.causes.claimed_resources import find_claimed_resources
-from podium.explain.causes.device_claims import claims_of_pod
-from podium.explain.causes.extended_devices import find_extended_shortages
-from podium.explain.causes.finding import Finding
-from podium.explain.causes.node_labels import terms_text
-from podium.explain.causes.wording import count, joined, some
+from podium.framework.explanations.attempt_view import AttemptView
+from podium.framework.explanations.finding import Finding, Narrowing
+from podium.framework.explanations.wording import count, joined, some, terms_text
 from podium.kubernetes.kinds.devices import DeviceClass, ResourceClaim
 from podium.kubernetes.rules.node_affinity import parse_node_selector
 from podium.plugins.dynamic_resources import DynamicResources
+from podium.plugins.dynamic_resources.allocatable_causes import find_claimed_resources
+from podium.plugins.dynamic_resources.claim_causes import claims_of_pod
 from podium.plugins.dynamic_resources.claim_state import ClaimState
+from podium.plugins.dynamic_resources.extended_causes import find_extended_shortages
 from podium.plugins.dynamic_resources.inventory import DeviceEntry, DeviceId, SelectorError
 from podium.plugins.dynamic_resources.node_search import CLAIM_ELSEWHERE, INVALID
 from podium.plugins.dynamic_resources.pod_claims import claim_key
@@ -42,9 +39,9 @@ def narrow_by_devices(view: AttemptView) -> Narrowing:
 
 
 def find_devices(view: AttemptView, among: Mask) -> list[Finding]:
-    elsewhere = among & _with_reason(view, CLAIM_ELSEWHERE.reasons[0])
+    elsewhere = among & view.with_reason(DynamicResources.name, CLAIM_ELSEWHERE.reasons[0])
     found = list(_find_held_elsewhere(view, elsewhere)) if elsewhere.any() else []
-    invalid = among & _with_reason(view, INVALID.reasons[0])
+    invalid = among & view.with_reason(DynamicResources.name, INVALID.reasons[0])
     if invalid.any():
         found.extend(_find_invalid(view, invalid))
     left = among & ~elsewhere & ~invalid
@@ -58,7 +55,7 @@ def find_devices(view: AttemptView, among: Mask) -> list[Finding]:
 
 
 def _find_held_elsewhere(view: AttemptView, among: Mask) -> Iterator[Finding]:
-    for claim in claims_of_pod(view.engine, view.pod):
+    for claim in claims_of_pod(view.cluster, view.pod):
         allocation = claim.status.allocation
         if allocation is None or allocation.node_selector is None:
             continue
@@ -99,9 +96,9 @@ def _find_unserved(view: AttemptView, among: Mask) -> Iterator[Finding]:
         except GatherError:
             continue
     find_class = lambda name: view.catalog.get(DeviceClass, name)  # noqa: E731
-    pending = [c for c in claims_of_pod(view.engine, view.pod) if c.status.allocation is None]
+    pending = [c for c in claims_of_pod(view.cluster, view.pod) if c.status.allocation is None]
     for claim in pending:
-        for alternatives in requests_of(claim, find_class, view.engine.gates).requests:
+        for alternatives in requests_of(claim, find_class, view.gates).requests:
             found = [_find_shortage(view, request, stock, among) for request in alternatives]
             if all(found) and found[0] is not None:
                 yield found[0]
@@ -246,11 +243,3 @@ def _holders(view: AttemptView, devices: set[DeviceId]) -> list[str]:
             for r in claim.status.allocation.devices.results or ()
         )
     ]
-
-
-def _with_reason(view: AttemptView, reason: str) -> Mask:
-    mask: Mask = np.zeros(len(view.names), dtype=np.bool_)
-    for status, nodes in view.examination.statuses(DynamicResources.name):
-        if reason in status.reasons:
-            mask |= nodes
-    return mask

@@ -1,13 +1,15 @@
-"""Taints and cordons: which taint, on how many nodes, how many would fit with the toleration."""
+"""Taints: which one, on how many nodes, how many would fit with the toleration."""
+
+from collections.abc import Iterable
 
 import numpy as np
 from msgspec.structs import replace
 
 from podium.cluster.growth import Mask
 from podium.cluster.nodes import TaintTriple
-from podium.explain.causes.attempt_view import AttemptView
-from podium.explain.causes.finding import Finding, Relaxation
-from podium.explain.causes.wording import joined
+from podium.framework.explanations.attempt_view import AttemptView
+from podium.framework.explanations.finding import Finding, Relaxation
+from podium.framework.explanations.wording import joined
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.tolerations import (
     HARD_EFFECTS,
@@ -30,31 +32,14 @@ def find_taints(view: AttemptView, among: Mask) -> list[Finding]:
     return [_finding(view, taints, mask) for taints, mask in by_taints.items() if taints]
 
 
-def find_cordons(view: AttemptView, among: Mask) -> list[Finding]:
-    clause = view.say(among, "is cordoned (unschedulable)", "are cordoned (unschedulable)")
-    return [
-        Finding(
-            "node-unschedulable",
-            "spec.unschedulable",
-            among,
-            clause,
-            "the node is cordoned (spec.unschedulable)",
-            relax=lambda: Relaxation("uncordoned,", _tolerate(view.pod, [_CORDON])),
-        )
-    ]
-
-
-_CORDON: TaintTriple = UNSCHEDULABLE_TAINT
-
-
 def cordoned_only(view: AttemptView) -> Mask:
     """Nodes whose only untolerated taint is the one that their cordon brings."""
     sets = view.table.taint_set[view.rows]
     only = [
         number
         for number in np.unique(sets).tolist()
-        if [t[0] for t in untolerated_taints(view, view.table.taint_sets[number])]
-        == [UNSCHEDULABLE_TAINT[0]]
+        if {t[0] for t in untolerated_taints(view, view.table.taint_sets[number])}
+        == {UNSCHEDULABLE_TAINT[0]}
     ]
     mask: Mask = np.isin(sets, only) & view.table.unschedulable[view.rows]
     return mask
@@ -63,7 +48,7 @@ def cordoned_only(view: AttemptView) -> Mask:
 def untolerated_taints(
     view: AttemptView, taints: tuple[TaintTriple, ...]
 ) -> tuple[TaintTriple, ...]:
-    comparison = view.engine.gates["TaintTolerationComparisonOperators"]
+    comparison = view.gates["TaintTolerationComparisonOperators"]
     given = view.pod.spec.tolerations
     return tuple(
         taint
@@ -84,11 +69,11 @@ def _finding(view: AttemptView, taints: tuple[TaintTriple, ...], mask: Mask) -> 
         view.say(mask, f"has {what}", f"have {what}"),
         what,
         facts={"taints": list(texts)},
-        relax=lambda: Relaxation(toleration, _tolerate(view.pod, taints)),
+        relax=lambda: Relaxation(toleration, tolerate(view.pod, taints)),
     )
 
 
-def _tolerate(pod: Pod, taints: list[TaintTriple] | tuple[TaintTriple, ...]) -> Pod:
+def tolerate(pod: Pod, taints: Iterable[TaintTriple]) -> Pod:
     added = tuple(toleration_of(*taint) for taint in taints)
     tolerations = (*(pod.spec.tolerations or ()), *added)
     return replace(pod, spec=replace(pod.spec, tolerations=tolerations))

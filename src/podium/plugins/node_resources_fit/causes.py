@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from podium.cluster.growth import Ints, Mask
-from podium.explain.causes.attempt_view import AttemptView, Narrowing
-from podium.explain.causes.finding import Finding
-from podium.explain.causes.wording import amount_text, count, joined
+from podium.framework.explanations.attempt_view import AttemptView
+from podium.framework.explanations.finding import Finding, Narrowing
+from podium.framework.explanations.wording import amount_text, count, joined
 from podium.framework.status import Code
 from podium.kubernetes.rules.requests import PODS
 from podium.plugins.node_resources_fit import NodeResourcesFit
@@ -24,7 +24,10 @@ def narrow_by_size(view: AttemptView) -> Narrowing:
             passes &= ~nodes
     parts = [_size_text(view, resource) for resource, _ in _sizes(view)]
     text = f"have {joined(parts)}"
-    return Narrowing(NodeResourcesFit.name, passes, text, text.replace("have", "has", 1))
+    singular = text.replace("have", "has", 1)
+    return Narrowing(
+        NodeResourcesFit.name, passes, text, singular, lambda among: find_too_small(view, among)
+    )
 
 
 def _sizes(view: AttemptView) -> Iterator[tuple[str, Mask]]:

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from podium.cluster.growth import Mask
-from podium.explain.causes.attempt_view import AttemptView
-from podium.explain.causes.finding import Finding
-from podium.explain.causes.wording import amount_text, joined
+from podium.framework.explanations.attempt_view import AttemptView
+from podium.framework.explanations.finding import Finding
+from podium.framework.explanations.wording import amount_text, joined
 from podium.framework.status import Status
 from podium.plugins.dynamic_resources import DynamicResources
 from podium.plugins.dynamic_resources.attempt_state import ClaimsState

@@ -1,6 +1,6 @@
 """Labels and names that a pod demands of nodes: what no node has, and the nearest there are."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from msgspec.structs import replace
@@ -8,17 +8,28 @@ from msgspec.structs import replace
 from podium.cluster.growth import Mask
 from podium.cluster.node_matching import labels_mask, term_mask
 from podium.config.plugin_args import NodeAffinityArgs
-from podium.explain.causes.attempt_view import AttemptView, Narrowing
-from podium.explain.causes.finding import Finding, Relaxation
-from podium.explain.causes.wording import count, counted_values, joined, some
-from podium.explain.shortcomings import unmet_selectors
+from podium.framework.explanations.attempt_view import AttemptView
+from podium.framework.explanations.finding import Finding, Narrowing, Relaxation
+from podium.framework.explanations.wording import (
+    count,
+    counted_values,
+    joined,
+    sentence,
+    some,
+    term_text,
+    terms_text,
+)
+from podium.framework.refusal_cause import RefusalCause
 from podium.golang.errors import closest
+from podium.golang.json_values import JsonValue
+from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.labels import EXISTS, GREATER, IN, LESS, Requirement
 from podium.kubernetes.rules.node_affinity import (
     NAME_FIELD,
     NodeTerm,
     parse_node_selector,
+    required_of,
     required_selector,
 )
 from podium.plugins.node_affinity import NodeAffinity
@@ -41,7 +52,7 @@ def selector_text(view: AttemptView) -> str:
     required = view.shape.node_affinity
     parts = [str(requirement) for requirement in required.selector.requirements]
     if required.terms is not None:
-        told = [_term_text(term) for term in required.terms[:MAX_WORDS_OF_TERMS]]
+        told = [term_text(term) for term in required.terms[:MAX_WORDS_OF_TERMS]]
         left = len(required.terms) - len(told)
         if left:
             told.append(f"{left} more terms")
@@ -49,9 +60,9 @@ def selector_text(view: AttemptView) -> str:
     return ", ".join(parts) or "the scheduler's addedAffinity"
 
 
-def find_labels(view: AttemptView, among: Mask) -> list[Finding]:
+def find_labels(view: AttemptView, among: Mask, args: NodeAffinityArgs) -> list[Finding]:
     """Why no node matches; `among` are the nodes that could, were it not for labels."""
-    enforced = _find_enforced(view, among)
+    enforced = _find_enforced(view, among, args)
     if enforced is not None:
         return [enforced]
     required = view.shape.node_affinity
@@ -81,9 +92,9 @@ def find_labels(view: AttemptView, among: Mask) -> list[Finding]:
     ]
 
 
-def find_name_conflict(view: AttemptView) -> Finding:
+def explain_name_conflict(pod: Pod) -> RefusalCause:
     """Terms that each name a node, and no node that they agree on."""
-    written = required_selector(view.pod)
+    written = required_selector(pod)
     names = [
         value
         for term in (written.node_selector_terms if written is not None else None) or ()
@@ -95,35 +106,17 @@ def find_name_conflict(view: AttemptView) -> Finding:
         f"the pod's node affinity asks for a node that is named {joined(names)} at once,"
         " which no node can be"
     )
-    return Finding(
-        "node-names-conflict",
-        ",".join(names),
-        view.everywhere,
-        clause,
-        clause,
-        facts={"names": list(names)},
-        relax=lambda: _without_selectors(view.pod),
+    facts: dict[str, JsonValue] = {"names": [*names]}
+    return RefusalCause(
+        "node-names-conflict", ",".join(names), sentence([clause]), facts, keeps_message=True
     )
 
 
-def find_node_name(view: AttemptView, among: Mask) -> list[Finding]:
-    name = view.pod.spec.node_name
-    there = view.table.is_present(name)
-    clause = f"the pod names node {name}" + ("" if there else ", which does not exist")
-    return [Finding("node-name", name, among, clause, f"the pod names node {name}")]
-
-
-def _find_enforced(view: AttemptView, among: Mask) -> Finding | None:
-    mask = np.zeros(len(view.names), dtype=np.bool_)
-    for status, nodes in view.examination.statuses(NodeAffinity.name):
-        if status.reasons == ENFORCED_MISMATCH.reasons:
-            mask |= nodes
-    mask &= among
+def _find_enforced(view: AttemptView, among: Mask, args: NodeAffinityArgs) -> Finding | None:
+    mask = among & view.with_reason(NodeAffinity.name, ENFORCED_MISMATCH.reasons[0])
     if not mask.any() or (among & ~mask).any():
         return None
-    plugin = view.plugin(NodeAffinity.name)
-    args = plugin.args if plugin is not None else None
-    written = args.added_affinity if isinstance(args, NodeAffinityArgs) else None
+    written = args.added_affinity
     required = (
         written.required_during_scheduling_ignored_during_execution if written is not None else None
     )
@@ -227,12 +220,12 @@ def _find_apart(
             before = int(np.count_nonzero(together))
             clause = (
                 f"{count(before, 'node')} {_match(before)} {', '.join(held)} and"
-                f" {count(int(np.count_nonzero(mask)), 'node')} {_term_text(part)},"
+                f" {count(int(np.count_nonzero(mask)), 'node')} {term_text(part)},"
                 " but none matches both"
             )
             break
         together = together & mask
-        held.append(_term_text(part))
+        held.append(term_text(part))
     else:
         clause = f"{view.say(among, 'does', 'do')} not match {', '.join(held)}"
     return Finding(
@@ -242,7 +235,7 @@ def _find_apart(
         clause,
         f"the node does not match {selector_text(view)}",
         _describer(view),
-        facts={"conditions": [_term_text(part) for part in parts]},
+        facts={"conditions": [term_text(part) for part in parts]},
         relax=lambda: _without_selectors(view.pod),
     )
 
@@ -270,22 +263,43 @@ def _condition(condition: Requirement) -> str:
     return str(condition)
 
 
-def terms_text(terms: Iterable[NodeTerm]) -> str:
-    """Terms of a node selector, one of which has to hold."""
-    return joined((_term_text(term) for term in terms), "or")
-
-
-def _term_text(term: NodeTerm) -> str:
-    parts = [str(expression) for expression in term.expressions]
-    parts += [
-        f"{field.key}{'=' if field.operator == IN else '!='}{field.value}" for field in term.fields
-    ]
-    return ", ".join(parts)
-
-
 def _without_selectors(pod: Pod) -> Relaxation:
     affinity = pod.spec.affinity
     if affinity is not None:
         affinity = replace(affinity, node_affinity=None)
     spec = replace(pod.spec, node_selector=None, affinity=affinity)
     return Relaxation("without its node selector", replace(pod, spec=spec))
+
+
+def unmet_selectors(pod: Pod, node: Node) -> list[str]:
+    """Parts of the pod's nodeSelector and required affinity that the node does not meet."""
+    labels, name = node.metadata.labels or {}, node.metadata.name
+    required = required_of(pod)
+    unmet = [
+        f"nodeSelector {requirement} ({_describe_label(requirement.key, labels)})"
+        for requirement in required.selector.requirements
+        if not requirement.matches(labels)
+    ]
+    terms = required.terms
+    if terms is not None and not any(term.matches(labels, name) for term in terms):
+        wanted = " or ".join(_unmet_part(term, labels, name) for term in terms)
+        unmet.append(f"required affinity {wanted or 'has no usable term'}")
+    return unmet
+
+
+def _unmet_part(term: NodeTerm, labels: dict[str, str], name: str) -> str:
+    parts = [
+        f"{expression} ({_describe_label(expression.key, labels)})"
+        for expression in term.expressions
+        if not expression.matches(labels)
+    ]
+    parts += [
+        f"{field.key} {field.operator} {field.value}"
+        for field in term.fields
+        if not field.matches(name)
+    ]
+    return term.error or " and ".join(parts)
+
+
+def _describe_label(key: str, labels: dict[str, str]) -> str:
+    return f"the node has {labels[key]}" if key in labels else "the node has no such label"

@@ -1,9 +1,9 @@
 """Ports of the node itself: which pod has the port, and on how many nodes."""
 
 from podium.cluster.growth import Mask
-from podium.explain.causes.attempt_view import AttemptView
-from podium.explain.causes.finding import Finding
-from podium.explain.causes.wording import joined, some
+from podium.framework.explanations.attempt_view import AttemptView
+from podium.framework.explanations.finding import Finding
+from podium.framework.explanations.wording import joined, some
 from podium.kubernetes.rules.host_ports import HostPort, conflicts
 
 

@@ -1,9 +1,9 @@
 """Features that a pod needs the kubelet to declare."""
 
 from podium.cluster.growth import Mask
-from podium.explain.causes.attempt_view import AttemptView, Narrowing
-from podium.explain.causes.finding import Finding
-from podium.explain.causes.wording import joined
+from podium.framework.explanations.attempt_view import AttemptView
+from podium.framework.explanations.finding import Finding, Narrowing
+from podium.framework.explanations.wording import joined
 from podium.plugins.node_declared_features import NodeDeclaredFeatures
 from podium.plugins.node_declared_features.plugin import FEATURES, declared_bits, needed_bits
 

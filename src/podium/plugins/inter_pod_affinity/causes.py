@@ -7,10 +7,9 @@ import numpy as np
 from podium.cluster.growth import Ints, Mask
 from podium.cluster.pod_classes import PodQuery
 from podium.cluster.pod_info import PodInfo
-from podium.explain.causes.attempt_view import AttemptView, Narrowing
-from podium.explain.causes.finding import Finding
-from podium.explain.causes.wording import joined, some
-from podium.kubernetes.rules.labels import EVERYTHING, Selector
+from podium.framework.explanations.attempt_view import AttemptView
+from podium.framework.explanations.finding import Finding, Narrowing
+from podium.framework.explanations.wording import joined, selector_text, some
 from podium.kubernetes.rules.pod_affinity import AffinityTerm
 from podium.plugins.inter_pod_affinity import InterPodAffinity
 from podium.plugins.inter_pod_affinity.filtering import (
@@ -28,14 +27,18 @@ IsMeant = Callable[[PodInfo], bool]
 
 def narrow_by_affinity(view: AttemptView) -> Narrowing:
     """Where required pod affinity lets the pod go."""
-    failed = _with_reason(view, REASON_AFFINITY)
+    failed = view.with_reason(InterPodAffinity.name, REASON_AFFINITY)
     terms = view.shape.affinity.required_affinity
     wanted = joined(f"a pod with {selector_text(term.selector)}" for term in terms)
     keys = joined(dict.fromkeys(term.topology_key for term in terms))
     if keys == HOSTNAME:
-        return Narrowing(InterPodAffinity.name, ~failed, f"run {wanted}", f"runs {wanted}")
-    share = f"share {keys} with {wanted}"
-    return Narrowing(InterPodAffinity.name, ~failed, share, share.replace("share", "shares", 1))
+        plural, singular = f"run {wanted}", f"runs {wanted}"
+    else:
+        plural = f"share {keys} with {wanted}"
+        singular = plural.replace("share", "shares", 1)
+    return Narrowing(
+        InterPodAffinity.name, ~failed, plural, singular, lambda among: find_affinity(view, among)
+    )
 
 
 def find_affinity(view: AttemptView, among: Mask) -> list[Finding]:
@@ -74,20 +77,16 @@ def find_affinity(view: AttemptView, among: Mask) -> list[Finding]:
 def find_affinity_conflicts(view: AttemptView, among: Mask) -> list[Finding]:
     """Anti-affinity of the pod itself and of pods that are there."""
     found: list[Finding] = []
-    affinity = among & _with_reason(view, REASON_AFFINITY)
+    affinity = among & view.with_reason(InterPodAffinity.name, REASON_AFFINITY)
     if affinity.any():
         found.extend(find_affinity(view, affinity))
-    own = among & _with_reason(view, REASON_ANTI_AFFINITY)
+    own = among & view.with_reason(InterPodAffinity.name, REASON_ANTI_AFFINITY)
     if own.any():
         found.extend(_find_own_anti(view, own))
-    others = among & _with_reason(view, REASON_EXISTING_ANTI_AFFINITY)
+    others = among & view.with_reason(InterPodAffinity.name, REASON_EXISTING_ANTI_AFFINITY)
     if others.any():
         found.extend(_find_existing_anti(view, others))
     return found
-
-
-def selector_text(selector: Selector) -> str:
-    return "any labels" if selector == EVERYTHING else str(selector)
 
 
 def _find_unlabelled(
@@ -216,14 +215,6 @@ def _find_conflict(
             "pods": [*(pod.key for pod, _ in pods[:20])],
         },
     )
-
-
-def _with_reason(view: AttemptView, reason: str) -> Mask:
-    mask: Mask = np.zeros(len(view.names), dtype=np.bool_)
-    for status, nodes in view.examination.statuses(InterPodAffinity.name):
-        if reason in status.reasons:
-            mask |= nodes
-    return mask
 
 
 def _counts(view: AttemptView, query: PodQuery) -> Ints:

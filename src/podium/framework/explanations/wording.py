@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
+from podium.kubernetes.rules.labels import EVERYTHING, IN, Selector
+from podium.kubernetes.rules.node_affinity import NodeTerm
 from podium.kubernetes.rules.requests import CPU, EPHEMERAL_STORAGE, MEMORY
 
 MAX_NAMES = 3
@@ -66,3 +68,21 @@ def sentence(clauses: Iterable[str]) -> str:
     """Clauses as one sentence with a capital and a full stop."""
     text = "; ".join(clause for clause in clauses if clause)
     return f"{text[:1].upper()}{text[1:]}".rstrip(".") + "."
+
+
+def selector_text(selector: Selector) -> str:
+    """A label selector as one would write it for kubectl."""
+    return "any labels" if selector == EVERYTHING else str(selector)
+
+
+def terms_text(terms: Iterable[NodeTerm]) -> str:
+    """Terms of a node selector, one of which has to hold."""
+    return joined((term_text(term) for term in terms), "or")
+
+
+def term_text(term: NodeTerm) -> str:
+    parts = [str(expression) for expression in term.expressions]
+    parts += [
+        f"{field.key}{'=' if field.operator == IN else '!='}{field.value}" for field in term.fields
+    ]
+    return ", ".join(parts)

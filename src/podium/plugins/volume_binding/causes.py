@@ -1,21 +1,19 @@
-"""Volumes that are still to be found or made: none to bind, wrong place, no room."""
+"""Volumes that nodes cannot reach, and those still to be found or made: none to bind, no room."""
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from podium.cluster.growth import Mask
-from podium.explain.causes.attempt_view import AttemptView
-from podium.explain.causes.finding import Finding
-from podium.explain.causes.volume_claims import claim_name
-from podium.explain.causes.volume_reach import find_unreachable
-from podium.explain.causes.wording import bytes_text, joined, some
+from podium.cluster.node_matching import terms_mask
+from podium.framework.explanations.attempt_view import AttemptView
+from podium.framework.explanations.finding import Finding, Narrowing
+from podium.framework.explanations.wording import bytes_text, joined, some, terms_text
 from podium.kubernetes.kinds.storage import (
     CSIStorageCapacity,
     PersistentVolume,
     PersistentVolumeClaim,
     StorageClass,
 )
+from podium.kubernetes.rules.node_affinity import parse_node_selector
 from podium.kubernetes.rules.quantity import value
 from podium.plugins.volume_binding import VolumeBinding
 from podium.plugins.volume_binding.findings import (
@@ -31,29 +29,68 @@ from podium.plugins.volume_binding.pod_volumes import (
     selected_node,
 )
 from podium.plugins.volume_binding.provisioning import NO_PROVISIONER, volume_limit
+from podium.plugins.volumes.claim_causes import bound_volumes, claim_name
 from podium.plugins.volumes.pod_claims import claims_of, class_of_claim, class_of_volume, find_claim
 
 
 def find_bindings(view: AttemptView, among: Mask) -> list[Finding]:
     found: list[Finding] = []
-    unreachable = among & _with_reason(view, NODE_CONFLICT)
+    unreachable = among & view.with_reason(VolumeBinding.name, REASONS[NODE_CONFLICT])
     if unreachable.any():
         found.extend(find_unreachable(view, unreachable))
-    conflict = among & _with_reason(view, BIND_CONFLICT)
+    conflict = among & view.with_reason(VolumeBinding.name, REASONS[BIND_CONFLICT])
     if conflict.any():
         found.extend(_find_conflicts(view, conflict))
-    full = among & _with_reason(view, NO_SPACE)
+    full = among & view.with_reason(VolumeBinding.name, REASONS[NO_SPACE])
     if full.any():
         found.extend(_find_full(view, full))
     return found
 
 
-def _with_reason(view: AttemptView, reason: int) -> Mask:
-    mask: Mask = np.zeros(len(view.names), dtype=np.bool_)
-    for status, nodes in view.examination.statuses(VolumeBinding.name):
-        if REASONS[reason] in status.reasons:
-            mask |= nodes
-    return mask
+def narrow_by_volumes(view: AttemptView) -> Narrowing:
+    """Where the pod's volumes are, or can be made."""
+    passes = ~view.rejected(VolumeBinding.name)
+    names = joined(volume.metadata.name for _, volume in bound_volumes(view.catalog, view.pod))
+    if not names:
+        text = "have its volumes or room for them"
+        return Narrowing(VolumeBinding.name, passes, text, text.replace("have", "has", 1))
+    text = f"PersistentVolume {names}"
+    return Narrowing(VolumeBinding.name, passes, f"reach {text}", f"reaches {text}")
+
+
+def find_unreachable(view: AttemptView, among: Mask) -> list[Finding]:
+    """One finding for each volume whose node affinity leaves out some of the nodes."""
+    found = []
+    for claim, volume in bound_volumes(view.catalog, view.pod):
+        affinity = volume.spec.node_affinity
+        if affinity is None or affinity.required is None:
+            continue
+        terms = parse_node_selector(affinity.required)
+        reached = terms_mask(view.table, terms, view.rows)
+        nodes = among & ~reached
+        if not nodes.any():
+            continue
+        wanted = terms_text(terms)
+        reaching = view.named(reached)
+        clause = (
+            f"PersistentVolume {volume.metadata.name} of {claim_name(claim)} is reached only from"
+            f" nodes with {wanted}"
+        )
+        if not reaching:
+            clause += ", and there is no such node"
+        elif any(name not in wanted for name in reaching):
+            clause += f" ({some(reaching)})"
+        found.append(
+            Finding(
+                "volume-node-affinity",
+                volume.metadata.name,
+                nodes,
+                clause,
+                f"PersistentVolume {volume.metadata.name} is only reached from {wanted}",
+                facts={"volume": volume.metadata.name, "nodeAffinity": wanted},
+            )
+        )
+    return found
 
 
 def _unbound(view: AttemptView) -> Iterator[tuple[PersistentVolumeClaim, StorageClass]]:

@@ -1,7 +1,9 @@
 """What one plugin holds against some nodes, in the words that a cause is put together from."""
 
+import enum
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from podium.cluster.growth import Mask
 from podium.golang.json_values import JsonValue
@@ -37,3 +39,35 @@ class Finding:
     def on(self, position: int) -> str:
         """What there is to say about one node."""
         return self.detail if self.describe is None else self.describe(position)
+
+
+class NodeRequirement(enum.IntEnum):
+    """What a pod asks of nodes that no change of other pods can give it, in the order in which a
+    person would look for it."""
+
+    LABELS = enum.auto()
+    FEATURES = enum.auto()
+    SIZE = enum.auto()
+    VOLUMES = enum.auto()
+    ZONES = enum.auto()
+    DEVICES = enum.auto()
+    PODS = enum.auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowing:
+    """Where the pod itself wants to be: `plural` reads on after "20 nodes". `explain` says why none
+    of some nodes serves it, where that is more than what is held against each of them."""
+
+    plugin: str
+    passes: Mask
+    plural: str
+    singular: str
+    explain: Callable[[Mask], list[Finding]] | None = None
+
+
+class Restated(NamedTuple):
+    """Nodes on which a filter objects to the same thing as another one does."""
+
+    plugin: str
+    nodes: Mask

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from podium.cluster.growth import Mask
-from podium.explain.causes.attempt_view import AttemptView
-from podium.explain.causes.finding import Finding
-from podium.explain.causes.wording import count
+from podium.framework.explanations.attempt_view import AttemptView
+from podium.framework.explanations.finding import Finding
+from podium.framework.explanations.wording import count
 from podium.plugins.dynamic_resources.extended_resources import extended_requests
 from podium.plugins.dynamic_resources.supply import Supply
 from podium.plugins.resources.extended_resource_classes import ExtendedResourceClasses
@@ -15,7 +15,7 @@ from podium.plugins.resources.extended_resource_classes import ExtendedResourceC
 
 def find_extended_shortages(view: AttemptView, among: Mask) -> Iterator[Finding]:
     """One finding for each resource of which no node has enough free devices."""
-    if not view.engine.gates["DRAExtendedResource"]:
+    if not view.gates["DRAExtendedResource"]:
         return
     classes = ExtendedResourceClasses(view.catalog)
     for resource, asked in (extended_requests(view.pod, classes) or {}).items():
