@@ -20,6 +20,7 @@ SURFACE = {
     "PreFilterExtensions", "PreFilterPlugin", "PreFlight", "PreScorePlugin", "QueueSortPlugin",
     "ProposedChange", "QueuedPod", "RefusalCause", "Registration", "ReservePlugin", "Resource",
     "Rows", "SKIP", "ScorePlugin", "Source", "SourceColumn", "Sources", "Status", "ValueSource",
+    "AttemptView", "Finding", "Narrowing", "NodeRequirement", "Relaxation", "Restated",
     "Verdict", "WaitingPod", "WatchedKind", "choosing", "error", "indices", "per_row", "pod_ref",
     "rejecting", "unresolvable", "unschedulable",
 }  # fmt: skip

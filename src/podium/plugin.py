@@ -30,6 +30,14 @@ from podium.framework.cycle import Cycle
 from podium.framework.dependence import Dependence
 from podium.framework.diagnosis import Diagnosis
 from podium.framework.events import Action, Registration, Resource
+from podium.framework.explanations.attempt_view import AttemptView
+from podium.framework.explanations.finding import (
+    Finding,
+    Narrowing,
+    NodeRequirement,
+    Relaxation,
+    Restated,
+)
 from podium.framework.handle import Handle
 from podium.framework.log import Log, ObjectRef, pod_ref
 from podium.framework.node_form import NodeFilterPlugin, NodeScorePlugin, NodeView
@@ -82,6 +90,7 @@ __all__ = [
     "ApiCallFailed",
     "ApiHandle",
     "Assignments",
+    "AttemptView",
     "BindPlugin",
     "ChangeKind",
     "ClientSettings",
@@ -94,6 +103,7 @@ __all__ = [
     "Dependence",
     "Diagnosis",
     "FilterPlugin",
+    "Finding",
     "Floats",
     "GaugeMetric",
     "Handle",
@@ -101,8 +111,10 @@ __all__ = [
     "KubeObject",
     "KubeStruct",
     "Log",
+    "Narrowing",
     "Node",
     "NodeFilterPlugin",
+    "NodeRequirement",
     "NodeScorePlugin",
     "NodeSpec",
     "NodeStatus",
@@ -140,8 +152,10 @@ __all__ = [
     "QueuedPod",
     "RefusalCause",
     "Registration",
+    "Relaxation",
     "ReservePlugin",
     "Resource",
+    "Restated",
     "Rows",
     "ScorePlugin",
     "Source",
