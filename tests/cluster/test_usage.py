@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from podium.cluster.growth import FIRST_CAPACITY
-from podium.cluster.nodes import CPU, MEMORY
+from podium.cluster.nodes import CPU, MAX_UNOFFERED_RESOURCES, MEMORY
 from podium.cluster.state import Cluster
 from podium.cluster.usage import Usage
 from podium.kubernetes.kinds.pod import Pod
@@ -192,3 +192,43 @@ def test_a_fork_knows_the_rows_whose_pods_it_moved() -> None:
     assert twin.strayed_rows() == []
     cluster.add_pod(make_pod("r", node="b"))
     assert cluster.usage.strayed_rows() == []
+
+
+def pods_asking(first: int, count: int, node: str = "a", name: str = "greedy") -> Pod:
+    """A pod that asks for so many resources, each of a name of its own."""
+    return make_pod(
+        name, node=node, requests={f"example.com/r{n}": 2 for n in range(first, first + count)}
+    )
+
+
+def test_resources_that_no_node_offers_take_a_bounded_part_of_the_tables() -> None:
+    cluster = two_nodes()
+    for number in range(3):
+        cluster.add_pod(pods_asking(20_000 * number, 20_000, name=f"greedy-{number}"))
+    usage, table = cluster.usage, cluster.nodes
+    usage.grow()
+    assert len(table.resources) == 3 + MAX_UNOFFERED_RESOURCES
+    assert usage.requested.nbytes + table.allocatable.nbytes < 100_000
+    for number in range(3):
+        cluster.remove_pod(f"uid-default-greedy-{number}")
+    assert not usage.requested.any()
+
+
+def test_a_resource_that_a_node_begins_to_offer_counts_what_pods_have_of_it() -> None:
+    cluster = two_nodes()
+    many = MAX_UNOFFERED_RESOURCES + 10
+    cluster.add_pod(pods_asking(0, many))
+    cluster.add_pod(pods_asking(0, many, node="b", name="other"))
+    fork = cluster.usage.fork()
+    last = f"example.com/r{many - 1}"
+    assert cluster.nodes.resources.find(last) < 0
+
+    cluster.put_node(make_node("a", allocatable={"cpu": "4", last: 5}))
+    fork.remove(1, cluster.usage.pods(1)[0])
+    index = cluster.nodes.resources.find(last)
+    assert fork.requested_of(index)[:2].tolist() == [2, 0]
+    assert cluster.usage.requested_of(index)[:2].tolist() == [2, 2]
+    cluster.remove_pod("uid-default-greedy")
+    assert cluster.usage.requested_of(index)[:2].tolist() == [0, 2]
+    fork.reset(1, cluster.usage)
+    assert fork.requested_of(index)[:2].tolist() == [2, 2]

@@ -79,8 +79,8 @@ class Audit:
             shape = self._shape(held.info)
             with np.errstate(over="ignore"):
                 for name, amount in shape.accounted.items():
-                    if amount:
-                        requested[resources.id(name), held.row] += amount
+                    if amount and (index := resources.find(name)) >= 0:
+                        requested[index, held.row] += amount
                 nonzero[:, held.row] += shape.accounted_nonzero
             pod_count[held.row] += 1
             claims.update(shape.claim_names)

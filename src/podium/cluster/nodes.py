@@ -21,6 +21,10 @@ from podium.kubernetes.rules.requests import allocatable_vector
 
 CPU, MEMORY, EPHEMERAL_STORAGE = 0, 1, 2
 
+MAX_UNOFFERED_RESOURCES = 64
+"""How many resources that no node offers have a row in the tables because pods ask for them. A pod
+may name tens of thousands, and each row is as long as the cluster."""
+
 TaintTriple = tuple[str, str, str]
 
 
@@ -54,6 +58,7 @@ class NodeTable:
         self.temporary: dict[str, list[int]] = {}
         """Rows at the end of the table that nodes have for a moment, by name;
         see `temporary_nodes.py`."""
+        self._unoffered = 0
         self._row_of: dict[str, int] = {}
         self._free: list[int] = []
 
@@ -90,12 +95,28 @@ class NodeTable:
     def resource_ids(self, names: Iterable[str]) -> list[int]:
         """The same for many, of which thousands may be new."""
         indices = [self.resources.id(name) for name in names]
+        self._add_resource_rows()
+        return indices
+
+    def requested_resource_ids(self, names: Iterable[str]) -> list[int]:
+        """The same for what pods on nodes ask for; -1 for what no node has ever offered and what
+        has no row. Nothing fits because of it: who asks for such a resource fits nowhere."""
+        indices = []
+        for name in names:
+            index = self.resources.find(name)
+            if index < 0 and self._unoffered < MAX_UNOFFERED_RESOURCES:
+                self._unoffered += 1
+                index = self.resources.id(name)
+            indices.append(index)
+        self._add_resource_rows()
+        return indices
+
+    def _add_resource_rows(self) -> None:
         if len(self.resources) > self.allocatable.shape[0]:
             grown = np.zeros((len(self.resources), self.capacity), dtype=np.int64)
             grown[: self.allocatable.shape[0]] = self.allocatable
             self.allocatable = grown
             self.growth += 1
-        return indices
 
     def claim_row(self, name: str) -> int:
         """The row for a name, taking a free one if the name has none yet."""

@@ -36,6 +36,8 @@ class Usage:
         self._pods: list[list[PodInfo]] = []
         self._own: set[int] | None = None
         self._strayed: set[int] = set()
+        self._with_unoffered: set[int] = set()
+        """Rows where a pod asks, or once asked, for a resource that has no row in the tables."""
 
     @property
     def generation(self) -> int:
@@ -63,8 +65,8 @@ class Usage:
     def suppose_alike(self, rows: Ints, counts: Ints, info: PodInfo) -> None:
         """So many pods like one on each of some rows, in sums and ports and not in the lists of
         pods: for forks that only filters on sums and ports are asked about."""
-        requests = info.shape.table_requests or self._table_requests(info.shape)
         self.grow()
+        requests = self._requests_of(info.shape)
         for resource, amount in requests:
             self.requested[resource, rows] += counts * amount
         for line, amount in enumerate(info.shape.accounted_nonzero):
@@ -76,6 +78,7 @@ class Usage:
 
     def remove(self, row: int, info: PodInfo) -> None:
         """Take a pod out by UID; the last pod of the list takes its place."""
+        self.grow()
         pods = self._own_pods(row)
         index = next((i for i, pod in enumerate(pods) if pod.uid == info.uid), None)
         if index is None:
@@ -123,6 +126,7 @@ class Usage:
         twin._pods = list(self._pods)
         twin._own = set()
         twin._strayed = set(self._strayed)
+        twin._with_unoffered = set(self._with_unoffered)
         return twin
 
     def reset(self, row: int, source: "Usage") -> None:
@@ -136,6 +140,7 @@ class Usage:
         self.claims = dict(source.claims)
         self.claim_users.copy_row(row, source.claim_users)
         self._pods[row] = source._pods[row]
+        self._with_unoffered |= source._with_unoffered & {row}
         if self._own is not None:
             self._own.discard(row)
             self._stray_like(source, (row,))
@@ -153,6 +158,7 @@ class Usage:
             self.ports.copy_row(row, source.ports)
             self.claim_users.copy_row(row, source.claim_users)
             self._pods[row] = source._pods[row]
+        self._with_unoffered |= source._with_unoffered.intersection(rows)
         if self._own is not None:
             self._own.difference_update(rows)
             self._stray_like(source, rows)
@@ -163,10 +169,13 @@ class Usage:
 
     def _apply(self, row: int, info: PodInfo, sign: int) -> None:
         shape = info.shape
+        self.grow()
         requests = shape.table_requests
         if requests is None:
-            requests = shape.table_requests = self._table_requests(shape)
-        self.grow()
+            requests = self._requests_of(shape)
+            self.grow()
+            if shape.table_requests is None:
+                self._with_unoffered.add(row)
         if shape.is_immense and np.geterr()["over"] != "ignore":  # upstream: int64 sums wrap
             with np.errstate(over="ignore"):
                 self._apply(row, info, sign)
@@ -187,9 +196,16 @@ class Usage:
             self.claim_users.count(row, shape.node_allocatable_claims, info.uid, sign)
         self.changed[row] = self.log.note(row)
 
-    def _table_requests(self, shape: PodShape) -> tuple[tuple[int, int], ...]:
+    def _requests_of(self, shape: PodShape) -> tuple[tuple[int, int], ...]:
+        """Rows of the tables and amounts; kept once all resources of a shape have a row."""
+        if shape.table_requests is not None:
+            return shape.table_requests
         asked = {name: amount for name, amount in shape.accounted.items() if amount}
-        return tuple(zip(self._nodes.resource_ids(asked), asked.values(), strict=True))
+        rows = self._nodes.requested_resource_ids(asked)
+        found = tuple(pair for pair in zip(rows, asked.values(), strict=True) if pair[0] >= 0)
+        if len(found) == len(asked):
+            shape.table_requests = found
+        return found
 
     def grow(self) -> None:
         """Catch up with resources and rows that the node table has gained."""
@@ -201,8 +217,10 @@ class Usage:
         resources = self._nodes.allocatable.shape[0]
         if self.requested.shape[0] < resources:
             grown = np.zeros((resources, self.capacity), dtype=np.int64)
-            grown[: self.requested.shape[0]] = self.requested
+            known = self.requested.shape[0]
+            grown[:known] = self.requested
             self.requested = grown
+            self._count_offered(known)
         if self.capacity < self._nodes.capacity:
             self.capacity = self._nodes.capacity
             self.requested = wider(self.requested, self.capacity)
@@ -211,6 +229,21 @@ class Usage:
             self.changed = wider(self.changed, self.capacity)
             self.ports.grow(self.capacity)
             self._pods.extend([] for _ in range(self.capacity - len(self._pods)))
+
+    def _count_offered(self, first: int) -> None:
+        """Resources from a row on have just got it: what do pods that are there have of them?"""
+        find = self._nodes.resources.find
+        for row in tuple(self._with_unoffered):
+            complete = True
+            for info in self._pods[row]:
+                for name, amount in info.shape.accounted.items():
+                    index = find(name)
+                    complete &= index >= 0
+                    if index >= first:
+                        with np.errstate(over="ignore"):
+                            self.requested[index, row] += amount
+            if complete:
+                self._with_unoffered.discard(row)
 
     def _own_pods(self, row: int) -> list[PodInfo]:
         if self._own is not None and row not in self._own:

@@ -11,7 +11,11 @@ from support.plugins.device_builders import (
 )
 
 from podium.kubernetes.kinds.devices import ResourceClaim
-from podium.plugins.dynamic_resources.search_budget import BudgetSpent, SearchBudget
+from podium.plugins.dynamic_resources.search_budget import (
+    STEPS_PER_SECOND,
+    BudgetSpent,
+    SearchBudget,
+)
 from podium.testing import FakeCluster, make_node, make_pod
 
 NODES = [f"n{number}" for number in range(6)]
@@ -97,10 +101,10 @@ def test_an_expression_is_paid_for_by_its_cost_and_compiled_once() -> None:
     budget, expression = SearchBudget(1.0), "x" * 3_000
     budget.charge_selector(expression, 0)  # 1 + 30 to evaluate, 1,000 to compile
     with pytest.raises(BudgetSpent):
-        budget.charge(20_000 - 1_031 + 1)
+        budget.charge(STEPS_PER_SECOND - 1_031 + 1)
     budget = SearchBudget(1.0)
     for _ in range(2):
         budget.charge_selector(expression, 0)
-    budget.charge(20_000 - 1_031 - 31)
+    budget.charge(STEPS_PER_SECOND - 1_031 - 31)
     with pytest.raises(BudgetSpent):
         budget.charge_selector("true", 0)

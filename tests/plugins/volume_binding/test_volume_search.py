@@ -20,7 +20,7 @@ from podium.config.plugin_args import VolumeBindingArgs
 from podium.framework.handle import Handle
 from podium.framework.status import Status, error, unresolvable
 from podium.framework.waiting import WaitingPods
-from podium.kubernetes.kinds.storage import PersistentVolume
+from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.releases.version import Version
 from podium.plugins.volume_binding.plugin import VolumeBinding, VolumeState
@@ -212,3 +212,25 @@ def test_a_claim_of_an_attributes_class_fails_while_the_gate_is_off() -> None:
         "unsupported volumeAttributesClassName is set on claim default/c when the feature-gate "
         "VolumeAttributesClass is disabled"
     )
+
+
+def test_claims_that_ask_for_the_same_share_one_plan() -> None:
+    """A pod may have tens of thousands of claims; what holds for one holds for those like it."""
+    sizes = [1, 1, 1, 4, 4, 9, 1]
+    claims = [
+        delayed(f"c{n}", storage_class="made", request=f"{size}Gi") for n, size in enumerate(sizes)
+    ]
+    room = make_capacity("wide", "made", topology={ZONE: "a"}, capacity="5Gi")
+    for tracked in ((), (make_driver(DRIVER, storageCapacity=True), room)):
+        cluster = cluster_of(*tracked, *claims)
+        plugin, cycle = plugin_for(cluster), cycle_for(pod_with(*map(_name, claims)), cluster)
+        assert plugin.pre_filter(cycle) is None
+        plugin.filter(cycle, cluster.nodes.all_rows())
+        findings = cycle.read("VolumeBinding", VolumeState).findings
+        assert findings is not None
+        assert [_name(plan.claim) for plan in findings.plans][:4] == ["c0", "c1", "c2", "c6"]
+        assert len({id(plan.wanted) for plan in findings.plans}) == 3
+
+
+def _name(claim: PersistentVolumeClaim) -> str:
+    return claim.metadata.name

@@ -7,16 +7,16 @@ is a decision of the search, a few devices that it passes over, or a piece of a 
 What earlier attempts have worked out about a device costs nothing, so a pod that is refused for
 lack of time gets further with the next attempt.
 
-Worked example: with the default of 10 s an attempt has 200,000 steps, which take about 1.3 s, and
+Worked example: with the default of 10 s an attempt has 140,000 steps, which take about 0.9 s, and
 100 more for each node. An evaluation that uses all of its 1,000,000 cost units takes 33,333 steps:
-after the sixth one the attempt is over. Selectors as people write them cost less than a hundred
+after the fourth one the attempt is over. Selectors as people write them cost less than a hundred
 units, which is four steps.
 """
 
 from typing import Final
 
-STEPS_PER_SECOND: Final = 20_000
-"""What one second of `filterTimeout` buys; they take about an eighth of a second."""
+STEPS_PER_SECOND: Final = 14_000
+"""What one second of `filterTimeout` buys; they take about a twelfth of a second."""
 STEPS_PER_NODE: Final = 100
 """What each node adds: pods that ask for a few devices never run out of steps, however many nodes
 there are."""

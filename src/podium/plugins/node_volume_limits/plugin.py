@@ -9,9 +9,11 @@ nodes with and without a CSINode, because in-tree volumes count only where their
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from podium.cluster.catalog import Catalog
 from podium.cluster.growth import Codes, Mask, Rows, count_of, indices
 from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle
@@ -56,12 +58,21 @@ class NewVolumes:
     problem: Status | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class PodVolumes:
-    """A pod's new volumes on nodes with a CSINode, where migration is on, and on those without."""
+    """A pod's new volumes on nodes with a CSINode, where migration is on, and on those without;
+    counted when they are first asked for."""
 
-    migrated: NewVolumes
-    plain: NewVolumes
+    def __init__(self, catalog: Catalog, pod: Pod) -> None:
+        self._catalog = catalog
+        self._pod = pod
+
+    @cached_property
+    def migrated(self) -> NewVolumes:
+        return _count(self._catalog, self._pod, migration=True)
+
+    @cached_property
+    def plain(self) -> NewVolumes:
+        return _count(self._catalog, self._pod, migration=False)
 
 
 class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
@@ -77,7 +88,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
     def pre_filter(self, cycle: Cycle) -> Status | None:
         if not any(map(_may_count, cycle.pod.pod.spec.volumes or ())):
             return SKIP
-        cycle.write(self.name, self._count(cycle.pod.pod))
+        cycle.write(self.name, PodVolumes(self.handle.cluster.catalog, cycle.pod.pod))
         return None
 
     def pre_filter_stays(self, cycle: Cycle) -> bool:
@@ -88,31 +99,20 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
             return None
         new = cycle.states.get(self.name)
         if not isinstance(new, PodVolumes):
-            new = self._count(cycle.pod.pod)
+            new = PodVolumes(self.handle.cluster.catalog, cycle.pod.pod)
         answer = _Answer(count_of(rows))
         with_csi_node = self._csi_nodes.exists()[rows]
-        for here, volumes in ((with_csi_node, new.migrated), (~with_csi_node, new.plain)):
+        for migrates, here in ((True, with_csi_node), (False, ~with_csi_node)):
+            if not here.any():
+                continue
+            volumes = new.migrated if migrates else new.plain
             if volumes.problem is not None:
                 answer.reject(here, volumes.problem)
             elif self._scaling:
                 self._check_installed(answer, here, volumes, rows)
-        self._check_limits(answer, new.migrated, cycle, rows)
+        if with_csi_node.any():
+            self._check_limits(answer, new.migrated, cycle, rows)
         return choosing(answer.codes, answer.statuses)
-
-    def _count(self, pod: Pod) -> PodVolumes:
-        return PodVolumes(self._new(pod, migration=True), self._new(pod, migration=False))
-
-    def _new(self, pod: Pod, *, migration: bool) -> NewVolumes:
-        counting = VolumeCounting(self.handle.cluster.catalog)
-        found: defaultdict[str, set[CsiVolume]] = defaultdict(set)
-        try:
-            for volume in counting.volumes(pod, migration=migration, new=True):
-                found[volume.driver].add(volume)
-        except ClaimMissingError as problem:
-            return NewVolumes({}, unresolvable(str(problem)))
-        except UncountableError as problem:
-            return NewVolumes({}, error(str(problem)))
-        return NewVolumes({driver: frozenset(volumes) for driver, volumes in found.items()})
 
     def _check_installed(
         self, answer: "_Answer", here: Mask, volumes: NewVolumes, rows: Rows
@@ -179,6 +179,18 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
             Registration(Resource.PERSISTENT_VOLUME_CLAIM, Action.ADD, _claim_is_used),
             Registration(Resource.VOLUME_ATTACHMENT, Action.DELETE, _attachment_matters),
         )
+
+
+def _count(catalog: Catalog, pod: Pod, *, migration: bool) -> NewVolumes:
+    found: defaultdict[str, set[CsiVolume]] = defaultdict(set)
+    try:
+        for volume in VolumeCounting(catalog).volumes(pod, migration=migration, new=True):
+            found[volume.driver].add(volume)
+    except ClaimMissingError as problem:
+        return NewVolumes({}, unresolvable(str(problem)))
+    except UncountableError as problem:
+        return NewVolumes({}, error(str(problem)))
+    return NewVolumes({driver: frozenset(volumes) for driver, volumes in found.items()})
 
 
 class _Answer:

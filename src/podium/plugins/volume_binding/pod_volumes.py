@@ -86,11 +86,12 @@ def classify(
     pod: Pod, claims: AssumedObjects[PersistentVolumeClaim], catalog: Catalog
 ) -> PodClaims:
     found = PodClaims()
+    delayed: dict[str, bool] = {}
     for used in claims_of(pod):
         claim = find(pod, used, claims)
         if is_fully_bound(claim):
             found.bound.append(claim)
-        elif not claim.spec.volume_name and _is_delayed(claim, catalog):
+        elif not claim.spec.volume_name and _is_delayed(class_of_claim(claim), catalog, delayed):
             found.delayed.append(claim)
         else:
             # A claim that names its volume is the volume controller's to bind, whatever its class.
@@ -122,7 +123,9 @@ def claim_key(claim: PersistentVolumeClaim) -> str:
     return object_key(claim.metadata)
 
 
-def _is_delayed(claim: PersistentVolumeClaim, catalog: Catalog) -> bool:
-    class_name = class_of_claim(claim)
-    storage_class = catalog.get(StorageClass, class_name) if class_name else None
-    return storage_class is not None and waits_for_consumer(storage_class)
+def _is_delayed(class_name: str, catalog: Catalog, known: dict[str, bool]) -> bool:
+    """Whether claims of a class wait for a node; `known` are the classes asked about before."""
+    if class_name not in known:
+        storage_class = catalog.get(StorageClass, class_name) if class_name else None
+        known[class_name] = storage_class is not None and waits_for_consumer(storage_class)
+    return known[class_name]

@@ -187,6 +187,11 @@ class VolumeIndex:
     def free(self, wants: ClaimWants) -> Offers:
         return wants.free(self.of_class(wants.class_name), self._traits)
 
+    def has_volumes(self, class_name: str) -> bool:
+        """Whether there are volumes of a class that a claim may take, or that wait for one."""
+        volumes = self._classes.get(class_name)
+        return volumes is not None and bool(volumes.free or any(volumes.reserved.values()))
+
     def of_class(self, name: str) -> ClassVolumes:
         return self._classes.get(name) or ClassVolumes()
 

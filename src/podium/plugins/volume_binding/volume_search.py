@@ -141,11 +141,15 @@ class VolumeSearch:
                 text = f"error creating internal label selector for claim: {claim_key(claim)}"
                 findings.fail(going, f"{text}: {problem}")
                 return
-        self._match_all(findings, unpinned, wanted, going)
-        missing = [(match.claim, match.chosen == NONE) for match in findings.matches]
+        nothing: Ints = np.full(findings.size, NONE, dtype=np.int64)
+        self._match_all(findings, unpinned, wanted, going, nothing)
         everywhere: Mask = np.ones(findings.size, dtype=np.bool_)
-        for claim, where in (*((claim, everywhere) for claim in pinned), *missing):
-            going = self._provision(findings, claim, going & where, going)
+        planned = _PlannedClaims(findings.plans)
+        for claim in pinned:
+            going = self._provision(findings, planned, claim, everywhere, going)
+        for match in findings.matches:
+            where = everywhere if match.chosen is nothing else match.chosen == NONE
+            going = self._provision(findings, planned, match.claim, where, going)
 
     def _match_all(
         self,
@@ -153,25 +157,32 @@ class VolumeSearch:
         claims: Sequence[PersistentVolumeClaim],
         wanted: Sequence[ClaimWants],
         going: Mask,
+        nothing: Ints,
     ) -> None:
         """Match claims with volumes, one after the other. A row that has none for a claim that
-        nobody provisions is decided: what the claims behind it would get there does not matter."""
+        nobody provisions is decided: what the claims behind it would get there does not matter.
+        `nothing` is the answer for every claim that no row has a volume for."""
         searching = going
         taken = _Taken(findings.size)
-        nothing: Ints = np.full(findings.size, NONE, dtype=np.int64)
+        classes = {wants.class_name for wants in wanted}
+        provisioned = {name for name in classes if self._is_provisioned(name)}
+        offered = {name for name in classes if self._index.has_volumes(name)}
         for claim, wants in zip(claims, wanted, strict=True):
-            chosen = self._match(findings, wants, searching, taken)
-            if (chosen == NONE).all():
-                chosen = nothing  # one for thousands of claims
+            chosen = None
+            if wants.class_name in offered:
+                chosen = self._match(findings, wants, searching, taken)
+            if chosen is None or (chosen == NONE).all():
+                chosen = nothing
+            else:
+                taken.add(chosen)
             findings.matches.append(Match(claim, chosen))
-            taken.add(chosen)
-            if not self._is_provisioned(claim):
+            if wants.class_name not in provisioned:
                 searching = searching & (chosen != NONE)
                 if not searching.any():
                     return
 
-    def _is_provisioned(self, claim: PersistentVolumeClaim) -> bool:
-        storage_class = self._cluster.catalog.get(StorageClass, class_of_claim(claim))
+    def _is_provisioned(self, class_name: str) -> bool:
+        storage_class = self._cluster.catalog.get(StorageClass, class_name)
         return storage_class is None or storage_class.provisioner not in NO_PROVISIONER
 
     def _only(self, node_name: str, size: int) -> Mask:
@@ -181,12 +192,15 @@ class VolumeSearch:
             mask[row] = True
         return mask
 
-    def _match(self, findings: Findings, wants: ClaimWants, going: Mask, taken: "_Taken") -> Ints:
-        """The number of the volume for a claim on each row that is still in the search."""
+    def _match(
+        self, findings: Findings, wants: ClaimWants, going: Mask, taken: "_Taken"
+    ) -> Ints | None:
+        """The number of the volume for a claim on each row that is still in the search; None if
+        no volume at all is good enough."""
         reserved, offers = self._index.reserved(wants), self._index.free(wants)
-        chosen: Ints = np.full(findings.size, NONE, dtype=np.int64)
         if not reserved and not len(offers.numbers):
-            return chosen
+            return None
+        chosen: Ints = np.full(findings.size, NONE, dtype=np.int64)
         undecided = going.copy()
         for volume in reserved:
             # A volume reserved for the claim is the only one for it, also where it is unreachable.
@@ -200,9 +214,17 @@ class VolumeSearch:
         return chosen
 
     def _provision(
-        self, findings: Findings, claim: PersistentVolumeClaim, wanted: Mask, going: Mask
+        self,
+        findings: Findings,
+        planned: "_PlannedClaims",
+        claim: PersistentVolumeClaim,
+        where: Mask,
+        going: Mask,
     ) -> Mask:
-        """Plan a claim's volume on the wanted rows; returns the rows the search goes on with."""
+        """Plan a claim's volume where it has none; returns the rows the search goes on with."""
+        if planned.repeat(claim, where, going):
+            return going
+        wanted = going & where
         if not wanted.any():
             return going
         class_name = class_of_claim(claim)
@@ -219,10 +241,11 @@ class VolumeSearch:
             findings.object_to(outside, BIND_CONFLICT)
             wanted, going = wanted & ~outside, going & ~outside
         plan = self._with_room(claim, storage_class, wanted)
-        findings.plans.append(plan)
         full = wanted & ~plan.wanted
         findings.object_to(full, NO_SPACE)
-        return going & ~full
+        going = going & ~full
+        planned.add(plan, where, going)
+        return going
 
     def _no_picks(self, size: int) -> Codes:
         if len(self._nothing) != size:
@@ -238,6 +261,42 @@ class VolumeSearch:
         rooms = self._provisioning.rooms(storage_class.metadata.name, size_bytes)
         picks = self._reach.first_fit(rooms.reach, wanted)
         return Plan(claim, wanted & (picks != NONE), picks, rooms.capacities)
+
+
+class _PlannedClaims:
+    """The plans so far, and the one that the next claim shares if it asks for the same.
+
+    A pod may have thousands of claims of one class and size. Room is not summed over claims, so
+    what holds for one of them holds for those behind it, on the rows where the search goes on.
+    """
+
+    def __init__(self, plans: list[Plan]) -> None:
+        self._plans = plans
+        self._where: Mask | None = None
+        self._going: Mask | None = None
+
+    def add(self, plan: Plan, where: Mask, going: Mask) -> None:
+        """`where` the claim has no volume, and the rows that are left with the plan."""
+        self._plans.append(plan)
+        self._where, self._going = where, going
+
+    def repeat(self, claim: PersistentVolumeClaim, where: Mask, going: Mask) -> bool:
+        """Plan a claim as the one before it, if that is what it comes to."""
+        if where is not self._where or going is not self._going:
+            return False
+        last = self._plans[-1]
+        if not _asks_the_same(claim, last.claim):
+            return False
+        self._plans.append(Plan(claim, last.wanted, last.picks, last.capacities))
+        return True
+
+
+def _asks_the_same(one: PersistentVolumeClaim, other: PersistentVolumeClaim) -> bool:
+    """Whether two claims ask for one size of one class."""
+    return (
+        class_of_claim(one) == class_of_claim(other)
+        and one.spec.resources.requests == other.spec.resources.requests
+    )
 
 
 class _Taken:
