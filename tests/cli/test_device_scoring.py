@@ -16,9 +16,10 @@ def test_the_page_shows_what_is_printed(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.chdir(ROOT)
-    found = re.search(r"^\$ podium (.+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    assert found is not None
-    assert podium(capsys, *found[1].split()).out == found[2]
+    found = re.findall(r"^\$ podium ([^\n]+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    assert len(found) == 2
+    for command, printed in found:
+        assert podium(capsys, *command.split()).out == printed
 
 
 def test_documents_have_the_devices_of_every_node_that_fits(
@@ -42,3 +43,17 @@ def test_the_node_table_counts_devices_before_and_after(
     assert "gpu.example.com devices" in printed
     assert "3 → 4 of 4" in printed
     assert "5 → 6 of 12" in printed
+
+
+def test_a_job_gets_devices_that_lie_together_and_near_its_other_pods(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    cluster = ("-f", str(DEVICES / "numa-cluster.yaml"))
+    near = ("--config", str(DEVICES / "near.yaml"))
+    assert podium(capsys, "explain", "train-2", *cluster, *MOST, "-o", "json").decoded()[
+        "node"
+    ] == ("node-a")
+    assert (
+        podium(capsys, "explain", "train-2", *cluster, *near, "-o", "json").decoded()["node"]
+        == "node-c"
+    )

@@ -172,6 +172,18 @@ SHOWN_BY: Final[dict[str, str]] = {
         "plugins/dynamic_resources/test_device_strategy.py"
         "::test_nodes_are_told_apart_by_how_many_devices_are_left"
     ),
+    "DynamicResourcesArgs.scoringStrategy.locality[].attribute": (
+        "plugins/dynamic_resources/test_device_strategy.py"
+        "::test_nodes_are_told_apart_by_how_many_pairs_of_devices_lie_together"
+    ),
+    "DynamicResourcesArgs.scoringStrategy.locality[].nodeLabel": (
+        "plugins/dynamic_resources/test_device_strategy.py"
+        "::test_pods_of_a_workload_go_near_those_that_have_devices_already"
+    ),
+    "DynamicResourcesArgs.scoringStrategy.locality[].weight": (
+        "plugins/dynamic_resources/test_device_strategy.py"
+        "::test_places_and_a_type_count_by_their_weights"
+    ),
     "InterPodAffinityArgs.hardPodAffinityWeight": (
         "plugins/test_affinity_scoring.py"
         "::test_required_affinity_of_others_draws_the_pod_with_the_configured_weight"

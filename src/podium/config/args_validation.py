@@ -26,6 +26,7 @@ from podium.config.plugin_args import (
     REQUESTED_TO_CAPACITY_RATIO,
     SYSTEM_DEFAULTING,
     DefaultPreemptionArgs,
+    DeviceScoringStrategy,
     DynamicResourcesArgs,
     InterPodAffinityArgs,
     NodeAffinityArgs,
@@ -43,6 +44,7 @@ from podium.kubernetes.rules.node_affinity import expression_problems, field_pro
 
 _DEVICE_STRATEGIES: Final = (LEAST_ALLOCATED, MOST_ALLOCATED)
 _STRATEGIES: Final = (LEAST_ALLOCATED, MOST_ALLOCATED, REQUESTED_TO_CAPACITY_RATIO)
+_MAX_LOCALITIES: Final = 8
 _ONE_SECOND_NS: Final = 1_000_000_000
 
 Problems = Iterator[FieldProblem]
@@ -248,8 +250,27 @@ def _dynamic_resources(args: DynamicResourcesArgs, at: str, gates: Mapping[str, 
         elif timeout.nanoseconds < _ONE_SECOND_NS:
             yield invalid(f"{at}bindingTimeout", str(timeout), "must be at least 1 second")
     strategy = args.scoring_strategy
-    if strategy is not None and strategy.type not in _DEVICE_STRATEGIES:
-        yield unsupported(f"{at}scoringStrategy.type", strategy.type, _DEVICE_STRATEGIES)
+    if strategy is not None:
+        yield from _device_scoring(strategy, f"{at}scoringStrategy")
+
+
+def _device_scoring(strategy: DeviceScoringStrategy, at: str) -> Problems:
+    if strategy.type not in _DEVICE_STRATEGIES and (strategy.type or not strategy.locality):
+        yield unsupported(f"{at}.type", strategy.type or "", _DEVICE_STRATEGIES)
+    if len(strategy.locality) > _MAX_LOCALITIES:
+        yield invalid(
+            f"{at}.locality", len(strategy.locality), f"at most {_MAX_LOCALITIES} entries"
+        )
+    for number, locality in enumerate(strategy.locality):
+        at_entry = f"{at}.locality[{number}]"
+        if bool(locality.attribute) == bool(locality.node_label):
+            yield required(at_entry, "exactly one of attribute and nodeLabel")
+        elif locality.node_label:
+            yield from _label_key(locality.node_label, f"{at_entry}.nodeLabel")
+        if not 0 < locality.weight <= 100:
+            yield invalid(
+                f"{at_entry}.weight", locality.weight, "weight not in valid range (0, 100]"
+            )
 
 
 def _label_key(name: str, at: str) -> Problems:

@@ -135,10 +135,20 @@ class VolumeBindingArgs(PluginArgs, frozen=True):
     shape: tuple[UtilizationShapePoint, ...] | None = None
 
 
+class DeviceLocality(PluginArgs, frozen=True):
+    """An attribute by which the devices of a pod lie together, or a node label by which the pods of
+    a workload lie near each other."""
+
+    attribute: str | None = None
+    node_label: str | None = None
+    weight: Int32 = 1
+
+
 class DeviceScoringStrategy(PluginArgs, frozen=True):
     """Which devices and nodes are preferred for claims; kube-scheduler has no such thing."""
 
-    type: str = ""
+    type: str | None = None
+    locality: tuple[DeviceLocality, ...] = ()
 
 
 class DynamicResourcesArgs(PluginArgs, frozen=True):

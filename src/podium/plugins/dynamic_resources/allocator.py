@@ -25,6 +25,7 @@ from podium.plugins.dynamic_resources.constraints import (
     EmptyConstraintError,
     constraint_of,
 )
+from podium.plugins.dynamic_resources.device_locality import Usable
 from podium.plugins.dynamic_resources.device_strategy import DeviceStrategy
 from podium.plugins.dynamic_resources.inventory import DeviceEntry
 from podium.plugins.dynamic_resources.picks import AvailableCounters, Pick, Picks, Rules
@@ -43,7 +44,8 @@ from podium.plugins.dynamic_resources.search_budget import (
     TimedOut,
 )
 
-Order = Callable[[Request], Sequence[DeviceEntry]]
+Order = Callable[[Request, Sequence[DeviceEntry], Usable], Sequence[DeviceEntry]]
+"""Of a request: beside which devices, and which ones it may have."""
 
 
 class NoDevices(Exception):
@@ -225,14 +227,24 @@ class _Search:
             if any(self._wants(request, entry) for request in requests)
         ]
 
-    def _sequence(self, request: Request) -> Sequence[DeviceEntry]:
-        """The devices of the node in the order in which they are tried for a request."""
+    def _sequence(self, claim: int, request: Request, picked: int) -> Sequence[DeviceEntry]:
+        """The devices of the node in the order in which they are tried for a request, which stays
+        the same from its first device to its last."""
         if self._order is None:
             return self._pools.sequence
-        found = self._sequences.get(id(request))
-        if found is None:
-            found = self._sequences[id(request)] = self._order(request)
-        return found
+        if not picked:
+            self._budget.charge_devices(len(self._pools.sequence))
+            near = [pick.entry for picks in self._results for pick in picks]
+            usable = partial(self._is_usable, claim, request)
+            self._sequences[id(request)] = self._order(request, near, usable)
+        return self._sequences[id(request)]
+
+    def _is_usable(self, claim: int, request: Request, entry: DeviceEntry) -> bool:
+        return (
+            not self._picks.is_busy(entry, request, claim)
+            and self._wants(request, entry)
+            and self._picks.has_room(entry, request)
+        )
 
     def run(self) -> Solution | None:
         if self._request(0, 0) is not _DONE:
@@ -278,7 +290,7 @@ class _Search:
             entry = listed[picked]
             return self._try(claim, number, request, picked, entry, 0) or _FAILED
         failed: set[Hashable] = set()
-        sequence = self._sequence(request)
+        sequence = self._sequence(claim, request, picked)
         busy, has_room = self._picks.is_busy, self._picks.has_room
         passed = start
         for position in range(start, len(sequence)):

@@ -62,7 +62,7 @@ class MatchAttribute(Constraint):
         attribute = content.attribute(self._attribute)
         if attribute is None:
             return False
-        values = _values_of(attribute, lists=self._lists)
+        values = values_of(attribute, lists=self._lists)
         common = values & self._common[-1] if self._common else values
         if not common and (self._common or self._lists):
             return False
@@ -89,7 +89,7 @@ class DistinctAttribute(Constraint):
         attribute = content.attribute(self._attribute)
         if attribute is None:
             return False
-        values = _values_of(attribute, lists=self._lists)
+        values = values_of(attribute, lists=self._lists)
         if self._count:
             others = self._values.values()
             if not values and (others or self._lists):
@@ -115,7 +115,8 @@ def constraint_of(written: DeviceConstraint, *, lists: bool) -> Constraint:
     raise EmptyConstraintError("empty constraint (unsupported constraint type?)")
 
 
-def _values_of(attribute: DeviceAttribute, *, lists: bool) -> Values:
+def values_of(attribute: DeviceAttribute, *, lists: bool) -> Values:
+    """The values of an attribute, each with its type."""
     if lists:
         for kind, listed in (
             ("int", attribute.ints),

@@ -1,7 +1,8 @@
 """A preference among devices that satisfy a claim, and among nodes: `scoringStrategy`.
 
 By default the first devices that fit are taken, in the order in which they are listed, and nodes
-are told apart by nothing but the alternatives that they serve. A strategy changes both:
+are told apart by nothing but the alternatives that they serve. A strategy changes both. Where
+devices are comes first (`locality`, see `device_locality`), then `type`:
 
     MostAllocated    devices that are in use already and stay the fullest; nodes with few free ones.
                      Whole devices and whole nodes stay free for those who need them.
@@ -15,49 +16,77 @@ be served does not depend on the order of the search, so Filter answers as ever.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import fsum
 
 from podium.plugins.dynamic_resources.capacity import taken_of
 from podium.plugins.dynamic_resources.claim_state import AllocatedDevices
+from podium.plugins.dynamic_resources.device_locality import (
+    MAX_POINTS,
+    DevicePlaces,
+    Rank,
+    Usable,
+)
 from podium.plugins.dynamic_resources.inventory import DeviceEntry
 from podium.plugins.dynamic_resources.picks import AvailableCounters, Pick
 from podium.plugins.dynamic_resources.pools import NodePools
 from podium.plugins.dynamic_resources.requests import Request
 
-MAX_POINTS = 100
-
 
 @dataclass(frozen=True, slots=True)
 class DeviceStrategy:
-    """`fullest_first` is MostAllocated, else LeastAllocated."""
+    """`fullest_first` is True for MostAllocated, False for LeastAllocated, None without a type."""
 
-    fullest_first: bool
+    fullest_first: bool | None
+    places: DevicePlaces
     allocated: AllocatedDevices
 
+    @property
+    def weight(self) -> int:
+        """What `points` count beside those of node labels; a type counts as much as one."""
+        return self.places.weight + (self.fullest_first is not None)
+
     def order(
-        self, request: Request, pools: NodePools, counters: AvailableCounters
+        self,
+        request: Request,
+        near: Sequence[DeviceEntry],
+        usable: Usable,
+        pools: NodePools,
+        counters: AvailableCounters,
     ) -> Sequence[DeviceEntry]:
-        """The devices of a node in the order in which a request is to try them."""
-        sign = -1 if self.fullest_first else 1
-
-        def rank(entry: DeviceEntry) -> float:
-            return sign * self._fullness(entry, pools, counters, request)
-
-        return sorted(pools.sequence, key=rank)
+        """The devices of a node in the order in which a request is to try them, when others of the
+        pod have got those that are `near`."""
+        if self.fullest_first is None:
+            rank: Rank = _as_listed
+        else:
+            rank = partial(self._rank, request, pools, counters)
+        if self.places.weight:
+            return self.places.order(pools.sequence, request.count, near, usable, rank)
+        return pools.sequence if rank is _as_listed else sorted(pools.sequence, key=rank)
 
     def points(
         self,
         wanted: Iterable[DeviceEntry],
-        picks: Iterable[Pick],
+        picks: Sequence[Pick],
         pools: NodePools,
         counters: AvailableCounters,
     ) -> int:
         """How good a node is whose `wanted` devices could serve the requests and whose `picks`
         will: 0 to 100."""
+        together = self.places.points([pick.entry for pick in picks])
+        if self.fullest_first is None:
+            return together
         picked = {pick.entry.id: pick for pick in picks}
         shares = [self._share(each, picked.get(each.id), pools, counters) for each in wanted]
         full = fsum(shares) / len(shares) if shares else 0.0
-        return round(MAX_POINTS * (full if self.fullest_first else 1 - full))
+        of_type = MAX_POINTS * (full if self.fullest_first else 1 - full)
+        return round((of_type + self.places.weight * together) / self.weight)
+
+    def _rank(
+        self, request: Request, pools: NodePools, counters: AvailableCounters, entry: DeviceEntry
+    ) -> float:
+        full = self._fullness(entry, pools, counters, request)
+        return -full if self.fullest_first else full
 
     def _share(
         self,
@@ -112,3 +141,7 @@ class DeviceStrategy:
             if total:
                 asked = amount if request is not None else 0
                 yield min(1.0, (total - left.get(counter, total) + asked) / total)
+
+
+def _as_listed(entry: DeviceEntry) -> float:  # noqa: ARG001
+    return 0.0

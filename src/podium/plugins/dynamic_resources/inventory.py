@@ -125,6 +125,10 @@ class Content:
         domain, slash, key = name.partition("/")
         return self.attributes.get(key) if slash and domain == self._driver else None
 
+    def own_attribute(self, name: str) -> DeviceAttribute | None:
+        """An attribute of the driver's own, written with or without its domain."""
+        return self.attributes.get(name) or self.attributes.get(f"{self._driver}/{name}")
+
     def _evaluate(self, expression: str, meter: Meter) -> bool | str:
         """The result of a selector, or the text of what went wrong."""
         try:

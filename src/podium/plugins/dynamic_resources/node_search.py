@@ -28,7 +28,8 @@ from podium.plugins.dynamic_resources.binding_conditions import (
     is_ready,
 )
 from podium.plugins.dynamic_resources.claim_state import AllocatedDevices
-from podium.plugins.dynamic_resources.device_strategy import MAX_POINTS, DeviceStrategy
+from podium.plugins.dynamic_resources.device_locality import MAX_POINTS, NodePlaces
+from podium.plugins.dynamic_resources.device_strategy import DeviceStrategy
 from podium.plugins.dynamic_resources.extended_resources import requests_on_node
 from podium.plugins.dynamic_resources.node_allocatable import (
     Footprint,
@@ -100,8 +101,10 @@ class NodeSearch:
         timeout_s: float,
         strategy: DeviceStrategy | None = None,
         node_allocatable: NodeAllocatable | None = None,
+        node_places: NodePlaces | None = None,
     ) -> None:
-        """`node_allocatable` is there where devices may stand for resources of their node."""
+        """`node_allocatable` is there where devices may stand for resources of their node,
+        `node_places` with a strategy."""
         self._nodes = nodes
         self._supply = supply
         self._devices = devices
@@ -112,6 +115,7 @@ class NodeSearch:
         self._timeout_s = timeout_s
         self._strategy = strategy
         self._node_allocatable = node_allocatable
+        self._node_places = node_places
         self._memory = SearchMemory(nodes, supply, devices)
 
     # answers for many rows
@@ -141,18 +145,31 @@ class NodeSearch:
             values[blocked & (values == 0)] = _NUMBER[CLAIM_ELSEWHERE]
         return _verdict(values, failures)
 
-    def scores(self, state: ClaimsState, rows: Rows) -> Ints:
+    def scores(self, state: ClaimsState, workload: Ints, rows: Rows) -> Ints:
         """Points of the alternatives that nodes would serve, and below them those of a strategy; 0
-        where nothing is allocated now."""
+        where nothing is allocated now. `workload` are the rows where others of the pod's workload
+        have devices, one for each."""
         found = indices(rows)
         scores: Ints = np.zeros(len(found), dtype=np.int64)
         before = sum(points_of_allocated(own.claim, own.pending) for own in state.claims)
         before *= MAX_POINTS + 1 if self._strategy else 1
         for positions, task in self._tasks(state, found):
             if isinstance(task, Task):
-                points = self._memory.answers(task.key).points
-                scores[positions] = points[found[positions]] + before
+                points = self._memory.answers(task.key).points[found[positions]]
+                scores[positions] = self._with_places(points, workload, found[positions]) + before
         return scores
+
+    def _with_places(
+        self, points: npt.NDArray[np.int32], workload: Ints, rows: RowArray
+    ) -> npt.NDArray[np.int32]:
+        """The points of a strategy with those of node labels, each by its weight."""
+        places, strategy = self._node_places, self._strategy
+        if places is None or strategy is None or not places.weight:
+            return points
+        alternatives, own = np.divmod(points, MAX_POINTS + 1)
+        weighted = strategy.weight * own + places.weight * places.points(workload, rows)
+        both = np.rint(weighted / (strategy.weight + places.weight)).astype(np.int32)
+        return alternatives * (MAX_POINTS + 1) + both
 
     def blocking(
         self, state: ClaimsState, rows: Rows, deadline: BindingDeadline | None

@@ -8,7 +8,7 @@ for resources of their node (`node_allocatable`). Source:
 `pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from types import MappingProxyType
 
 import numpy as np
@@ -52,6 +52,7 @@ from podium.framework.status import SKIP, Code, Status, error
 from podium.framework.verdict import Verdict
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.devices import DeviceClass, ResourceClaim
+from podium.kubernetes.kinds.pod import Pod
 from podium.plugins.dynamic_resources.attempt_state import ClaimsState, Reservation
 from podium.plugins.dynamic_resources.claim_state import ClaimState
 from podium.plugins.dynamic_resources.claim_writing import (
@@ -62,7 +63,12 @@ from podium.plugins.dynamic_resources.claim_writing import (
     DeleteClaim,
     ReleaseReservation,
 )
-from podium.plugins.dynamic_resources.device_strategy import MAX_POINTS, DeviceStrategy
+from podium.plugins.dynamic_resources.device_locality import (
+    MAX_POINTS,
+    DevicePlaces,
+    NodePlaces,
+)
+from podium.plugins.dynamic_resources.device_strategy import DeviceStrategy
 from podium.plugins.dynamic_resources.extended_resources import IN_MEMORY_NAME
 from podium.plugins.dynamic_resources.hints import ClaimHints
 from podium.plugins.dynamic_resources.inventory import InventoryRules
@@ -141,11 +147,13 @@ class DynamicResources(
             self._claims, classes, self._find_class, gates, cluster.catalog
         )
         written = settings.scoring_strategy
-        self._strategy = (
-            DeviceStrategy(written.type == MOST_ALLOCATED, self._claims.devices)
-            if written is not None
-            else None
-        )
+        self._strategy: DeviceStrategy | None = None
+        self._node_places: NodePlaces | None = None
+        if written is not None:
+            fullest_first = written.type == MOST_ALLOCATED if written.type else None
+            places = DevicePlaces(written.locality)
+            self._strategy = DeviceStrategy(fullest_first, places, self._claims.devices)
+            self._node_places = NodePlaces(written.locality, cluster.nodes)
         self._search = NodeSearch(
             cluster.nodes,
             self._supply,
@@ -159,6 +167,7 @@ class DynamicResources(
             NodeAllocatable(cluster.nodes, self._supply.inventory, cluster.infos.rules)
             if gates["DRANodeAllocatableResources"]
             else None,
+            self._node_places,
         )
         self._writer = ClaimWriter(
             self._claims,
@@ -283,7 +292,21 @@ class DynamicResources(
         scored = self._strategy is not None or self.handle.gates["DRAPrioritizedList"]
         if not state.filtered or state.empty or not scored:
             return np.zeros(count_of(rows), dtype=np.int64)
-        return self._search.scores(state, rows)
+        return self._search.scores(state, self._rows_of_workload(cycle), rows)
+
+    def _rows_of_workload(self, cycle: Cycle) -> Ints:
+        """Where others of the pod's group, or else of its controller, have devices."""
+        rows: list[int] = []
+        workload = _workload_of(cycle.pod.pod)
+        if workload is not None and self._node_places is not None and self._node_places.weight:
+            rows = [
+                held.row
+                for held in self.handle.cluster.placements.values()
+                if held.info.pod.spec.resource_claims
+                and _workload_of(held.info.pod) == workload
+                and held.info.uid != cycle.pod.uid
+            ]
+        return np.array(rows, dtype=np.int64)
 
     def normalize(self, cycle: Cycle, rows: Rows, scores: Ints) -> Ints:  # noqa: ARG002
         if self._strategy is not None and (not len(scores) or scores.max() <= MAX_POINTS):
@@ -394,6 +417,15 @@ class DynamicResources(
 
     def events(self) -> Sequence[Registration]:
         return self._hints.registrations() if self._enabled else ()
+
+
+def _workload_of(pod: Pod) -> Hashable:
+    """What tells workloads apart; None for a pod on its own."""
+    group = group_of(pod)
+    if group is not None and group[1]:
+        return group
+    controller = pod.metadata.controller
+    return controller.uid if controller is not None else None
 
 
 def _unschedulable(reason: str) -> PostFilterResult:
