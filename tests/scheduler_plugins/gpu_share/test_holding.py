@@ -17,6 +17,7 @@ from podium.framework.status import error, unschedulable
 from podium.gpu.dialects import DIALECTS, find_dialect
 from podium.gpu.held_cards import held_cards
 from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.plugin import ApiCallFailed, PreBindPlugin, PreFlight, Status
 from podium.testing import FakeCluster, assert_placed, assert_rejected
 
@@ -125,6 +126,34 @@ def test_a_fresh_decision_of_an_unbound_pod_counts_until_it_is_stale() -> None:
     assert_rejected(cluster.schedule(gpu_pod("p", WHOLE)), node="a", by="GPUShare")
     cluster.wait(31)
     assert cluster.run() == ["p"]
+    assert cluster.where()["p"] == "binding"
+
+
+def squatter(at: float) -> Pod:
+    """A pod of another scheduler whose owner writes a decision on it, dated now."""
+    written = {**written_elsewhere("squatter", "a", at), "nvidia.com/stuck-grace-period": "9h"}
+    return gpu_pod("squatter", WHOLE, annotations=written, schedulerName="another")
+
+
+@pytest.mark.parametrize("ahead_s", [0.0, 20.0, 1e6])
+def test_what_somebody_writes_on_his_own_pod_holds_no_card(ahead_s: float) -> None:
+    cluster = gpu_cluster(gpu_node("a", cards_of(1)))
+    cluster.schedule(gpu_pod("first", WHOLE, nodeSelector={"no": "where"}))
+    cluster.wait(31)
+    cluster.put(squatter(NOW + 31 + ahead_s))
+    assert_placed(cluster.schedule(gpu_pod("p", WHOLE)))
+
+
+def test_writing_a_decision_again_does_not_hold_cards_any_longer() -> None:
+    cluster = gpu_cluster(gpu_node("a", cards_of(1)))
+    cluster.put(squatter(NOW))
+    assert_rejected(cluster.schedule(gpu_pod("p", WHOLE)), node="a", by="GPUShare")
+    for after_s in (10, 20, 30):
+        cluster.wait(10)
+        cluster.put(squatter(NOW + after_s))
+        assert cluster.where()["p"] != "binding"
+    cluster.wait(2)
+    cluster.run()
     assert cluster.where()["p"] == "binding"
 
 

@@ -4,6 +4,11 @@ Rows are those of the node table. A row is read again when the logs of nodes or 
 changed, when a pod that is not bound comes to carry a decision for its node, and when the time of
 such a decision is over. What a pod holds is worked out once for each of its objects.
 
+Whoever may write a pod can write a decision on it. On a pod that is bound it counts, since its
+agent goes by it. On one that is not it counts if it is this scheduler's own (a reservation), or was
+found in the first grace period, as the word of the scheduler before: for a grace period from when
+it was found, whatever is written again meanwhile.
+
 `empty` has the same cards and nobody on them: whoever does not fit there cannot be helped by
 evictions. `epoch` moves when a row changed without the cluster's logs telling of it.
 """
@@ -82,6 +87,9 @@ class FollowedCards:
         self._decided = handle.index_pods(self._node_of_unbound)
         self._seen_nodes = self._seen_usage = self._seen_withdrawn = -1
         self._now = 0.0
+        self._adopts_until: float | None = None
+        self._adopted: dict[str, float] = {}
+        """When a decision was found on pods that are not bound, by uid."""
         self._rows: list[_Row] = []
         self._lapses: dict[int, float] = {}
 
@@ -113,6 +121,10 @@ class FollowedCards:
     def follow(self) -> None:
         """Bring everything up to date."""
         self._now = self._clock()
+        if self._adopts_until is None:
+            self._adopts_until = self._now + self._grace_period_s
+        elif self._adopted and self._now > self._adopts_until + self._grace_period_s:
+            self._adopted.clear()
         changed = self._changed_rows()
         if changed:
             self.table.reserve(self._nodes.size)
@@ -281,9 +293,18 @@ class FollowedCards:
         uid = uid_of(pod)
         if uid in self._cluster.placements:
             return NO_USES
-        if uid in self._reservations.withdrawn.get(state.name, ()):
+        if uid in self._reservations.withdrawn.get(state.name, ()) or not self._is_adopted(uid):
             return NO_USES
         return self._written_uses(pod, state)
+
+    def _is_adopted(self, uid: str) -> bool:
+        """Whether what stands on a pod that is not bound is to be believed."""
+        found_at = self._adopted.get(uid)
+        if found_at is None:
+            if self._adopts_until is None or self._now > self._adopts_until:
+                return False
+            found_at = self._adopted[uid] = self._now
+        return self._now - found_at <= self._grace_period_s
 
     def _requested_cores(self, pod: Pod) -> int:
         return pod_cores(self._dialect, pod) if self._counts_requests else 0
@@ -299,4 +320,5 @@ class FollowedCards:
     def _lapses_at(self, pod: Pod, state: _Row) -> float:
         decision = self._dialect.decision(pod, state.cards)
         decided_at = 0.0 if decision is None else decision.decided_at
-        return decided_at + grace_period(pod, self._grace_period_s)
+        written = decided_at + grace_period(pod, self._grace_period_s)
+        return min(written, self._adopted.get(uid_of(pod), inf) + self._grace_period_s)
