@@ -254,3 +254,76 @@ def test_a_database_that_is_damaged_is_refused_and_read_from_both_ends(
     assert found[-1] == "default/p399"
     assert 350 < len(found) < 400
     assert modes(tmp_path)["objects.sqlite.damaged"] == 0o600
+
+
+@pytest.mark.parametrize("what", ["x" * 100, "p200", '"data"'])
+def test_a_byte_that_has_changed_in_an_object_is_found(tmp_path: Path, what: str) -> None:
+    with closing(WriteAheadLog(tmp_path)) as log:
+        for number in range(400):
+            log.commit(
+                [Record("pods", f"default/p{number:03d}", number + 2, long_body(f"p{number}"))]
+            )
+    path = tmp_path / "objects.sqlite"
+    data = bytearray(path.read_bytes())
+    at = data.index(what.encode(), len(data) // 3)
+    data[at + 1] ^= 1  # JSON as before, and not what was written
+    path.write_bytes(data)
+
+    refusal = r"objects\.sqlite: damaged: default/p\d+ of pods is not what was written"
+    with pytest.raises(InputError, match=refusal) as refused:
+        WriteAheadLog(tmp_path)
+    key = re.findall(r"default/p\d+", str(refused.value))[0]
+    with closing(WriteAheadLog(tmp_path, recovers=True)) as recovered:
+        assert keys(recovered) == sorted(
+            {f"default/p{number:03d}" for number in range(400)} - {key}
+        )
+    with closing(WriteAheadLog(tmp_path)) as again:
+        assert key not in keys(again)
+
+
+def old_store(directory: Path, *bodies: bytes) -> Path:
+    """What an earlier Podium left, whose rows have no checksums."""
+    directory.mkdir(mode=0o700, exist_ok=True)
+    path = directory / "objects.sqlite"
+    path.touch(mode=0o600)
+    with closing(sqlite3.connect(path)) as database:
+        database.executescript(
+            """
+            CREATE TABLE objects (collection TEXT NOT NULL, key TEXT NOT NULL,
+                revision INTEGER NOT NULL, body BLOB NOT NULL,
+                PRIMARY KEY (collection, key)) WITHOUT ROWID;
+            CREATE TABLE counter (id INTEGER PRIMARY KEY CHECK (id = 1),
+                revision INTEGER NOT NULL);
+            INSERT INTO counter VALUES (1, 77);
+            PRAGMA user_version=1;
+            """
+        )
+        rows = [("pods", f"default/p{n}", n + 2, each) for n, each in enumerate(bodies)]
+        database.executemany("INSERT INTO objects VALUES (?, ?, ?, ?)", rows)
+        database.commit()
+    return path
+
+
+def test_a_store_without_checksums_gets_them(tmp_path: Path) -> None:
+    path = old_store(tmp_path, long_body("a"), long_body("b"))
+    with closing(WriteAheadLog(tmp_path)) as log:
+        assert log.load().revision == 77
+        assert keys(log) == ["default/p0", "default/p1"]
+        log.commit([Record("pods", "default/p2", 78, long_body("c"))])
+    data = bytearray(path.read_bytes())
+    data[data.index(b"xxxx")] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(InputError, match="is not what was written"):
+        WriteAheadLog(tmp_path)
+
+
+def test_a_damaged_store_without_checksums_is_refused_and_not_changed(tmp_path: Path) -> None:
+    path = old_store(tmp_path, long_body("a"), b"no JSON")
+    with pytest.raises(InputError, match="default/p1 of pods is not JSON"):
+        WriteAheadLog(tmp_path)
+    with closing(sqlite3.connect(path)) as database:
+        assert database.execute("PRAGMA user_version").fetchone() == (1,)
+        assert len(database.execute("PRAGMA table_info(objects)").fetchall()) == 4
+    with closing(WriteAheadLog(tmp_path, recovers=True)) as recovered:
+        assert keys(recovered) == ["default/p0"]
+        assert recovered.load().revision == 77 + 1_000_000

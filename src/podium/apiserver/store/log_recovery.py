@@ -8,23 +8,25 @@ the last one that is known, so that no client is told one that it has seen for s
 import contextlib
 import shutil
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
+from podium.apiserver.store.records import Record, checksum_of, checksum_of_revision
 from podium.files.private_files import PRIVATE_MODE
 from podium.golang.errors import InputError
 
 SKIPPED_REVISIONS: Final = 1_000_000
 SUFFIX: Final = ".damaged"
 
-Row = tuple[Any, ...]
+_CHECKED: Final = 3
+"""Columns of the counter in files with checksums."""
 _JSON: Final = msgspec.json.Decoder(msgspec.Raw)
 
 
-def is_sound(body: bytes) -> bool:
+def is_json(body: bytes) -> bool:
     """Whether the bytes of an object, which lack its first brace, are JSON."""
     try:
         _JSON.decode(b"{" + body)
@@ -54,17 +56,30 @@ def keep_damaged(path: Path, beside: Sequence[str]) -> list[Path]:
     return kept
 
 
-def read_rows(path: Path) -> tuple[int, list[Row]]:
-    """The revision and the rows of a damaged database, as far as they can be read."""
-    rows: dict[tuple[str, str], Row] = {}
+def read_rows(path: Path) -> tuple[int, list[Record]]:
+    """The revision and the rows of a damaged database, as far as they can be read and are what was
+    written."""
+    rows: dict[tuple[str, str], Record] = {}
     revision = 1
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as database:
         with contextlib.suppress(sqlite3.Error):
-            (revision,) = database.execute("SELECT revision FROM counter").fetchone()
+            found = database.execute("SELECT * FROM counter").fetchone()
+            if len(found) < _CHECKED or checksum_of_revision(found[1]) == found[2]:
+                revision = found[1]
         for order in ("ASC", "DESC"):
             with contextlib.suppress(sqlite3.Error):
-                query = "SELECT collection, key, revision, body FROM objects"
-                for row in database.execute(f"{query} ORDER BY collection {order}, key {order}"):
-                    if is_sound(row[3]):
-                        rows[row[0], row[1]] = row
-    return max([revision, *(row[2] for row in rows.values())]), list(rows.values())
+                query = f"SELECT * FROM objects ORDER BY collection {order}, key {order}"
+                for *row, checksum in _with_checksums(database.execute(query)):
+                    record = Record(*row)
+                    if checksum is None:
+                        is_sound = is_json(record.body or b"")
+                    else:
+                        is_sound = checksum_of(record) == checksum
+                    if is_sound:
+                        rows[record.collection, record.key] = record
+    return max([revision, *(row.revision for row in rows.values())]), list(rows.values())
+
+
+def _with_checksums(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+    """Rows of format 1 have none."""
+    return (row if len(row) > len(Record._fields) else (*row, None) for row in rows)

@@ -7,7 +7,9 @@ all of it is there. The file is locked for as long as it is open, so that two se
 it. Nobody but its owner can read it.
 
 A file that is damaged is refused rather than read in part (`log_damage.py`), unless whoever starts
-the server asks for what is left of it (`log_recovery.py`).
+the server asks for what is left of it (`log_recovery.py`). SQLite tells of damage to its own
+structure; each row has a checksum besides, which tells of a byte that has changed in the text of an
+object. Files of format 1, which have none, get them when they are opened.
 """
 
 import contextlib
@@ -19,11 +21,11 @@ from podium.apiserver.store.log_damage import find_damage
 from podium.apiserver.store.log_recovery import (
     SKIPPED_REVISIONS,
     SUFFIX,
-    is_sound,
+    is_json,
     keep_damaged,
     read_rows,
 )
-from podium.apiserver.store.records import Loaded, Record
+from podium.apiserver.store.records import Loaded, Record, checksum_of, checksum_of_revision
 from podium.files.private_files import (
     create_private_directory,
     create_private_file,
@@ -33,7 +35,7 @@ from podium.files.private_files import (
 from podium.golang.errors import InputError
 
 FILE_NAME = "objects.sqlite"
-_FORMAT = 1
+_FORMAT = 2
 _BESIDE = ("-wal", "-shm", "-journal")
 _RECOVER = (
     "restore a copy, or start with --data-recover: what can be read is kept, and the damaged files"
@@ -46,13 +48,18 @@ CREATE TABLE IF NOT EXISTS objects (
     key TEXT NOT NULL,
     revision INTEGER NOT NULL,
     body BLOB NOT NULL,
+    checksum INTEGER NOT NULL,
     PRIMARY KEY (collection, key)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS counter (
     id INTEGER PRIMARY KEY CHECK (id = 1),
-    revision INTEGER NOT NULL
+    revision INTEGER NOT NULL,
+    checksum INTEGER NOT NULL
 );
 """
+
+
+_PUT = "INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?, ?)"
 
 
 class _Malformed(Exception):
@@ -106,14 +113,14 @@ class WriteAheadLog:
         create_private_file(self._path)
         self._open()
         self._connection.execute("BEGIN IMMEDIATE")
-        self._connection.executemany("INSERT INTO objects VALUES (?, ?, ?, ?)", rows)
-        self._connection.execute("UPDATE counter SET revision = ?", (revision,))
+        self._connection.executemany(_PUT, (_row(row) for row in rows))
+        self._set_revision(revision)
         self._connection.execute("COMMIT")
         self.recovered = f"{self._path} was damaged: {problem}"
 
     def _skip_revisions(self) -> None:
         run = self._connection.execute
-        run("UPDATE counter SET revision = revision + ?", (SKIPPED_REVISIONS,))
+        self._set_revision(self._revision() + SKIPPED_REVISIONS)
         (count,) = run("SELECT count(*) FROM objects").fetchone()
         self.recovered += (
             f"; {count:,} objects are left, the damaged files end in {SUFFIX},"
@@ -151,39 +158,75 @@ class WriteAheadLog:
         run("PRAGMA synchronous=FULL")
         run("PRAGMA wal_autocheckpoint=4000")
         (found,) = run("PRAGMA user_version").fetchone()
-        if found not in (0, _FORMAT):
+        if found > _FORMAT:
             raise InputError(
                 f"holds data in format {found}; this version reads format {_FORMAT}",
                 source=str(self._path),
             )
+        columns = [column[1] for column in run("PRAGMA table_info(objects)")]
+        if columns and "checksum" not in columns:
+            self._add_checksums()
         self._connection.executescript(_SCHEMA)
-        # Pages that hold nothing but parts of long objects are not looked into by SQLite.
-        for collection, key, body in run("SELECT collection, key, body FROM objects"):
-            if not is_sound(body):
-                raise _Malformed(f"{key} of {collection} is not JSON")
         run(f"PRAGMA user_version={_FORMAT}")
-        run("INSERT OR IGNORE INTO counter VALUES (1, 1)")
+        run("INSERT OR IGNORE INTO counter VALUES (1, 1, ?)", (checksum_of_revision(1),))
+        self._verify()
+
+    def _add_checksums(self) -> None:
+        """Make a file of format 1 one of format 2; nothing is done to it if that is interrupted."""
+        run = self._connection.execute
+        run("BEGIN IMMEDIATE")
+        for collection, key, body in run("SELECT collection, key, body FROM objects"):
+            if not is_json(body):
+                raise _Malformed(f"{key} of {collection} is not JSON")
+        for table in ("objects", "counter"):
+            run(f"ALTER TABLE {table} ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0")
+        define = self._connection.create_function
+        define("checksum_of", 4, lambda *row: checksum_of(Record(*row)), deterministic=True)
+        define("checksum_of_revision", 1, checksum_of_revision, deterministic=True)
+        run("UPDATE objects SET checksum = checksum_of(collection, key, revision, body)")
+        run("UPDATE counter SET checksum = checksum_of_revision(revision)")
+        run(f"PRAGMA user_version={_FORMAT}")
+        run("COMMIT")
+
+    def _verify(self) -> None:
+        """Raises _Malformed: something that is stored is not what was written."""
+        run = self._connection.execute
+        for row in run("SELECT collection, key, revision, body, checksum FROM objects"):
+            if checksum_of(Record(*row[:4])) != row[4]:
+                raise _Malformed(f"{row[1]} of {row[0]} is not what was written")
+        for revision, checksum in run("SELECT revision, checksum FROM counter"):
+            if checksum_of_revision(revision) != checksum:
+                raise _Malformed("the latest version is not what was written")
+
+    def _revision(self) -> int:
+        (revision,) = self._connection.execute("SELECT revision FROM counter").fetchone()
+        return int(revision)
+
+    def _set_revision(self, revision: int) -> None:
+        self._connection.execute(
+            "UPDATE counter SET revision = ?, checksum = ?",
+            (revision, checksum_of_revision(revision)),
+        )
 
     def load(self) -> Loaded:
         """Everything that was committed."""
-        (revision,) = self._connection.execute("SELECT revision FROM counter").fetchone()
         objects: dict[str, list[Record]] = {}
         rows = self._connection.execute("SELECT collection, key, revision, body FROM objects")
         for row in rows:
             objects.setdefault(row[0], []).append(Record(*row))
-        return Loaded(revision, objects)
+        return Loaded(self._revision(), objects)
 
     def commit(self, records: Sequence[Record]) -> None:
         """Make a batch of writes durable; they are in the order of their revisions."""
         latest = {(record.collection, record.key): record for record in records}
-        puts = [record for record in latest.values() if record.body is not None]
+        puts = [_row(record) for record in latest.values() if record.body is not None]
         gone = [key for key, record in latest.items() if record.body is None]
         run = self._connection
         run.execute("BEGIN IMMEDIATE")
         try:
-            run.executemany("INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?)", puts)
+            run.executemany(_PUT, puts)
             run.executemany("DELETE FROM objects WHERE collection = ? AND key = ?", gone)
-            run.execute("UPDATE counter SET revision = ?", (records[-1].revision,))
+            self._set_revision(records[-1].revision)
             run.execute("COMMIT")
         except sqlite3.Error:
             with contextlib.suppress(sqlite3.Error):
@@ -192,6 +235,10 @@ class WriteAheadLog:
 
     def close(self) -> None:
         self._connection.close()
+
+
+def _row(record: Record) -> tuple[str, str, int, bytes | None, int]:
+    return (*record, checksum_of(record))
 
 
 def _unusable(path: Path, problem: Exception) -> InputError:
