@@ -19,6 +19,8 @@ from podium.client import DeleteOptions, KubeClient, ResourceType
 from podium.client.api_errors import Conflict, NotFound
 from podium.kubernetes.controllers.actions import Action, Create, Delete, Patch
 from podium.kubernetes.kinds.meta import KubeStruct, ObjectMeta
+from podium.kubernetes.resources.resource_types import EVENTS
+from podium.simulated_cluster.event_counting import CountedEvents
 from podium.simulated_cluster.informers import Informers
 
 _AT_A_TIME: Final = 32
@@ -39,6 +41,7 @@ class RequestExecutor:
         self.client = client
         self._informers = informers
         self._room = asyncio.Semaphore(_AT_A_TIME)
+        self._events = CountedEvents()
 
     async def execute(self, actions: Iterable[Action]) -> None:
         """Raises the first of the problems, ApiError or Unreachable."""
@@ -59,6 +62,8 @@ class RequestExecutor:
     async def write(self, action: Action) -> None:
         async with self._room:
             match action:
+                case Create() if action.resource == EVENTS:
+                    await self._tell(action)
                 case Create():
                     body = await self.client.create(action.resource, action.body, action.namespace)
                     self._seen(action.resource, body)
@@ -69,19 +74,38 @@ class RequestExecutor:
                 case _:
                     assert_never(action)
 
+    async def _tell(self, event: Create) -> None:
+        """An event is created once, and counted from then on."""
+        counted = self._events.correlate(event)
+        if counted is None:
+            return
+        write, told = counted
+        if isinstance(write, Patch):
+            try:
+                await self._change(write)
+            except NotFound:  # it has expired
+                told.first = None
+                write = Create(EVENTS, event.namespace, {**event.body, **write.body})
+        if isinstance(write, Create):
+            body = await self.client.create(EVENTS, write.body, write.namespace)
+            told.first = _ANSWERS.decode(body).metadata.name
+
     async def _patch(self, action: Patch) -> None:
         try:
-            body = await self.client.patch(
-                action.resource,
-                action.name,
-                action.body,
-                action.namespace,
-                kind=action.kind,
-                subresource=action.subresource,
-            )
+            body = await self._change(action)
         except NotFound:
             return
         self._seen(action.resource, body)
+
+    async def _change(self, action: Patch) -> bytes:
+        return await self.client.patch(
+            action.resource,
+            action.name,
+            action.body,
+            action.namespace,
+            kind=action.kind,
+            subresource=action.subresource,
+        )
 
     async def _delete(self, action: Delete) -> None:
         options = DeleteOptions(
