@@ -7,43 +7,12 @@ from random import Random
 from typing import Any
 
 import pytest
-from support.live.lease_server import SETTINGS, LeaseServer, Line, NotedLog
+from support.live.lease_server import BRISK, LeaseServer, NotedLog, RenewalLine
 from support.waiting import PATIENCE_S
 
 from podium.client import KubeClient
-from podium.client.transport import Reply, Request
-from podium.config.types import LeaderElectionConfiguration
-from podium.golang.durations import Duration
 from podium.live.leader_election import LeaderElection, LeadershipLost
 from podium.live.leader_election_thread import LeaderElectionThread, MonotonicClock
-
-BRISK = LeaderElectionConfiguration(
-    lease_duration=Duration.of_seconds(2),
-    renew_deadline=Duration.of_seconds(1),
-    retry_period=Duration(50_000_000),
-    resource_lock=SETTINGS.resource_lock,
-    resource_name=SETTINGS.resource_name,
-    resource_namespace=SETTINGS.resource_namespace,
-)
-
-
-class RenewalLine(Line):
-    """Sets an event when the lease was renewed so often."""
-
-    def __init__(self, server: LeaseServer, after: int = 5) -> None:
-        super().__init__(server)
-        self.renewed = threading.Event()
-        self.closed_in = ""
-        self._after = after
-
-    async def send(self, request: Request, *, timeout_s: float) -> Reply:
-        answer = await super().send(request, timeout_s=timeout_s)
-        if self.methods.count("PUT") >= self._after:
-            self.renewed.set()
-        return answer
-
-    async def close(self) -> None:
-        self.closed_in = threading.current_thread().name
 
 
 class Candidate:

@@ -5,6 +5,7 @@ and writes status. With leader election several may be started, and one of them 
 """
 
 import asyncio
+import os
 import socket
 from collections.abc import Callable
 from random import SystemRandom
@@ -12,7 +13,7 @@ from typing import Final
 from uuid import uuid4
 
 from podium import __version__
-from podium.client import KubeClient, LoopClock, ResourceType, Unreachable
+from podium.client import KubeClient, ResourceType, Unreachable
 from podium.client.api_errors import ApiError, NotFound
 from podium.client.asyncio_versions import unwrap_errors
 from podium.client.connection import transport_for
@@ -23,6 +24,7 @@ from podium.config.types import LeaderElectionConfiguration
 from podium.golang.durations import Duration
 from podium.golang.errors import InputError
 from podium.live.leader_election import LeaderElection, LeadershipLost, new_identity
+from podium.live.leader_election_thread import LeaderElectionThread, MonotonicClock
 from podium.processes.kube_log import KubeLog
 from podium.processes.steady_time import steady_wall
 from podium.processes.tasks import run_until_stopped, stop_on_signal
@@ -59,7 +61,7 @@ async def run_controller(
         if election is None:
             await run_until_stopped(work(), stopping)
         else:
-            await run_until_stopped(_election(client, election).lead(work), stopping)
+            await run_until_stopped(_elect(settings, election).lead(work), stopping)
     except ApiError as problem:
         raise InputError(f"says no: {problem}", source=server) from None
     except Unreachable as problem:
@@ -122,14 +124,25 @@ async def _require_served(client: KubeClient, kind: ResourceType) -> None:
         )
 
 
-def _election(client: KubeClient, settings: LeaderElectionConfiguration) -> LeaderElection:
-    return LeaderElection(
-        client,
-        settings,
-        new_identity(socket.gethostname(), uuid4()),
-        clock=LoopClock(),
-        wall=steady_wall(),
-        randomness=SystemRandom(),
-        log=KubeLog(),
-        component="podium-controller",
+def _elect(
+    settings: ClientSettings, election: LeaderElectionConfiguration
+) -> LeaderElectionThread:
+    """In a thread and over a connection of its own, so that the lease is renewed however long a
+    plan or a list takes."""
+    transport = transport_for(settings, user_agent=f"podium/{__version__}")
+    log = KubeLog()
+    return LeaderElectionThread(
+        LeaderElection(
+            KubeClient(transport, field_manager="podium"),
+            election,
+            new_identity(socket.gethostname(), uuid4()),
+            clock=MonotonicClock(),
+            wall=steady_wall(),
+            randomness=SystemRandom(),
+            log=log,
+            component="podium-controller",
+        ),
+        close=transport.close,
+        abandon=lambda: os._exit(1),
+        log=log,
     )

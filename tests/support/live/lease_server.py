@@ -7,6 +7,7 @@ for the answer, as with a real server.
 
 import asyncio
 import json
+import threading
 from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -264,3 +265,32 @@ def play(
         await scenario(server, Elector(server, "a", **callbacks), Elector(server, "b"))
 
     run_virtually(main())
+
+
+BRISK = LeaderElectionConfiguration(
+    lease_duration=Duration.of_seconds(2),
+    renew_deadline=Duration.of_seconds(1),
+    retry_period=Duration(50_000_000),
+    resource_lock=SETTINGS.resource_lock,
+    resource_name=SETTINGS.resource_name,
+    resource_namespace=SETTINGS.resource_namespace,
+)
+
+
+class RenewalLine(Line):
+    """Sets an event when the lease was renewed so often."""
+
+    def __init__(self, server: LeaseServer, after: int = 5) -> None:
+        super().__init__(server)
+        self.renewed = threading.Event()
+        self.closed_in = ""
+        self._after = after
+
+    async def send(self, request: Request, *, timeout_s: float) -> Reply:
+        answer = await super().send(request, timeout_s=timeout_s)
+        if self.methods.count("PUT") >= self._after:
+            self.renewed.set()
+        return answer
+
+    async def close(self) -> None:
+        self.closed_in = threading.current_thread().name
