@@ -24,7 +24,7 @@ from podium.processes.served_cluster import ServedCluster
 from podium.serving.loop_calls import LoopCalls
 
 
-def scheduler_parts(assembly: Assembly) -> SchedulerParts:
+def scheduler_parts(assembly: Assembly, client: KubeClient) -> SchedulerParts:
     """What there is to see of a scheduler that leads for as long as it runs."""
     engine = assembly.engine
     return SchedulerParts(
@@ -35,6 +35,7 @@ def scheduler_parts(assembly: Assembly) -> SchedulerParts:
         assembly.scheduler.synced.is_set,
         lambda: False,
         lambda _: None,
+        client,
     )
 
 

@@ -97,7 +97,7 @@ class ClusterScheduler:
             observers=plan.observers(engine),
         )
         port = urlsplit(self.url).port or plan.port
-        parts = scheduler_parts(assembly)
+        parts = scheduler_parts(assembly, self._client)
         management = scheduler_management(self._served, port, parts, self._client, plan.gates)
         traces = exported_traces(engine, os.environ, plan.log or KubeLog())
         async with management as telling, assembly.following() as scheduler:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from podium.client import KubeClient
 from podium.config.effective import effective
 from podium.config.flags.options import Options
 from podium.config.types import Configuration
@@ -43,6 +44,8 @@ class SchedulerParts:
     is_synced: Callable[[], bool]
     is_stopping: Callable[[], bool]
     set_verbosity: Callable[[int], None]
+    client: KubeClient | None = None
+    """To ask for what the scheduler does not watch."""
 
 
 class ServedPage(Protocol):

@@ -124,9 +124,7 @@ async def _require_served(client: KubeClient, kind: ResourceType) -> None:
         )
 
 
-def _elect(
-    settings: ClientSettings, election: LeaderElectionConfiguration
-) -> LeaderElectionThread:
+def _elect(settings: ClientSettings, election: LeaderElectionConfiguration) -> LeaderElectionThread:
     """In a thread and over a connection of its own, so that the lease is renewed however long a
     plan or a list takes."""
     transport = transport_for(settings, user_agent=f"podium/{__version__}")

@@ -151,9 +151,10 @@ class _RunningScheduler:
         relay = Relay()
         of_lease = self._metered(prepared.client, RelayedRequestMetrics(self._requests, relay))
         election = self._election(of_lease, metrics, relay)
+        client = self._client(self._transport(stack, prepared.client))
         assembly = Assembly(
             engine,
-            self._client(self._transport(stack, prepared.client)),
+            client,
             self._client(self._transport(stack, prepared.client)),
             host=self._host,
             randomness=self._randomness,
@@ -170,6 +171,7 @@ class _RunningScheduler:
                 assembly.scheduler.synced.is_set,
                 self._stopping.is_set,
                 self._log.set_verbosity,
+                client,
             ),
         )
         scheduler = await stack.enter_async_context(

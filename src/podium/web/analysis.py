@@ -10,19 +10,26 @@ twice asks once.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from podium.client import KubeClient, ResourceType, Unreachable
+from podium.client.api_errors import ApiError
 from podium.engine import Engine
 from podium.engine.state import placed
 from podium.explain.cause_document import cause_document
 from podium.explain.proposals.answer_document import answer_document
+from podium.explain.proposals.owners import owner_of
 from podium.explain.proposals.search import Answer, find_proposals
 from podium.explain.proposals.shell import Kubectl
 from podium.explain.trial import Trial
+from podium.kubernetes.controllers.workloads import DaemonSet, Deployment, StatefulSet
+from podium.kubernetes.controllers.workloads import Workload as Controller
 from podium.kubernetes.kinds.meta import KubeStruct
 from podium.kubernetes.kinds.pod import Pod, as_pending
+from podium.kubernetes.kinds.typed_objects import decode_as
+from podium.kubernetes.resources.resource_types import DAEMON_SETS, DEPLOYMENTS, STATEFUL_SETS
 from podium.simulator import ExplainedPod, Scenario, Simulation
 from podium.web.decision_document import explanation_document
 from podium.web.page_documents import NotThere, TooBusy
@@ -30,6 +37,11 @@ from podium.web.page_documents import NotThere, TooBusy
 KEPT_S: Final = 10.0
 MAX_KEPT: Final = 32
 MAX_WAITING: Final = 4
+_KINDS: Final[Mapping[str, tuple[ResourceType, type[Deployment | StatefulSet | DaemonSet]]]] = {
+    "DaemonSet": (DAEMON_SETS, DaemonSet),
+    "Deployment": (DEPLOYMENTS, Deployment),
+    "StatefulSet": (STATEFUL_SETS, StatefulSet),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +58,10 @@ class Analyses:
         self._turn = asyncio.Lock()
         self._waiting = 0
 
-    async def document(self, engine: Engine, key: str) -> dict[str, Any]:
-        """Raises NotThere and TooBusy."""
+    async def document(
+        self, engine: Engine, key: str, client: KubeClient | None = None
+    ) -> dict[str, Any]:
+        """`client` is asked how the pod's controller replaces pods. Raises NotThere and TooBusy."""
         held = self._kept.get(key)
         if held is not None and self._clock() - held.at < KEPT_S:
             return held.document
@@ -57,8 +71,9 @@ class Analyses:
         try:
             async with self._turn:
                 scenario, runs_on = question(engine, key)
+                controllers = await read_controllers(engine, scenario.pending[0], client)
                 made = await asyncio.to_thread(
-                    analyse, engine, scenario, key, runs_on, self._kubectl
+                    analyse, engine, scenario, key, runs_on, self._kubectl, controllers
                 )
         finally:
             self._waiting -= 1
@@ -86,8 +101,29 @@ def question(engine: Engine, key: str) -> tuple[Scenario, str]:
     return Scenario(nodes, tuple(running), (pending,), objects), pod.spec.node_name
 
 
+async def read_controllers(
+    engine: Engine, pod: Pod, client: KubeClient | None
+) -> Sequence[Controller]:
+    """The object that says how pods like this one are replaced, which the scheduler does not
+    watch; nothing if it may not be read, and then the defaults of its kind are taken."""
+    owner = owner_of(pod, engine.cluster.catalog)
+    if client is None or owner is None or owner.kind not in _KINDS:
+        return ()
+    resource, kind = _KINDS[owner.kind]
+    try:
+        found = await client.get(resource, owner.name, pod.metadata.namespace)
+    except (ApiError, Unreachable):
+        return ()
+    return (decode_as(found, kind),)
+
+
 def analyse(
-    engine: Engine, scenario: Scenario, key: str, runs_on: str, kubectl: Kubectl
+    engine: Engine,
+    scenario: Scenario,
+    key: str,
+    runs_on: str,
+    kubectl: Kubectl,
+    controllers: Iterable[Controller] = (),
 ) -> dict[str, Any]:
     """`engine` gives its configuration, plugins and gates, and nothing else; `kubectl` is how
     commands reach the cluster."""
@@ -104,7 +140,7 @@ def analyse(
         answer = Answer(result.pod, reason=reason, turned_away_from=result.turned_away_from)
     else:
         pod = simulation.engine.state.pods.get(key, result.pod)
-        answer = find_proposals(Trial(simulation.engine, pod), kubectl=kubectl)
+        answer = find_proposals(Trial(simulation.engine, pod), controllers, kubectl)
     widest = explained.widest
     return {
         "outcome": result.outcome.value,

@@ -152,7 +152,8 @@ class LivePage:
         }
 
     async def _analysis(self, key: str) -> Document:
-        return add_version("PodAnalysis", await self._analyses.document(self._engine, key))
+        found = await self._analyses.document(self._engine, key, self._parts().client)
+        return add_version("PodAnalysis", found)
 
     # --- changes ------------------------------------------------------------------------------
 
