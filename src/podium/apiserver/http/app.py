@@ -259,6 +259,8 @@ async def _send_chunks(
             return
         gathered.append(chunk)
         size += len(chunk)
+        if not chunk:
+            await asyncio.sleep(0)
     headers = list(response.headers)
     packer = None
     if compresses:

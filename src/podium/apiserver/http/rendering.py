@@ -1,6 +1,7 @@
 """The last steps of an answer: indented JSON, YAML, protobuf, or the bytes as they are."""
 
 from collections.abc import Iterator
+from typing import Final
 
 import msgspec
 
@@ -9,9 +10,10 @@ from podium.apiserver.answers.content_negotiation import PROTOBUF, YAML, Accepte
 from podium.apiserver.answers.yaml_text import yaml_chunks
 from podium.apiserver.http.messages import Request, Response
 from podium.apiserver.requests import query
-from podium.golang.json_values import JsonObject
 from podium.kubernetes import status_errors
 from podium.kubernetes.schema import Schema
+
+_TOP: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def rendered(
@@ -23,7 +25,7 @@ def rendered(
 ) -> Response:
     """An answer of JSON chunks in the form that the client accepts; `schema` is of the objects."""
     if form.media_type == PROTOBUF:
-        return _protobuf(status, msgspec.json.decode(b"".join(chunks)), schema)
+        return _protobuf(status, b"".join(chunks), schema)
     if form.media_type == YAML:
         return Response(status, yaml_chunks(b"".join(chunks)), b"application/yaml")
     if query.flag(request.parameters, "pretty"):
@@ -40,10 +42,14 @@ def _all(first: bytes, second: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
     yield from rest
 
 
-def _protobuf(status: int, value: JsonObject, schema: Schema) -> Response:
+def _protobuf(status: int, json_text: bytes, schema: Schema) -> Response:
     if schema.is_custom:
         raise status_errors.not_acceptable(
             "only the following media types are accepted: application/json, application/yaml"
         )
-    write = protobuf.encode_list if "items" in value else protobuf.encode
-    return Response(status, write(schema, value), PROTOBUF.encode())
+    body: bytes | Iterator[bytes]
+    if "items" in _TOP.decode(json_text):
+        body = protobuf.encode_list(schema, json_text)
+    else:
+        body = protobuf.encode(schema, msgspec.json.decode(json_text))
+    return Response(status, body, PROTOBUF.encode())

@@ -2,7 +2,7 @@
 
     decode(body) -> (kind, apiVersion, value)       raises WireError, UnknownMessageKind
     encode(schema, value) -> bytes
-    encode_list(schema, list) -> bytes
+    encode_list(schema, JSON of a list) -> parts
     encode_event(type, enveloped object) -> bytes
     encode_status(status) -> bytes
 

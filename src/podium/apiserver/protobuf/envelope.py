@@ -1,6 +1,9 @@
 """The envelope around a protobuf object: four magic bytes, its kind, and its message."""
 
+from collections.abc import Iterator
 from typing import Final, NamedTuple
+
+import msgspec
 
 from podium.apiserver.protobuf.message_numbers import fields_of_message
 from podium.apiserver.protobuf.reading import read_message
@@ -12,6 +15,9 @@ from podium.kubernetes.schema.catalogue import built_in_struct
 
 MEDIA_TYPE: Final = "application/vnd.kubernetes.protobuf"
 _MAGIC: Final = b"k8s\x00"
+_TOP: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_ITEMS: Final = msgspec.json.Decoder(list[msgspec.Raw] | None)
+_AT_A_TIME: Final = 64
 _OLDER: Final = {("policy", "v1beta1", "Eviction"): ("policy", "v1", "Eviction")}
 _OF_EVERY_GROUP: Final = frozenset({"DeleteOptions"})
 """Kinds of `meta.k8s.io/v1` that Go's clients send under the version of what they act on."""
@@ -78,12 +84,19 @@ def encode(schema: Schema, value: JsonObject) -> bytes:
     return enveloped(api_version, schema.kind, write_message(schema.root, value))
 
 
-def encode_list(schema: Schema, value: JsonObject) -> bytes:
-    """A list of objects of the schema's kind."""
-    metadata = built_in_struct("meta", "ListMeta")
-    message = bytes_field(1, write_message(metadata, value.get("metadata") or {}))
-    items = [bytes_field(2, write_message(schema.root, item)) for item in value["items"]]
-    return enveloped(value["apiVersion"], value["kind"], message + b"".join(items))
+def encode_list(schema: Schema, json_text: bytes) -> Iterator[bytes]:
+    """A list of objects of the schema's kind, from its JSON. A message begins with its length, so
+    all of it comes at the end; the empty parts before leave others their turn."""
+    fields = _TOP.decode(json_text)
+    written = msgspec.json.decode(fields.get("metadata", b"{}")) or {}
+    parts = [bytes_field(1, write_message(built_in_struct("meta", "ListMeta"), written))]
+    items = _ITEMS.decode(fields["items"]) or []
+    for start in range(0, len(items), _AT_A_TIME):
+        some = (msgspec.json.decode(each) for each in items[start : start + _AT_A_TIME])
+        parts.extend(bytes_field(2, write_message(schema.root, item)) for item in some)
+        yield b""
+    kind, api_version = (msgspec.json.decode(fields[name]) for name in ("kind", "apiVersion"))
+    yield enveloped(api_version, kind, b"".join(parts))
 
 
 def encode_event(type_: str, obj: bytes) -> bytes:
