@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from itertools import islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
 import msgspec
 
@@ -19,7 +20,11 @@ from podium.kubernetes.kinds.meta import KubeStruct
 from podium.kubernetes.kinds.pod_groups import PodGroup
 
 if TYPE_CHECKING:
+    from podium.framework.explanations.situation import Situation
     from podium.framework.handle import Handle
+
+MAX_CHANGES_OF_A_STATUS: Final = 6
+"""How many changes are tried that a plugin proposes for one status."""
 
 Arguments: TypeAlias = Any  # type: ignore[explicit-any]  # of the type that the plugin's Args is
 
@@ -101,3 +106,9 @@ class Plugin:
         """Changes that may make it accept a pod that it refuses, as a whole or on a node, for a
         person who asks. Each of them is tried before it is told."""
         return ()
+
+    def propose_for(self, situation: "Situation") -> Iterable[ProposedChange]:
+        """The same with all that speaks against the pod in view, for one that has to look at single
+        nodes; in general what it proposes for its status."""
+        for status in situation.statuses_of(self.name):
+            yield from islice(self.propose_changes(situation.info, status), MAX_CHANGES_OF_A_STATUS)

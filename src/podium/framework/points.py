@@ -8,7 +8,7 @@ In every answer None means success. `Rows` is a slice of the whole table or an i
 answer for a subset equals that part of the answer for all.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import total_ordering
 from typing import TYPE_CHECKING, ClassVar
 
@@ -46,6 +46,7 @@ from podium.framework.verdict import Verdict
 if TYPE_CHECKING:
     from podium.framework.diagnosis import Diagnosis
     from podium.framework.explanations.attempt_view import AttemptView
+    from podium.framework.explanations.situation import Situation
 
 __all__ = [
     "POINTS",
@@ -228,6 +229,18 @@ class FilterPlugin(Plugin):
     """What the pod asks of nodes here that other pods cannot change, if it is that: explanations
     begin with the nodes that have it (`narrow_nodes`)."""
 
+    settled_with: ClassVar[str] = ""
+    """Another filter: changes for a node to which both object are looked for with that one."""
+    spares_new_nodes: ClassVar[bool] = False
+    """Set where what it holds against a node need not hold against a new one of the same shape."""
+    keeps_daemons_away: ClassVar[bool] = False
+    """Set where no daemon set makes a pod for a node that it rejects."""
+    eviction_helps: ClassVar[bool] = True
+    """Whether it may let a pod onto a node from which others are evicted; only asked where it says
+    unschedulable."""
+    closes_domains: ClassVar[bool] = False
+    """Set where pods of other nodes may be in the way as well, so that one that moves still is."""
+
     def explain_rejections(self, view: "AttemptView", among: Mask) -> list[Finding]:  # noqa: ARG002
         """What it holds against nodes that it rejects, for a person who asks: findings over some of
         the nodes `among`, or over all of them. Without any, each status speaks for itself and
@@ -242,6 +255,22 @@ class FilterPlugin(Plugin):
         """Nodes that it rejects for what another filter rejects them for already, if there are
         any: it is not named beside that one."""
         return None
+
+    def find_blockers(
+        self,
+        situation: "Situation",  # noqa: ARG002
+    ) -> Callable[[str], Iterable[PodInfo]] | None:
+        """What says which pods would have to leave for it to let the pod onto a node, by the node's
+        name; None if it is not single pods that are in the way."""
+        return None
+
+    def find_lacking(self, situation: "Situation", node: str) -> Mapping[str, int]:  # noqa: ARG002
+        """What a node has too little of, by resource, that pods on it would give back."""
+        return {}
+
+    def find_holders(self, situation: "Situation") -> Iterable[tuple[str, ...]]:  # noqa: ARG002
+        """UIDs of pods, wherever they are, that hold together what the pod waits for."""
+        return ()
 
     has_filter_row: ClassVar[bool] = False
     """Whether the class has written `filter_row`."""

@@ -4,9 +4,9 @@ import msgspec
 import pytest
 from support.explain.asked_engine import GPU, ask, engine_with, node, owned_by, proposal, sentences
 
-from podium.explain.proposals import disturbance
 from podium.explain.proposals.search import MAX_TRIALS, find_proposals
 from podium.explain.trial import Trial
+from podium.framework.explanations import disturbance
 from podium.kubernetes.kinds.meta import KubeObject, ObjectMeta
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget, PriorityClass
 from podium.testing import make_pod

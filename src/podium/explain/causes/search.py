@@ -87,7 +87,7 @@ def find_filter_causes(
         return (_whole_pod(engine, info.pod, status),)
     if not len(examination.nodes) or examination.accepted().any():
         return ()
-    view = _view_of(engine, info, examination)
+    view = view_of(engine, info, examination)
     filters = _filters_of(engine, info, examination)
     introduction = _narrow(view, filters)
     if isinstance(introduction, Cause):
@@ -95,7 +95,7 @@ def find_filter_causes(
     return tuple(islice(_stops(view, introduction, filters), MAX_CAUSES))
 
 
-def _view_of(engine: Engine, info: PodInfo, examination: FilterExamination) -> AttemptView:
+def view_of(engine: Engine, info: PodInfo, examination: FilterExamination) -> AttemptView:
     trial = Trial(engine, info.pod)
 
     def count_fitting(pod: Pod) -> int:
@@ -250,7 +250,7 @@ def describe_nodes(
     engine: Engine, info: PodInfo, examination: FilterExamination
 ) -> dict[str, list[Finding]]:
     """Plugin -> what it holds against nodes, over all nodes; for the question about one of them."""
-    view = _view_of(engine, info, examination)
+    view = view_of(engine, info, examination)
     found: dict[str, list[Finding]] = {}
     for name, plugin in _filters_of(engine, info, examination).items():
         mask = view.rejected(name)

@@ -22,9 +22,8 @@ from podium.explain.proposals.pod_commands import change_pod
 from podium.explain.proposals.proposal import Proposal
 from podium.explain.proposals.rehearsal import order_of_leaving
 from podium.explain.proposals.shell import Kubectl, comment
-from podium.explain.proposals.taints import taint_text
-from podium.explain.proposals.volume_claims import BY_HAND
 from podium.explain.proposals.workload import Workload, workload_of
+from podium.framework.proposed_change import BY_HAND
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.provisioning import PROVISIONED_BY
 from podium.kubernetes.controllers.scale_down import DELETION_COST
@@ -34,6 +33,7 @@ from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.storage import CSINode, PersistentVolume, PersistentVolumeClaim
 from podium.kubernetes.rules.merge_patch import difference
+from podium.kubernetes.rules.tolerations import describe_taint
 
 _BY_ITSELF = (CSINode, ResourceSlice)
 """Kinds that come with a node."""
@@ -159,7 +159,7 @@ class _Script:
         kept = node.spec.taints or ()
         cordoned = before.spec.unschedulable
         gone = [
-            f"{taint_text(taint)}-"
+            f"{describe_taint(taint.key, taint.value, taint.effect)}-"
             for taint in before.spec.taints or ()
             if taint not in kept and not (cordoned and taint.key.endswith("/unschedulable"))
         ]

@@ -7,16 +7,15 @@ room. Disruption budgets are kept. Pods that a node cannot do without (of a Daem
 kubelet, of the system) stay.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import fsum
 from typing import NamedTuple
 
 from podium.cluster.pod_info import PodInfo, uid_of
-from podium.explain.proposals import disturbance
-from podium.explain.proposals.blockers import Blockers
-from podium.explain.proposals.device_holders import holders_of_devices
 from podium.explain.proposals.proposal import Step
-from podium.explain.proposals.situation import MAX_STEPS_OF_A_KIND, Situation
+from podium.explain.proposals.situation import SearchSituation
+from podium.framework.explanations import disturbance
+from podium.framework.explanations.situation import ATTACHED_VOLUMES, MAX_STEPS_OF_A_KIND
 from podium.framework.status import Code
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
@@ -28,7 +27,6 @@ from podium.plugins.default_preemption.disruption_budgets import split_by_budget
 MAX_NODES = 24
 """On so many nodes, those that lack the least, victims are looked for."""
 _SYSTEM = "kube-system"
-_NOT_BY_EVICTION = frozenset({"PodTopologySpread"})
 
 
 class Victims(NamedTuple):
@@ -41,18 +39,19 @@ class Victims(NamedTuple):
     pods: tuple[PodInfo, ...]
 
 
-def propose_evictions(situation: Situation) -> Iterator[Step]:
+def propose_evictions(situation: SearchSituation) -> Iterator[Step]:
     if situation.refusal is not None:
         return
-    choices = sorted(
-        (*_choices(situation), *_device_holders(situation)), key=lambda each: each[:4]
-    )[:MAX_STEPS_OF_A_KIND]
+    choices = sorted((*_choices(situation), *_holders(situation)), key=lambda each: each[:4])[
+        :MAX_STEPS_OF_A_KIND
+    ]
     for victims in choices:
         pods = tuple(info.pod for info in victims.pods)
         told = " and ".join(info.key for info in victims.pods)
         weight = disturbance.PER_POD * (victims.number - 1)
         # Where a whole domain is closed by another pod, it may move and still be in the way.
-        if "InterPodAffinity" not in situation.objections.get(victims.node, {}):
+        objecting = situation.objections.get(victims.node, {})
+        if not any(situation.filters[plugin].closes_domains for plugin in objecting):
             yield Step(
                 "move-pods",
                 f"move {told} off node {victims.node}",
@@ -71,67 +70,70 @@ def propose_evictions(situation: Situation) -> Iterator[Step]:
             )
 
 
-def _choices(situation: Situation) -> Iterator[Victims]:
+def _choices(situation: SearchSituation) -> Iterator[Victims]:
     asked = to_vector(pod_requests(situation.pod, status_resources=False))
     ranked = []
     for name, objections in situation.objections.items():
         if not objections or any(
-            status.code is not Code.UNSCHEDULABLE or plugin in _NOT_BY_EVICTION
+            status.code is not Code.UNSCHEDULABLE or not situation.filters[plugin].eviction_helps
             for plugin, status in objections.items()
         ):
             continue
-        lacking = _lacking(situation, name, asked) if "NodeResourcesFit" in objections else {}
-        share = fsum(short / max(asked.get(resource, 1), 1) for resource, short in lacking.items())
+        lacking: dict[str, int] = {}
+        for plugin in objections:
+            lacking |= situation.filters[plugin].find_lacking(situation, name)
+        share = fsum(
+            short / max(asked.get(resource, 1), 1)
+            for resource, short in lacking.items()
+            if resource != ATTACHED_VOLUMES
+        )
         ranked.append((share, name, lacking))
     ranked.sort(key=lambda each: each[:2])
-    blockers = Blockers(situation)
+    blockers = {
+        plugin: find
+        for plugin, each in situation.filters.items()
+        if (find := each.find_blockers(situation)) is not None
+    }
     for _, name, lacking in ranked[:MAX_NODES]:
         found = _victims(situation, blockers, name, lacking)
         if found:
             yield _as_victims(situation, name, found)
 
 
-def _as_victims(situation: Situation, name: str, pods: Iterable[PodInfo]) -> Victims:
+def _as_victims(situation: SearchSituation, name: str, pods: Iterable[PodInfo]) -> Victims:
     found = tuple(sorted(pods, key=lambda info: info.key))
     where = {
-        situation.trial.engine.cluster.nodes.names[
-            situation.trial.engine.cluster.placements[info.uid].row
-        ]
-        for info in found
+        situation.cluster.nodes.names[situation.cluster.placements[info.uid].row] for info in found
     }
     size = sum(info.shape.accounted.get("cpu", 0) for info in found)
     place = name if len(where) != 1 else where.pop()
     return Victims(len(found), max(info.priority for info in found), size, place, found)
 
 
-def _lacking(situation: Situation, name: str, asked: dict[str, int]) -> dict[str, int]:
-    """How much of which resource is missing on a node."""
-    cluster = situation.trial.engine.cluster
-    row = cluster.nodes.row(name)
-    lacking = {}
-    for at, resource in enumerate(cluster.nodes.resources):
-        free = int(cluster.nodes.allocatable[at, row] - cluster.usage.requested[at, row])
-        if asked.get(resource, 0) > free:
-            lacking[resource] = asked[resource] - free
-    if int(cluster.nodes.allowed_pods[row]) <= int(cluster.usage.pod_count[row]):
-        lacking[PODS] = int(cluster.usage.pod_count[row]) + 1 - int(cluster.nodes.allowed_pods[row])
-    return lacking
-
-
 def _victims(
-    situation: Situation, blockers: Blockers, name: str, lacking: dict[str, int]
+    situation: SearchSituation,
+    blockers: Mapping[str, Callable[[str], Iterable[PodInfo]]],
+    name: str,
+    lacking: dict[str, int],
 ) -> list[PodInfo]:
     """Those that would have to leave; none if that is impossible."""
-    cluster = situation.trial.engine.cluster
+    cluster = situation.cluster
     here = cluster.usage.pods(cluster.nodes.row(name))
-    first = blockers.on_node(name)
+    first = list(
+        {
+            info.uid: info
+            for plugin in situation.objections[name]
+            if plugin in blockers
+            for info in blockers[plugin](name)
+        }.values()
+    )
     if any(not can_leave(info) for info in first):
         return []
     missing = dict(lacking)
+    if first:
+        missing.pop(ATTACHED_VOLUMES, None)
     for info in first:
         _give(missing, info, cluster.nodes.names[cluster.placements[info.uid].row] == name)
-    if "NodeVolumeLimits" in situation.objections[name] and not first:
-        missing["volumes"] = 1
     taken = {info.uid for info in first}
     rest = [info for info in here if info.uid not in taken and can_leave(info)]
     more = _make_room(rest, missing)
@@ -174,7 +176,7 @@ def _make_room(pods: list[PodInfo], missing: dict[str, int]) -> list[PodInfo] | 
 def _gives(info: PodInfo, resource: str) -> int:
     if resource == PODS:
         return 1
-    if resource == "volumes":
+    if resource == ATTACHED_VOLUMES:
         return 1 if info.shape.claim_names else 0
     return info.shape.accounted.get(resource, 0)
 
@@ -185,12 +187,17 @@ def _give(missing: dict[str, int], info: PodInfo, here: bool) -> None:
             missing[resource] -= _gives(info, resource)
 
 
-def _device_holders(situation: Situation) -> Iterator[Victims]:
-    if not any("DynamicResources" in objections for objections in situation.objections.values()):
-        return
-    cluster = situation.trial.engine.cluster
+def _holders(situation: SearchSituation) -> Iterator[Victims]:
+    objecting = {plugin for found in situation.objections.values() for plugin in found}
+    cluster = situation.cluster
     budgets = list(cluster.catalog.all(PodDisruptionBudget))
-    for uids in holders_of_devices(situation):
+    found = (
+        uids
+        for plugin, each in situation.filters.items()
+        if plugin in objecting
+        for uids in each.find_holders(situation)
+    )
+    for uids in found:
         holders = [cluster.placements[uid].info for uid in uids if uid in cluster.placements]
         if not holders or any(not can_leave(info) for info in holders):
             continue
@@ -208,7 +215,7 @@ def can_leave(info: PodInfo) -> bool:
     return not of_system and not of_node
 
 
-def _has_sibling(situation: Situation, pods: Iterable[PodInfo]) -> bool:
+def _has_sibling(situation: SearchSituation, pods: Iterable[PodInfo]) -> bool:
     """Whether one of them is of the pod's own workload: then nothing is gained."""
     workload = situation.workload
     own = {uid_of(pod) for pod in workload.placed} if workload is not None else set()

@@ -11,11 +11,10 @@ from math import fsum
 
 from msgspec.structs import replace
 
-from podium.explain.proposals import disturbance
 from podium.explain.proposals.proposal import Step
-from podium.explain.proposals.requests import describe
-from podium.explain.proposals.situation import Situation
-from podium.explain.proposals.taints import CONDITION_KEYS
+from podium.explain.proposals.situation import SearchSituation
+from podium.framework.explanations import disturbance
+from podium.framework.explanations.written_amounts import describe
 from podium.kubernetes.kinds.devices import ResourceSlice
 from podium.kubernetes.kinds.meta import KubeObject, ObjectMeta
 from podium.kubernetes.kinds.node import Node, NodeSpec
@@ -29,6 +28,7 @@ from podium.kubernetes.rules.requests import (
     pod_requests,
     to_vector,
 )
+from podium.kubernetes.rules.tolerations import CONDITION_KEYS
 
 MAX_SHAPES = 8
 MAX_COPIES = 3
@@ -37,7 +37,7 @@ HOSTNAME = "kubernetes.io/hostname"
 _PLACES = ("topology.kubernetes.io/", "failure-domain.beta.kubernetes.io/")
 
 
-def propose_nodes(situation: Situation) -> Iterator[Step]:
+def propose_nodes(situation: SearchSituation) -> Iterator[Step]:
     """Copies of nodes, the smallest first, then larger ones; the search stops at the first."""
     if situation.refusal is not None:
         return
@@ -58,7 +58,7 @@ def propose_nodes(situation: Situation) -> Iterator[Step]:
             )
 
 
-def propose_larger_nodes(situation: Situation) -> Iterator[Step]:
+def propose_larger_nodes(situation: SearchSituation) -> Iterator[Step]:
     """For a pod that asks for more than any node has."""
     if situation.refusal is not None:
         return
@@ -81,10 +81,10 @@ def propose_larger_nodes(situation: Situation) -> Iterator[Step]:
         )
 
 
-def _asked(situation: Situation, node: Node) -> dict[str, int]:
+def _asked(situation: SearchSituation, node: Node) -> dict[str, int]:
     """What the pod asks for, and what the daemons ask for that are on a node like that."""
     asked = {**to_vector(pod_requests(situation.pod, status_resources=False)), PODS: 1}
-    cluster = situation.trial.engine.cluster
+    cluster = situation.cluster
     for info in cluster.usage.pods(cluster.nodes.row(node.name)):
         if is_daemon(info.pod):
             for resource, amount in {**info.shape.accounted, PODS: 1}.items():
@@ -99,13 +99,13 @@ def _shortfall(node: Node, asked: dict[str, int]) -> tuple[int, float]:
     return sum(each == 1 for each in short), fsum(short)
 
 
-def _shapes(situation: Situation) -> list[Node]:
+def _shapes(situation: SearchSituation) -> list[Node]:
     """A node of each shape: those that the fewest filters speak against come first, which leaves
     out what only depends on the pods that are there, and of these the smallest."""
     found: dict[object, tuple[tuple[int, int, int, int], Node]] = {}
     for node in situation.all_nodes():
         objections = situation.objections.get(node.name, {})
-        fixed = sum(plugin not in _BY_PODS for plugin in objections)
+        fixed = sum(not situation.filters[plugin].spares_new_nodes for plugin in objections)
         vector = allocatable_vector(node.status.allocatable)
         labels = {
             key: value
@@ -125,21 +125,8 @@ def _shapes(situation: Situation) -> list[Node]:
     return [node for _, node in sorted(found.values(), key=lambda each: (each[0], each[1].name))]
 
 
-_BY_PODS = frozenset(
-    {
-        "NodeResourcesFit",
-        "NodePorts",
-        "InterPodAffinity",
-        "PodTopologySpread",
-        "NodeVolumeLimits",
-        "NodeUnschedulable",
-        "DynamicResources",
-    }
-)
-
-
 def _copy_of(
-    situation: Situation, node: Node, number: int = 1
+    situation: SearchSituation, node: Node, number: int = 1
 ) -> tuple[Node, tuple[KubeObject, ...]]:
     """A fresh node of that shape, the first or another one, and what belongs to a node."""
     name = _free_names(situation, node.name, number)[-1]
@@ -165,8 +152,8 @@ def _copy_of(
     return made, tuple(others)
 
 
-def _free_names(situation: Situation, base: str, number: int) -> list[str]:
-    nodes = situation.trial.engine.cluster.nodes
+def _free_names(situation: SearchSituation, base: str, number: int) -> list[str]:
+    nodes = situation.cluster.nodes
     names = (f"{base}-{at}" for at in count(2))
     return list(islice((name for name in names if not nodes.is_present(name)), number))
 

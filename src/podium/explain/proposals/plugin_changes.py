@@ -1,14 +1,13 @@
-"""Changes that plugins think of themselves (`Plugin.propose_changes`)."""
+"""Changes that plugins think of themselves (`Plugin.propose_for`)."""
 
 from collections.abc import Iterator
-from itertools import islice
 from typing import Final
 
-from podium.explain.proposals import disturbance
 from podium.explain.proposals.proposal import Step
-from podium.explain.proposals.situation import MAX_STEPS_OF_A_KIND, Situation
+from podium.explain.proposals.situation import SearchSituation
+from podium.framework.explanations import disturbance
+from podium.framework.points import Plugin
 from podium.framework.proposed_change import ChangeKind, ProposedChange
-from podium.framework.status import Status
 
 _DISTURBANCE: Final = {
     ChangeKind.CORRECT_NAME: disturbance.CORRECT_NAME,
@@ -20,35 +19,26 @@ _DISTURBANCE: Final = {
 }
 
 
-def propose_changes_of_plugins(situation: Situation) -> Iterator[Step]:
-    for status in _objections(situation):
-        for change in _ask(situation, status):
+def propose_changes_of_plugins(situation: SearchSituation) -> Iterator[Step]:
+    engine = situation.trial.engine
+    # A pod of a scheduler that nobody serves is asked about as if it had another one.
+    profile = engine.profiles.get(situation.pod.spec.scheduler_name, engine.first_profile)
+    for plugin in profile.plugins.values():
+        for change in _ask(plugin, situation):
             hypothesis = situation.hypothesis
             if change.pod is not None:
                 hypothesis = hypothesis.but_with(pod=change.pod)
-            if change.objects:
-                hypothesis = hypothesis.but_with(objects=change.objects)
+            if change.objects or change.nodes:
+                hypothesis = hypothesis.but_with(objects=change.objects, nodes=change.nodes)
             if hypothesis is not situation.hypothesis:
-                yield Step(change.code, change.sentence, _DISTURBANCE[change.kind], hypothesis)
+                kind = change.kind
+                weight = _DISTURBANCE[kind] if isinstance(kind, ChangeKind) else kind
+                yield Step(change.code, change.sentence, weight, hypothesis)
 
 
-def _objections(situation: Situation) -> Iterator[Status]:
-    """What plugins say against the pod, or against one of the nodes that are near."""
-    if situation.refusal is not None:
-        yield situation.refusal
-    for plugin, nodes in situation.near.items():
-        yield situation.objections[nodes[0]][plugin].by(plugin)
-
-
-def _ask(situation: Situation, status: Status) -> list[ProposedChange]:
-    engine, pod = situation.trial.engine, situation.pod
-    profile = engine.profiles.get(pod.spec.scheduler_name)
-    plugin = profile.plugins.get(status.plugin) if profile is not None else None
-    if plugin is None:
-        return []
+def _ask(plugin: Plugin, situation: SearchSituation) -> list[ProposedChange]:
     try:
-        proposed = plugin.propose_changes(engine.cluster.infos.of(pod), status)
-        found = list(islice(proposed, MAX_STEPS_OF_A_KIND))
+        found = list(plugin.propose_for(situation))
     except Exception:  # a plugin that cannot think of changes has none
         return []
     return [each for each in found if isinstance(each, ProposedChange)]

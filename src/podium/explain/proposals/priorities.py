@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from podium.cluster.pod_info import uid_of
-from podium.explain.proposals import disturbance
 from podium.explain.proposals.evictions import can_leave
 from podium.explain.proposals.proposal import Step
-from podium.explain.proposals.situation import Situation
+from podium.explain.proposals.situation import SearchSituation
+from podium.framework.explanations import disturbance
 from podium.framework.status import Code
 from podium.kubernetes.kinds.meta import ObjectMeta
 from podium.kubernetes.kinds.pod import Pod
@@ -19,7 +19,7 @@ MAX_LEVELS = 6
 _NEVER = "Never"
 
 
-def propose_priority(situation: Situation) -> Iterator[Step]:
+def propose_priority(situation: SearchSituation) -> Iterator[Step]:
     """The smallest priority, from a class that exists if there is one, with which preemption
     succeeds."""
     if situation.refusal is not None:
@@ -38,7 +38,7 @@ def propose_priority(situation: Situation) -> Iterator[Step]:
         if step is not None:
             yield step
             return
-    placements = situation.trial.engine.cluster.placements.values()
+    placements = situation.cluster.placements.values()
     levels = sorted({held.info.priority for held in placements if held.info.priority >= own})
     for level in levels[:MAX_LEVELS]:
         if level < MAX_USER_PRIORITY:
@@ -50,7 +50,7 @@ def propose_priority(situation: Situation) -> Iterator[Step]:
                 return
 
 
-def _try(situation: Situation, wanted: PriorityClass, *, is_new: bool) -> Step | None:
+def _try(situation: SearchSituation, wanted: PriorityClass, *, is_new: bool) -> Step | None:
     pod = _with_priority(situation.pod, wanted)
     outcome = situation.trial.decide(pod).post_filter
     if outcome is None or outcome.code is not Code.SUCCESS:
@@ -73,7 +73,7 @@ def _try(situation: Situation, wanted: PriorityClass, *, is_new: bool) -> Step |
     )
 
 
-def _is_sibling(situation: Situation, pod: Pod) -> bool:
+def _is_sibling(situation: SearchSituation, pod: Pod) -> bool:
     """Whether a pod is of the same workload, and so would get the priority as well."""
     workload = situation.workload
     return workload is not None and any(uid_of(pod) == uid_of(p) for p in workload.placed)

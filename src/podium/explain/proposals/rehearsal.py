@@ -38,8 +38,6 @@ from podium.kubernetes.rules.node_pods import is_daemon
 
 MAX_ATTEMPTS = 2_000
 """In one rehearsal; a workload that is larger is left at what has been seen by then."""
-_ELSEWHERE = frozenset({"NodeAffinity", "NodeName", "NodeUnschedulable", "TaintToleration"})
-"""Filters by which a daemon set leaves a node out."""
 _Changes = dict[str, Any]
 """Fields of a pod spec, and their new values."""
 
@@ -158,8 +156,10 @@ class _Run:
                 if self._has_daemon(node, daemon):
                     continue
                 pod = pod_of_daemon(daemon, node)
+                profile = self.trial.engine.profile_of(pod)
+                filters = {plugin.name: plugin for plugin in profile.filter}
                 objections = self.trial.examine(pod).objections(node.name)
-                if not _ELSEWHERE.isdisjoint(objections):
+                if any(filters[plugin].keeps_daemons_away for plugin in objections):
                     continue
                 if self._decide(pod).bound is None:
                     self.outcome.stranded += (object_key(pod.metadata),)

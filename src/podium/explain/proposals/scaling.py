@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
-from podium.explain.proposals import disturbance
 from podium.explain.proposals.proposal import Step
-from podium.explain.proposals.situation import Situation
+from podium.explain.proposals.situation import SearchSituation
+from podium.framework.explanations import disturbance
 
 _SCALED = frozenset({"Deployment", "ReplicaSet", "ReplicationController"})
 
 
-def propose_fewer_replicas(situation: Situation) -> Iterator[Step]:
+def propose_fewer_replicas(situation: SearchSituation) -> Iterator[Step]:
     """Pods that wait go first when a workload is scaled down, so those that have a node stay."""
     workload = situation.workload
     if workload is None or not workload.placed:

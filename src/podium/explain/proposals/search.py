@@ -1,6 +1,6 @@
 """From a pod that does not fit to proven proposals, ranked by how little they disturb.
 
-Changes are thought of by family, one file each, from the filters that object to each node; the
+Plugins think of changes from what they object to, families here of those that no plugin knows; the
 engine then tries each of them. One change is looked for first. Only where none suffices that is
 light enough are combinations of two tried, and of three if there is nothing else: a node with two
 objecting filters asks for a change for the first and, in the cluster where that one is made, for a
@@ -21,59 +21,28 @@ from podium.engine.decision import Decision
 from podium.engine.scheduler import Engine
 from podium.explain.causes.refusals import explained_by_plugin
 from podium.explain.hypothesis import Hypothesis
-from podium.explain.proposals import disturbance
 from podium.explain.proposals.commands import commands_for
-from podium.explain.proposals.device_claims import propose_other_devices
 from podium.explain.proposals.evictions import propose_evictions
-from podium.explain.proposals.holds import (
-    propose_fewer_features,
-    propose_no_gates,
-    propose_other_group,
-    propose_other_scheduler,
-)
 from podium.explain.proposals.machines import propose_larger_nodes, propose_nodes
-from podium.explain.proposals.node_selection import propose_node_labels, propose_other_labels
 from podium.explain.proposals.plugin_changes import propose_changes_of_plugins
-from podium.explain.proposals.pod_affinity import propose_other_affinity
-from podium.explain.proposals.ports import propose_fewer_ports
 from podium.explain.proposals.priorities import propose_priority
 from podium.explain.proposals.proposal import Proposal, Step
 from podium.explain.proposals.rehearsal import Outcome, rehearse
-from podium.explain.proposals.requests import propose_smaller_requests
 from podium.explain.proposals.scaling import propose_fewer_replicas
+from podium.explain.proposals.scheduler_names import propose_other_scheduler
 from podium.explain.proposals.shell import Kubectl
-from podium.explain.proposals.situation import Situation, look, refusal_of
-from podium.explain.proposals.spreading import propose_other_spread
-from podium.explain.proposals.tolerations import (
-    propose_tolerations,
-    propose_uncordoning,
-    propose_untainting,
-)
-from podium.explain.proposals.volume_claims import propose_other_volumes
+from podium.explain.proposals.situation import SearchSituation, look, refusal_of
 from podium.explain.proposals.workload import Workload, workload_of
 from podium.explain.trial import Trial
+from podium.framework.explanations import disturbance
 from podium.kubernetes.controllers.workloads import Workload as Controller
 from podium.kubernetes.kinds.pod import Pod
 
-Family = Callable[[Situation], Iterator[Step]]
+Family = Callable[[SearchSituation], Iterator[Step]]
 
 LIGHT: tuple[Family, ...] = (
     propose_other_scheduler,
-    propose_no_gates,
-    propose_other_group,
     propose_changes_of_plugins,
-    propose_tolerations,
-    propose_other_labels,
-    propose_other_spread,
-    propose_other_affinity,
-    propose_fewer_ports,
-    propose_fewer_features,
-    propose_smaller_requests,
-    propose_other_volumes,
-    propose_other_devices,
-    propose_uncordoning,
-    propose_node_labels,
-    propose_untainting,
     propose_fewer_replicas,
 )
 HEAVY: tuple[Family, ...] = (

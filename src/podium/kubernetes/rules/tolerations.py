@@ -17,6 +17,9 @@ NO_SCHEDULE = "NoSchedule"
 NO_EXECUTE = "NoExecute"
 PREFER_NO_SCHEDULE = "PreferNoSchedule"
 
+CONDITION_KEYS = "node.kubernetes.io/", "node.cloudprovider.kubernetes.io/"
+"""Begin the taints that controllers put on nodes that are not well, and put back if one takes them
+off."""
 HARD_EFFECTS = frozenset((NO_SCHEDULE, NO_EXECUTE))
 """The effects that keep a pod off a node."""
 

@@ -8,7 +8,7 @@ for resources of their node (`node_allocatable`). Source:
 `pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go`.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from types import MappingProxyType
 
 import numpy as np
@@ -33,6 +33,7 @@ from podium.framework.diagnosis import Diagnosis
 from podium.framework.events import Registration
 from podium.framework.explanations.attempt_view import AttemptView
 from podium.framework.explanations.finding import Finding, Narrowing, NodeRequirement
+from podium.framework.explanations.situation import Situation
 from podium.framework.handle import Handle
 from podium.framework.points import (
     Arguments,
@@ -46,6 +47,7 @@ from podium.framework.points import (
     ReservePlugin,
     ScorePlugin,
 )
+from podium.framework.proposed_change import ProposedChange
 from podium.framework.refusal_cause import RefusalCause
 from podium.framework.scoring import default_normalize
 from podium.framework.status import SKIP, Code, Status, error
@@ -110,6 +112,7 @@ class DynamicResources(
     PreBindPlugin,
 ):
     name = "DynamicResources"
+    spares_new_nodes = True
     narrows = NodeRequirement.DEVICES
     builds_on = MappingProxyType(
         {
@@ -414,6 +417,16 @@ class DynamicResources(
         from podium.plugins.dynamic_resources.claim_causes import explain_claims
 
         return explain_claims(self.handle.cluster, self.handle.gates, pod.pod)
+
+    def propose_for(self, situation: Situation) -> Iterator[ProposedChange]:
+        from podium.plugins.dynamic_resources.proposals import propose_other_devices
+
+        return propose_other_devices(situation)
+
+    def find_holders(self, situation: Situation) -> Iterator[tuple[str, ...]]:
+        from podium.plugins.dynamic_resources.proposals import find_holders
+
+        return find_holders(situation)
 
     def events(self) -> Sequence[Registration]:
         return self._hints.registrations() if self._enabled else ()

@@ -7,13 +7,15 @@ are concerned. A quorum is counted over members on nodes, this pod included; in 
 group those are in place for the moment only, so the same count serves both.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from podium.cluster.pod_group_state import PodGroupMissing, group_of, pod_group
 from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle
 from podium.framework.events import Action, Registration, Resource
+from podium.framework.explanations.situation import Situation
 from podium.framework.points import PermitPlugin, PermitResult, PreEnqueuePlugin
+from podium.framework.proposed_change import ProposedChange
 from podium.framework.refusal_cause import RefusalCause
 from podium.framework.status import Code, Status, error, unresolvable
 from podium.kubernetes.kinds.pod import Pod
@@ -44,6 +46,11 @@ class GangScheduling(PreEnqueuePlugin, PermitPlugin):
         from podium.plugins.gang_scheduling.causes import explain_whole_gang
 
         return explain_whole_gang(group)
+
+    def propose_for(self, situation: Situation) -> Iterator[ProposedChange]:
+        from podium.plugins.gang_scheduling.proposals import propose_other_group
+
+        return propose_other_group(situation, self.handle.list(Pod))
 
     def pre_enqueue(self, pod: PodInfo) -> Status | None:
         key = group_of(pod.pod)

@@ -6,7 +6,7 @@ and what those ask of it. The terms are resolved in `terms.py` and counted in
 says which events may help a rejected pod (`pkg/scheduler/framework/plugins/interpodaffinity`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -18,6 +18,7 @@ from podium.framework.cycle import Cycle, StateMissing
 from podium.framework.events import Action, Registration, Resource
 from podium.framework.explanations.attempt_view import AttemptView
 from podium.framework.explanations.finding import Finding, Narrowing, NodeRequirement
+from podium.framework.explanations.situation import Situation
 from podium.framework.handle import Handle
 from podium.framework.points import (
     FilterPlugin,
@@ -26,6 +27,7 @@ from podium.framework.points import (
     PreScorePlugin,
     ScorePlugin,
 )
+from podium.framework.proposed_change import ProposedChange
 from podium.framework.status import SKIP, Status, error, unresolvable
 from podium.framework.verdict import Verdict
 from podium.kubernetes.kinds.node import Node
@@ -48,6 +50,8 @@ class InterPodAffinity(
     PreFilterPlugin, PreFilterExtensions, FilterPlugin, PreScorePlugin, ScorePlugin
 ):
     name = "InterPodAffinity"
+    spares_new_nodes = True
+    closes_domains = True
     narrows = NodeRequirement.PODS
     builds_on = MappingProxyType({"filter": "preFilter", "score": "preScore"})
     in_range = True
@@ -151,6 +155,16 @@ class InterPodAffinity(
         from podium.plugins.inter_pod_affinity.causes import narrow_by_affinity
 
         return narrow_by_affinity(view)
+
+    def propose_for(self, situation: Situation) -> Iterator[ProposedChange]:
+        from podium.plugins.inter_pod_affinity.proposals import propose_other_affinity
+
+        return propose_other_affinity(situation)
+
+    def find_blockers(self, situation: Situation) -> Callable[[str], list[PodInfo]]:
+        from podium.plugins.inter_pod_affinity.blockers import find_blockers
+
+        return find_blockers(situation)
 
     def events(self) -> Sequence[Registration]:
         pod_actions = Action.ADD | Action.UPDATE_POD_LABEL | Action.DELETE

@@ -8,7 +8,7 @@ With weight 3 for zone b and weight 4 for the name n2, nodes n1, n2, n3 (the lat
 have 0, 7, 3 and, normalised, 0, 100, 42.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,8 +22,10 @@ from podium.framework.dependence import Dependence
 from podium.framework.events import Action, Registration, Resource
 from podium.framework.explanations.attempt_view import AttemptView
 from podium.framework.explanations.finding import Finding, Narrowing, NodeRequirement
+from podium.framework.explanations.situation import Situation
 from podium.framework.handle import Handle
 from podium.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
+from podium.framework.proposed_change import ProposedChange
 from podium.framework.refusal_cause import RefusalCause
 from podium.framework.scoring import default_normalize
 from podium.framework.status import SKIP, Status, unresolvable
@@ -50,6 +52,7 @@ _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
     name = "NodeAffinity"
+    keeps_daemons_away = True
     narrows = NodeRequirement.LABELS
     in_range = True
     normalizes_by_range = True
@@ -120,6 +123,12 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         from podium.plugins.node_affinity.causes import explain_name_conflict
 
         return explain_name_conflict(pod.pod) if status.reasons == NAMES_CONFLICT.reasons else None
+
+    def propose_for(self, situation: Situation) -> Iterator[ProposedChange]:
+        from podium.plugins.node_affinity.proposals import propose_node_labels, propose_other_labels
+
+        yield from propose_other_labels(situation)
+        yield from propose_node_labels(situation, self.args)
 
     def events(self) -> Sequence[Registration]:
         actions = Action.ADD | Action.UPDATE_NODE_LABEL

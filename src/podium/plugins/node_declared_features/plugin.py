@@ -5,7 +5,7 @@ Sets of features are bits in the order of `FEATURES`, as upstream has them
 ignored on nodes; three of the five are only needed by updates of running pods and so never here.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -15,8 +15,10 @@ from podium.framework.cycle import Cycle, StateMissing
 from podium.framework.events import Action, Registration, Resource
 from podium.framework.explanations.attempt_view import AttemptView
 from podium.framework.explanations.finding import Finding, Narrowing, NodeRequirement
+from podium.framework.explanations.situation import Situation
 from podium.framework.handle import Handle
 from podium.framework.points import FilterPlugin, PreFilterPlugin
+from podium.framework.proposed_change import ProposedChange
 from podium.framework.status import SKIP, Status, unresolvable
 from podium.framework.verdict import Verdict, rejecting
 from podium.kubernetes.kinds.node import Node
@@ -81,6 +83,11 @@ class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
         from podium.plugins.node_declared_features.causes import narrow_by_features
 
         return narrow_by_features(view)
+
+    def propose_for(self, situation: Situation) -> Iterator[ProposedChange]:
+        from podium.plugins.node_declared_features.proposals import propose_fewer_features
+
+        return propose_fewer_features(situation)
 
     def events(self) -> Sequence[Registration]:
         if not self._enabled:

@@ -4,7 +4,7 @@ The rules for addresses and wildcards are those of `podium.cluster.ports`; ports
 through the cycle, so trials with nominated pods or without victims need no state here.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -14,7 +14,9 @@ from podium.framework.cycle import Cycle, StateMissing
 from podium.framework.events import Action, Registration, Resource
 from podium.framework.explanations.attempt_view import AttemptView
 from podium.framework.explanations.finding import Finding
+from podium.framework.explanations.situation import Situation
 from podium.framework.points import FilterPlugin, PreFilterPlugin
+from podium.framework.proposed_change import ProposedChange
 from podium.framework.status import SKIP, Status, unschedulable
 from podium.framework.verdict import Verdict, rejecting
 from podium.kubernetes.kinds.pod import Pod
@@ -30,6 +32,7 @@ class _WantedPorts:
 
 class NodePorts(PreFilterPlugin, FilterPlugin):
     name = "NodePorts"
+    spares_new_nodes = True
     builds_on = MappingProxyType({"filter": "preFilter"})
 
     def pre_filter(self, cycle: Cycle) -> Status | None:
@@ -54,6 +57,16 @@ class NodePorts(PreFilterPlugin, FilterPlugin):
         from podium.plugins.node_ports.causes import find_ports
 
         return find_ports(view, among)
+
+    def propose_for(self, situation: Situation) -> Iterator[ProposedChange]:
+        from podium.plugins.node_ports.proposals import propose_fewer_ports
+
+        return propose_fewer_ports(situation)
+
+    def find_blockers(self, situation: Situation) -> Callable[[str], list[PodInfo]]:
+        from podium.plugins.node_ports.proposals import find_blockers
+
+        return find_blockers(situation)
 
     def events(self) -> Sequence[Registration]:
         return (

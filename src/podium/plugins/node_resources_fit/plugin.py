@@ -8,7 +8,7 @@ them (`pkg/scheduler/framework/plugins/noderesources/fit.go`). Scores are in
 `resources/allocation.py`, the queueing hints in `hints.py`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ from podium.framework.dependence import Dependence
 from podium.framework.events import Registration
 from podium.framework.explanations.attempt_view import AttemptView
 from podium.framework.explanations.finding import Finding, Narrowing, NodeRequirement
+from podium.framework.explanations.situation import Situation
 from podium.framework.handle import Handle
 from podium.framework.pod_group_cycle import Assignments, PodGroupCycle
 from podium.framework.points import (
@@ -31,6 +32,7 @@ from podium.framework.points import (
     PreScorePlugin,
     ScorePlugin,
 )
+from podium.framework.proposed_change import ProposedChange
 from podium.framework.status import Status, unresolvable, unschedulable
 from podium.framework.verdict import Verdict, choosing
 from podium.kubernetes.kinds.devices import DeviceClass
@@ -78,6 +80,7 @@ class NodeResourcesFit(
     PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, PlacementScorePlugin
 ):
     name = "NodeResourcesFit"
+    spares_new_nodes = True
     rejects_by_degree = True
     narrows = NodeRequirement.SIZE
     builds_on = MappingProxyType({"filter": "preFilter"})
@@ -107,6 +110,16 @@ class NodeResourcesFit(
         from podium.plugins.node_resources_fit.causes import narrow_by_size
 
         return narrow_by_size(view)
+
+    def propose_for(self, situation: Situation) -> Iterator[ProposedChange]:
+        from podium.plugins.node_resources_fit.proposals import propose_smaller_requests
+
+        return propose_smaller_requests(situation)
+
+    def find_lacking(self, situation: Situation, node: str) -> dict[str, int]:
+        from podium.plugins.node_resources_fit.proposals import find_lacking
+
+        return find_lacking(situation, node)
 
     def events(self) -> Sequence[Registration]:
         return self._hints.registrations()

@@ -27,6 +27,8 @@ UNSCHEDULABLE_TAINT = ("node.kubernetes.io/unschedulable", "", NO_SCHEDULE)
 
 class NodeUnschedulable(FilterPlugin):
     name = "NodeUnschedulable"
+    spares_new_nodes = True
+    keeps_daemons_away = True
 
     def filter(self, cycle: Cycle, rows: Rows) -> Verdict | None:
         nodes = cycle.nodes

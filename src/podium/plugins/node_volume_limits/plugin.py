@@ -20,6 +20,7 @@ from podium.framework.cycle import Cycle
 from podium.framework.events import Action, Registration, Resource
 from podium.framework.explanations.attempt_view import AttemptView
 from podium.framework.explanations.finding import Finding
+from podium.framework.explanations.situation import ATTACHED_VOLUMES, Situation
 from podium.framework.handle import Handle
 from podium.framework.points import Arguments, FilterPlugin, PreFilterPlugin
 from podium.framework.status import SKIP, Status, error, unresolvable, unschedulable
@@ -77,6 +78,7 @@ class PodVolumes:
 
 class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
     name = "NodeVolumeLimits"
+    spares_new_nodes = True
     rejects_by_degree = True
 
     def __init__(self, args: Arguments, handle: Handle) -> None:
@@ -170,6 +172,9 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         from podium.plugins.node_volume_limits.causes import find_limits
 
         return find_limits(view, among)
+
+    def find_lacking(self, situation: Situation, node: str) -> dict[str, int]:  # noqa: ARG002
+        return {ATTACHED_VOLUMES: 1}
 
     def events(self) -> Sequence[Registration]:
         return (

@@ -7,7 +7,7 @@ points and says which events may help a rejected pod
 (`pkg/scheduler/framework/plugins/podtopologyspread`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from podium.cluster.growth import Ints, Mask, Rows
@@ -17,6 +17,7 @@ from podium.framework.cycle import Cycle, StateMissing
 from podium.framework.events import Action, Registration, Resource
 from podium.framework.explanations.attempt_view import AttemptView
 from podium.framework.explanations.finding import Finding
+from podium.framework.explanations.situation import Situation
 from podium.framework.handle import Handle
 from podium.framework.points import (
     FilterPlugin,
@@ -25,6 +26,7 @@ from podium.framework.points import (
     PreScorePlugin,
     ScorePlugin,
 )
+from podium.framework.proposed_change import ProposedChange
 from podium.framework.status import SKIP, Status, error
 from podium.framework.verdict import Verdict
 from podium.kubernetes.kinds.node import Node
@@ -51,6 +53,8 @@ class PodTopologySpread(
     PreFilterPlugin, PreFilterExtensions, FilterPlugin, PreScorePlugin, ScorePlugin
 ):
     name = "PodTopologySpread"
+    spares_new_nodes = True
+    eviction_helps = False
     builds_on = MappingProxyType({"filter": "preFilter", "score": "preScore"})
     in_range = True
 
@@ -137,6 +141,11 @@ class PodTopologySpread(
         from podium.plugins.pod_topology_spread.causes import find_skew
 
         return find_skew(view, among)
+
+    def propose_for(self, situation: Situation) -> Iterator[ProposedChange]:
+        from podium.plugins.pod_topology_spread.proposals import propose_other_spread
+
+        return propose_other_spread(situation)
 
     def events(self) -> Sequence[Registration]:
         pod_actions = Action.ADD | Action.UPDATE_POD_LABEL | Action.DELETE

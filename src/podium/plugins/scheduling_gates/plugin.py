@@ -1,10 +1,12 @@
 """SchedulingGates: a pod with gates is not queued until the last one is gone."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from podium.cluster.pod_info import PodInfo
 from podium.framework.events import Action, Registration, Resource
+from podium.framework.explanations.situation import Situation
 from podium.framework.points import PreEnqueuePlugin
+from podium.framework.proposed_change import ProposedChange
 from podium.framework.refusal_cause import RefusalCause
 from podium.framework.status import Status, unresolvable
 from podium.kubernetes.kinds.pod import Pod
@@ -24,6 +26,11 @@ class SchedulingGates(PreEnqueuePlugin):
         from podium.plugins.scheduling_gates.causes import explain_gates
 
         return explain_gates(pod.pod)
+
+    def propose_for(self, situation: Situation) -> Iterator[ProposedChange]:
+        from podium.plugins.scheduling_gates.proposals import propose_no_gates
+
+        return propose_no_gates(situation)
 
     def events(self) -> Sequence[Registration]:
         if not self.handle.gates["SchedulerQueueingHints"]:

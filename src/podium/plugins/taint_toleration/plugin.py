@@ -4,7 +4,7 @@
 lowers the score. Untolerated counts 3, 1, 2 give 0, 67, 34 after normalisation.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -18,8 +18,10 @@ from podium.framework.dependence import Dependence
 from podium.framework.events import Action, Registration, Resource
 from podium.framework.explanations.attempt_view import AttemptView
 from podium.framework.explanations.finding import Finding, Restated
+from podium.framework.explanations.situation import Situation
 from podium.framework.handle import Handle
 from podium.framework.points import FilterPlugin, PreScorePlugin, ScorePlugin
+from podium.framework.proposed_change import ProposedChange
 from podium.framework.scoring import default_normalize
 from podium.framework.status import Status, unresolvable
 from podium.framework.verdict import Verdict, rejecting
@@ -44,6 +46,7 @@ class _SoftTolerations:
 
 class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin):
     name = "TaintToleration"
+    keeps_daemons_away = True
     builds_on = MappingProxyType({"score": "preScore"})
     in_range = True
     normalizes_by_range = True
@@ -100,6 +103,17 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin):
         from podium.plugins.taint_toleration.causes import cordoned_only
 
         return Restated(NodeUnschedulable.name, cordoned_only(view))
+
+    def propose_for(self, situation: Situation) -> Iterator[ProposedChange]:
+        from podium.plugins.taint_toleration.proposals import (
+            propose_tolerations,
+            propose_uncordoning,
+            propose_untainting,
+        )
+
+        yield from propose_tolerations(situation)
+        yield from propose_uncordoning(situation)
+        yield from propose_untainting(situation)
 
     def events(self) -> Sequence[Registration]:
         node_actions = self.handle.new_node_actions | Action.UPDATE_NODE_TAINT

@@ -8,7 +8,7 @@ The decisions noted by Reserve belong to the plugin, that is, to its profile: as
 profiles do not see each other's until the API server shows them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -22,6 +22,7 @@ from podium.framework.cycle import Cycle
 from podium.framework.events import Registration
 from podium.framework.explanations.attempt_view import AttemptView
 from podium.framework.explanations.finding import Finding, Narrowing, NodeRequirement
+from podium.framework.explanations.situation import Situation
 from podium.framework.handle import Handle
 from podium.framework.points import (
     Arguments,
@@ -33,6 +34,7 @@ from podium.framework.points import (
     ReservePlugin,
     ScorePlugin,
 )
+from podium.framework.proposed_change import ProposedChange
 from podium.framework.refusal_cause import RefusalCause
 from podium.framework.status import SKIP, Status, error, unresolvable
 from podium.framework.verdict import Verdict
@@ -263,6 +265,11 @@ class VolumeBinding(
         from podium.plugins.volumes.claim_causes import explain_claim_problem
 
         return explain_claim_problem(self.handle.cluster.catalog, pod.pod)
+
+    def propose_for(self, situation: Situation) -> Iterator[ProposedChange]:
+        from podium.plugins.volume_binding.proposals import propose_other_volumes
+
+        return propose_other_volumes(situation)
 
     def events(self) -> Sequence[Registration]:
         return REGISTRATIONS

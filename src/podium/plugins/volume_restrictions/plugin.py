@@ -6,7 +6,7 @@ ReadWriteOncePod admits one pod in the whole cluster, so a second user is turned
 preemption of the first can help.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -18,6 +18,7 @@ from podium.framework.cycle import Cycle
 from podium.framework.events import Action, Registration, Resource
 from podium.framework.explanations.attempt_view import AttemptView
 from podium.framework.explanations.finding import Finding
+from podium.framework.explanations.situation import Situation
 from podium.framework.points import FilterPlugin, PreFilterExtensions, PreFilterPlugin
 from podium.framework.refusal_cause import RefusalCause
 from podium.framework.status import SKIP, Status, unresolvable, unschedulable
@@ -109,6 +110,11 @@ class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin):
         from podium.plugins.volumes.claim_causes import explain_claim_problem
 
         return explain_claim_problem(self.handle.cluster.catalog, pod.pod)
+
+    def find_blockers(self, situation: Situation) -> Callable[[str], list[PodInfo]]:
+        from podium.plugins.volume_restrictions.blockers import find_blockers
+
+        return find_blockers(situation)
 
     def events(self) -> Sequence[Registration]:
         return (

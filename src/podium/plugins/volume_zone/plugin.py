@@ -25,6 +25,7 @@ from podium.framework.refusal_cause import RefusalCause
 from podium.framework.status import SKIP, Status, unresolvable
 from podium.framework.verdict import Verdict, rejecting
 from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
+from podium.plugins.volume_binding import VolumeBinding
 from podium.plugins.volumes.csi_translation import (
     BETA_REGION,
     BETA_ZONE,
@@ -79,6 +80,7 @@ def constraints_of(volume: PersistentVolume) -> tuple[ZoneConstraint, ...]:
 
 class VolumeZone(PreFilterPlugin, FilterPlugin):
     name = "VolumeZone"
+    settled_with = VolumeBinding.name
     narrows = NodeRequirement.ZONES
 
     def pre_filter(self, cycle: Cycle) -> Status | None:

@@ -5,22 +5,22 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from podium.explain.proposals import disturbance
-from podium.explain.proposals.proposal import Step
-from podium.explain.proposals.situation import Situation
+from podium.framework.explanations import disturbance
+from podium.framework.explanations.situation import Situation
+from podium.framework.proposed_change import ProposedChange
 from podium.golang.errors import closest
 from podium.kubernetes.kinds.pod import Pod, PodAffinity, PodAffinityTerm, WeightedPodAffinityTerm
 from podium.kubernetes.rules.labels import SelectorError, selector_of
+from podium.plugins.inter_pod_affinity.plugin import InterPodAffinity
 
-PLUGIN = "InterPodAffinity"
 WEIGHT = 100
 """Of a term that was a demand and becomes a wish: the strongest there is."""
 Side = Literal["pod_affinity", "pod_anti_affinity"]
 _WORDS: dict[Side, str] = {"pod_affinity": "affinity", "pod_anti_affinity": "anti-affinity"}
 
 
-def propose_other_affinity(situation: Situation) -> Iterator[Step]:
-    if not situation.nodes_near(PLUGIN):
+def propose_other_affinity(situation: Situation) -> Iterator[ProposedChange]:
+    if not situation.nodes_near(InterPodAffinity.name):
         return
     for side, word in _WORDS.items():
         terms = _required(situation.pod, side)
@@ -37,7 +37,7 @@ def propose_other_affinity(situation: Situation) -> Iterator[Step]:
 
 def _propose_for_term(
     situation: Situation, side: Side, at: int, term: PodAffinityTerm
-) -> Iterator[Step]:
+) -> Iterator[ProposedChange]:
     pod, word = situation.pod, _WORDS[side]
     keys = {key for node in situation.all_nodes() for key in node.metadata.labels or {}}
     alike = "" if term.topology_key in keys else closest(term.topology_key, sorted(keys))

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from podium.explain.proposals import disturbance
-from podium.explain.proposals.proposal import Step
-from podium.explain.proposals.requests import spell
-from podium.explain.proposals.situation import MAX_STEPS_OF_A_KIND, Situation
+from podium.framework.explanations import disturbance
+from podium.framework.explanations.situation import MAX_STEPS_OF_A_KIND, Situation
+from podium.framework.explanations.written_amounts import spell
+from podium.framework.proposed_change import BY_HAND, ProposedChange
 from podium.golang.errors import closest
 from podium.kubernetes.controllers.provisioning import (
     bind_claim,
@@ -30,18 +30,18 @@ from podium.kubernetes.kinds.storage import (
 from podium.kubernetes.kinds.typed_objects import convert_object
 from podium.kubernetes.kinds.volumes import PersistentVolumeClaimSpec, VolumeResources
 from podium.kubernetes.rules.quantity import value
+from podium.plugins.volume_binding.plugin import VolumeBinding
+from podium.plugins.volume_zone import VolumeZone
 from podium.plugins.volumes.pod_claims import claims_of, class_of_claim, controls, find_claim
 
-PLUGINS = ("VolumeBinding", "VolumeZone")
+PLUGINS = (VolumeBinding.name, VolumeZone.name)
 STORAGE = "storage"
 NEW_CLAIM_SIZE = "1Gi"
 """Of a claim about which nothing is known but its name."""
-BY_HAND = "by/hand"
-"""The provisioner of a volume that somebody makes."""
 _IMMEDIATE = "Immediate"
 
 
-def propose_other_volumes(situation: Situation) -> Iterator[Step]:
+def propose_other_volumes(situation: Situation) -> Iterator[ProposedChange]:
     at_fault = situation.refusal is not None or any(map(situation.nodes_near, PLUGINS))
     if not at_fault:
         return
@@ -61,7 +61,7 @@ def propose_other_volumes(situation: Situation) -> Iterator[Step]:
 # --- a claim that is missing ------------------------------------------------------------------
 
 
-def _propose_for_missing(situation: Situation, name: str) -> Iterator[Step]:
+def _propose_for_missing(situation: Situation, name: str) -> Iterator[ProposedChange]:
     namespace = situation.pod.metadata.namespace
     known = [
         c.name for c in situation.catalog.all(PersistentVolumeClaim) if c.namespace == namespace
@@ -77,38 +77,38 @@ def _propose_for_missing(situation: Situation, name: str) -> Iterator[Step]:
     for storage_class in usable_classes(situation)[:MAX_STEPS_OF_A_KIND]:
         made = _new_claim(namespace, name, storage_class)
         yield _create(
-            situation,
             f"create PersistentVolumeClaim {namespace}/{name} of StorageClass {storage_class.name}",
             settle(made, storage_class),
         )
     if not usable_classes(situation):
         nobody = StorageClass(provisioner=BY_HAND)
         yield _create(
-            situation,
             f"create PersistentVolumeClaim {namespace}/{name} and a PersistentVolume for it",
             _bind(_new_claim(namespace, name, nobody), nobody),
         )
 
 
-def _propose_other_claim(situation: Situation, claim: PersistentVolumeClaim) -> Iterator[Step]:
+def _propose_other_claim(
+    situation: Situation, claim: PersistentVolumeClaim
+) -> Iterator[ProposedChange]:
     """A claim that is being deleted stays so; the pod needs another one."""
     name = f"{claim.name}-new"
     for storage_class in _classes_for(situation, claim)[:MAX_STEPS_OF_A_KIND]:
         made = _new_claim(claim.namespace, name, storage_class, claim.spec)
         pod = with_claim(situation.pod, claim.name, name)
-        hypothesis = situation.hypothesis.but_with(pod=pod, objects=settle(made, storage_class))
-        yield Step(
+        yield ProposedChange(
             "replace-claim",
             f"create PersistentVolumeClaim {claim.namespace}/{name} and use it in place of"
             f" {claim.name}, which is being deleted",
             disturbance.REPLACE_OBJECT,
-            hypothesis,
+            pod=pod,
+            objects=settle(made, storage_class),
         )
 
 
 def _propose_own_claim(
     situation: Situation, name: str, stranger: PersistentVolumeClaim | None
-) -> Iterator[Step]:
+) -> Iterator[ProposedChange]:
     """The claim of an ephemeral volume, which a controller makes as soon as nothing is in its
     way."""
     pod = situation.pod
@@ -128,29 +128,31 @@ def _propose_own_claim(
     )
     claim = PersistentVolumeClaim(metadata=metadata, spec=template.spec)
     storage_class = situation.catalog.get(StorageClass, class_of_claim(claim))
-    hypothesis = situation.hypothesis.but_with(objects=settle(claim, storage_class))
+    objects = settle(claim, storage_class)
     if stranger is None:
-        yield Step(
+        yield ProposedChange(
             "create-object",
             f"create PersistentVolumeClaim {claim.namespace}/{name}, as the ephemeral volume"
             " controller would",
             disturbance.CREATE_OBJECT,
-            hypothesis,
+            objects=objects,
         )
     else:
-        yield Step(
+        yield ProposedChange(
             "delete-object",
             f"delete PersistentVolumeClaim {claim.namespace}/{name}, which was not made for this"
             " pod and is in the way of its own",
             disturbance.REPLACE_OBJECT,
-            hypothesis,
+            objects=objects,
         )
 
 
 # --- a claim that no node can serve -----------------------------------------------------------
 
 
-def _propose_for_existing(situation: Situation, claim: PersistentVolumeClaim) -> Iterator[Step]:
+def _propose_for_existing(
+    situation: Situation, claim: PersistentVolumeClaim
+) -> Iterator[ProposedChange]:
     name = class_of_claim(claim)
     storage_class = situation.catalog.get(StorageClass, name)
     if claim.spec.volume_name:
@@ -166,17 +168,19 @@ def _propose_for_existing(situation: Situation, claim: PersistentVolumeClaim) ->
             weight = disturbance.CORRECT_NAME if alike else disturbance.REPLACE_OBJECT
             made = _unbound(claim, other.name)
             in_place = f" in place of {name}" if name else ""
-            yield Step(
+            yield ProposedChange(
                 "change-storage-class",
                 f"give PersistentVolumeClaim {claim.namespace}/{claim.name} StorageClass"
                 f" {other.name}{in_place}",
                 weight,
-                situation.hypothesis.but_with(objects=settle(made, other)),
+                objects=settle(made, other),
             )
     yield from _propose_volume(situation, claim, name)
 
 
-def _propose_for_bound(situation: Situation, claim: PersistentVolumeClaim) -> Iterator[Step]:
+def _propose_for_bound(
+    situation: Situation, claim: PersistentVolumeClaim
+) -> Iterator[ProposedChange]:
     volume = situation.catalog.get(PersistentVolume, claim.spec.volume_name)
     why = (
         f"whose PersistentVolume {claim.spec.volume_name} does not exist"
@@ -185,26 +189,24 @@ def _propose_for_bound(situation: Situation, claim: PersistentVolumeClaim) -> It
     )
     for storage_class in _classes_for(situation, claim)[:MAX_STEPS_OF_A_KIND]:
         made = _unbound(claim, storage_class.name)
-        yield Step(
+        yield ProposedChange(
             "replace-claim",
             f"make PersistentVolumeClaim {claim.namespace}/{claim.name}, {why}, anew and empty"
             f" with StorageClass {storage_class.name}",
             disturbance.REPLACE_OBJECT + (0 if volume is None else disturbance.EVICT_PODS),
-            situation.hypothesis.but_with(objects=settle(made, storage_class)),
+            objects=settle(made, storage_class),
         )
 
 
-def _propose_class(situation: Situation, name: str) -> Iterator[Step]:
+def _propose_class(situation: Situation, name: str) -> Iterator[ProposedChange]:
     for like in usable_classes(situation)[:2]:
         made = replace(like, metadata=ObjectMeta(name=name))
-        yield _create(
-            situation, f"create StorageClass {name}, for example like {like.name}", (made,)
-        )
+        yield _create(f"create StorageClass {name}, for example like {like.name}", (made,))
 
 
 def _propose_smaller_claim(
     situation: Situation, claim: PersistentVolumeClaim, storage_class: StorageClass
-) -> Iterator[Step]:
+) -> Iterator[ProposedChange]:
     """The most that a driver says it has room for, or that a volume has."""
     asked = value((claim.spec.resources.requests or {}).get(STORAGE, 0))
     sizes = {
@@ -221,26 +223,26 @@ def _propose_smaller_claim(
         resources = VolumeResources(requests={STORAGE: _spell(size)})
         made = replace(claim, spec=replace(claim.spec, resources=resources))
         lost = 1 - size / asked
-        yield Step(
+        yield ProposedChange(
             "lower-claim",
             f"make PersistentVolumeClaim {claim.namespace}/{claim.name} anew with"
             f" {_spell(size)} in place of {_spell(asked)}",
             disturbance.LOWER_REQUEST + round(disturbance.LOWER_REQUEST * lost),
-            situation.hypothesis.but_with(objects=settle(made, storage_class)),
+            objects=settle(made, storage_class),
         )
 
 
 def _propose_volume(
     situation: Situation, claim: PersistentVolumeClaim, class_name: str
-) -> Iterator[Step]:
+) -> Iterator[ProposedChange]:
     """A volume made by hand, for a class that makes none."""
     driver = StorageClass(metadata=ObjectMeta(name=class_name), provisioner=BY_HAND)
     makes_none = class_name in ("", *_without_provisioner(situation))
-    yield Step(
+    yield ProposedChange(
         "create-volume",
         f"create a PersistentVolume for PersistentVolumeClaim {claim.namespace}/{claim.name}",
         disturbance.CREATE_OBJECT if makes_none else disturbance.REPLACE_OBJECT + 2,
-        situation.hypothesis.but_with(objects=_bind(claim, driver)),
+        objects=_bind(claim, driver),
     )
 
 
@@ -323,9 +325,8 @@ def with_claim(pod: Pod, name: str, other: str) -> Pod:
     return replace(pod, spec=replace(pod.spec, volumes=volumes))
 
 
-def _create(situation: Situation, sentence: str, objects: tuple[KubeObject, ...]) -> Step:
-    hypothesis = situation.hypothesis.but_with(objects=objects)
-    return Step("create-object", sentence, disturbance.CREATE_OBJECT, hypothesis)
+def _create(sentence: str, objects: tuple[KubeObject, ...]) -> ProposedChange:
+    return ProposedChange("create-object", sentence, disturbance.CREATE_OBJECT, objects=objects)
 
 
 def _spell(size: int) -> str:

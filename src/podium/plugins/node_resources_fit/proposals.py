@@ -12,23 +12,20 @@ from typing import NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
-from podium.explain.proposals import disturbance
-from podium.explain.proposals.proposal import Step
-from podium.explain.proposals.situation import Situation
+from podium.framework.explanations import disturbance
+from podium.framework.explanations.situation import Situation
+from podium.framework.explanations.written_amounts import describe, is_counted_in_pieces, spell
+from podium.framework.proposed_change import ProposedChange
 from podium.kubernetes.kinds.meta import Quantity
 from podium.kubernetes.kinds.pod import Container, Pod, ResourceRequirements
 from podium.kubernetes.rules.quantity import NANO_PER_MILLI, NANO_PER_UNIT, nano
 from podium.kubernetes.rules.requests import (
     CPU,
-    EPHEMERAL_STORAGE,
-    MEMORY,
     PODS,
     pod_requests,
     to_vector,
 )
-
-PLUGIN = "NodeResourcesFit"
-_BINARY = (MEMORY, EPHEMERAL_STORAGE)
+from podium.plugins.node_resources_fit.plugin import NodeResourcesFit
 
 
 class Shortage(NamedTuple):
@@ -39,7 +36,7 @@ class Shortage(NamedTuple):
     free: dict[str, int]
 
 
-def propose_smaller_requests(situation: Situation) -> Iterator[Step]:
+def propose_smaller_requests(situation: Situation) -> Iterator[ProposedChange]:
     """The least loss for each set of resources of which nodes have too little."""
     best: dict[tuple[str, ...], Shortage] = {}
     for shortage in shortages(situation):
@@ -64,7 +61,7 @@ def propose_smaller_requests(situation: Situation) -> Iterator[Step]:
 
 def shortages(situation: Situation) -> Iterator[Shortage]:
     """Nodes that only resources speak against, and what they lack."""
-    names = situation.nodes_near(PLUGIN)
+    names = situation.nodes_near(NodeResourcesFit.name)
     if not names or situation.examination is None:
         return
     load = situation.examination.load
@@ -169,23 +166,16 @@ def _with_amount(
     return replace(resources, requests=requests, limits=limits)
 
 
-def is_counted_in_pieces(resource: str) -> bool:
-    return resource not in (CPU, *_BINARY)
-
-
-def describe(resource: str, amount: int) -> str:
-    """An amount as the scheduler counts it, for people and for manifests alike."""
-    return spell(resource, amount * (NANO_PER_MILLI if resource == CPU else NANO_PER_UNIT))
-
-
-def spell(resource: str, nanos: int) -> str:
-    if resource == CPU:
-        milli = nanos // NANO_PER_MILLI
-        return f"{milli}m" if milli % 1000 else str(milli // 1000)
-    units = nanos // NANO_PER_UNIT
-    if resource in _BINARY or resource.startswith("hugepages-"):
-        for suffix in ("", "Ki", "Mi", "Gi", "Ti"):
-            if suffix == "Ti" or units == 0 or units % 1024:
-                return f"{units}{suffix}"
-            units //= 1024
-    return str(units)
+def find_lacking(situation: Situation, name: str) -> dict[str, int]:
+    """How much of which resource is missing on a node."""
+    cluster = situation.cluster
+    asked = to_vector(pod_requests(situation.pod, status_resources=False))
+    row = cluster.nodes.row(name)
+    lacking = {}
+    for at, resource in enumerate(cluster.nodes.resources):
+        free = int(cluster.nodes.allocatable[at, row] - cluster.usage.requested[at, row])
+        if asked.get(resource, 0) > free:
+            lacking[resource] = asked[resource] - free
+    if int(cluster.nodes.allowed_pods[row]) <= int(cluster.usage.pod_count[row]):
+        lacking[PODS] = int(cluster.usage.pod_count[row]) + 1 - int(cluster.nodes.allowed_pods[row])
+    return lacking

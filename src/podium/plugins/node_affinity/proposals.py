@@ -6,31 +6,31 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from podium.config.plugin_args import NodeAffinityArgs
-from podium.explain.proposals import disturbance
-from podium.explain.proposals.proposal import Step
-from podium.explain.proposals.required_labels import (
-    Demand,
-    demands_of,
-    demands_of_term,
-    rewrite_demands,
-    unmet_demands,
-)
-from podium.explain.proposals.situation import MAX_STEPS_OF_A_KIND, Situation
+from podium.framework.explanations import disturbance
+from podium.framework.explanations.situation import MAX_STEPS_OF_A_KIND, Situation
+from podium.framework.proposed_change import ProposedChange
 from podium.golang.arithmetic import parse_int
 from podium.golang.errors import closest
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import NodeSelector
 from podium.kubernetes.rules.labels import GREATER, IN, LESS
 from podium.kubernetes.rules.node_pods import is_daemon
+from podium.plugins.node_affinity.plugin import NodeAffinity
+from podium.plugins.node_affinity.required_labels import (
+    Demand,
+    demands_of,
+    demands_of_term,
+    rewrite_demands,
+    unmet_demands,
+)
 
-PLUGIN = "NodeAffinity"
 TYPO = 0.85
 """How alike two values have to be for one to be a slip of the pen."""
 _OF_THE_MACHINE = ("kubernetes.io/", "beta.kubernetes.io/", "topology.kubernetes.io/")
 """Labels that tell what a machine is and where it stands; nobody should write them by hand."""
 
 
-def propose_other_labels(situation: Situation) -> Iterator[Step]:
+def propose_other_labels(situation: Situation) -> Iterator[ProposedChange]:
     """Changes of the pod, those first that let go of the fewest demands for the most nodes."""
     groups = _nodes_by_unmet(situation)
     ranked = sorted(groups, key=lambda unmet: (len(unmet), -len(groups[unmet]), unmet))
@@ -64,16 +64,16 @@ def _nodes_by_unmet(situation: Situation) -> dict[tuple[Demand, ...], list[Node]
 
 def _targets(situation: Situation) -> Iterator[Node]:
     refusal = situation.refusal
-    if refusal is not None and refusal.plugin == PLUGIN:
+    if refusal is not None and refusal.plugin == NodeAffinity.name:
         yield from situation.all_nodes()  # names in conflict: no node was looked at
         return
-    for name in situation.nodes_near(PLUGIN):
+    for name in situation.nodes_near(NodeAffinity.name):
         yield situation.node(name)
 
 
 def _propose_values(
     situation: Situation, unmet: tuple[Demand, ...], nodes: list[Node], hopeless: bool
-) -> Iterator[Step]:
+) -> Iterator[ProposedChange]:
     """Values that nodes have in place of those that none has, the most alike or frequent first."""
     choices: dict[tuple[tuple[str, ...], ...], int] = defaultdict(int)
     for node in nodes:
@@ -137,17 +137,19 @@ def _describe_value(demand: Demand, values: tuple[str, ...]) -> str:
 # --- labels for nodes -------------------------------------------------------------------------
 
 
-def propose_node_labels(situation: Situation) -> Iterator[Step]:
+def propose_node_labels(
+    situation: Situation, args: NodeAffinityArgs | None
+) -> Iterator[ProposedChange]:
     """A label for one node; for a configuration's addedAffinity there is nothing else."""
-    if not situation.nodes_near(PLUGIN):
+    if not situation.nodes_near(NodeAffinity.name):
         return
     entries, terms = demands_of(situation.pod)
-    enforced = _enforced_terms(situation)
+    enforced = _enforced_terms(args)
     if enforced:
         terms = terms or [[]]
         terms = [[*own, *added] for own in terms for added in enforced]
     offers = []
-    for name in situation.nodes_near(PLUGIN):
+    for name in situation.nodes_near(NodeAffinity.name):
         node = situation.node(name)
         unmet = unmet_demands(entries, terms, node)
         labels = _labels_to_write(unmet)
@@ -164,11 +166,11 @@ def propose_node_labels(situation: Situation) -> Iterator[Step]:
         )
         hopeless = all(_is_hopeless(situation, demand) for demand in unmet)
         weight = disturbance.LABEL_NODE if hopeless else disturbance.LABEL_LIKE_OTHERS
-        yield Step(
+        yield ProposedChange(
             "label-node",
             f"label node {node.name} {told}",
             weight + len(labels) - 1,
-            situation.hypothesis.but_with(nodes=(changed,)),
+            nodes=(changed,),
         )
 
 
@@ -190,13 +192,10 @@ def _labels_to_write(unmet: tuple[Demand, ...]) -> dict[str, str | None]:
     return labels
 
 
-def _enforced_terms(situation: Situation) -> list[list[Demand]]:
-    profile = situation.trial.engine.profile_of(situation.pod)
-    for plugin in profile.filter:
-        if plugin.name == PLUGIN and isinstance(plugin.args, NodeAffinityArgs):
-            added = plugin.args.added_affinity
-            written = added and added.required_during_scheduling_ignored_during_execution
-            if isinstance(written, NodeSelector):
-                terms = written.node_selector_terms or ()
-                return [demands_of_term(index, term) for index, term in enumerate(terms)]
-    return []
+def _enforced_terms(args: NodeAffinityArgs | None) -> list[list[Demand]]:
+    added = args.added_affinity if args is not None else None
+    written = added and added.required_during_scheduling_ignored_during_execution
+    if not isinstance(written, NodeSelector):
+        return []
+    terms = written.node_selector_terms or ()
+    return [demands_of_term(index, term) for index, term in enumerate(terms)]

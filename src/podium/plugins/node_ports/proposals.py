@@ -1,28 +1,28 @@
 """Host ports: do without one."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from msgspec.structs import replace
 
-from podium.explain.proposals import disturbance
-from podium.explain.proposals.proposal import Step
-from podium.explain.proposals.situation import MAX_STEPS_OF_A_KIND, Situation
+from podium.cluster.pod_info import PodInfo
+from podium.framework.explanations import disturbance
+from podium.framework.explanations.situation import MAX_STEPS_OF_A_KIND, Situation
+from podium.framework.proposed_change import ProposedChange
 from podium.kubernetes.kinds.pod import Container, ContainerPort, Pod
 from podium.kubernetes.rules.host_ports import HostPort, conflicts, host_ports
+from podium.plugins.node_ports.plugin import NodePorts
 
-PLUGIN = "NodePorts"
 
-
-def propose_fewer_ports(situation: Situation) -> Iterator[Step]:
+def propose_fewer_ports(situation: Situation) -> Iterator[ProposedChange]:
     """All ports that some node has taken, the node with the fewest first. A pod on the host's
     network has no choice."""
     pod = situation.pod
     if pod.spec.host_network:
         return
     wanted = host_ports(pod)
-    cluster = situation.trial.engine.cluster
+    cluster = situation.cluster
     found: set[tuple[HostPort, ...]] = set()
-    for name in situation.nodes_near(PLUGIN):
+    for name in situation.nodes_near(NodePorts.name):
         infos = cluster.usage.pods(cluster.nodes.row(name))
         used = {port for info in infos for port in info.shape.ports}
         found.add(tuple(port for port in wanted if conflicts((port,), used)))
@@ -50,3 +50,14 @@ def without_host_ports(pod: Pod, numbers: frozenset[int]) -> Pod:
     if init:
         init = tuple(map(container_of, init))
     return replace(pod, spec=replace(spec, containers=containers, init_containers=init))
+
+
+def find_blockers(situation: Situation) -> Callable[[str], list[PodInfo]]:
+    """Pods of a node that have a port which the pod wants."""
+    cluster, wanted = situation.cluster, situation.info.shape.ports
+
+    def on_node(name: str) -> list[PodInfo]:
+        infos = cluster.usage.pods(cluster.nodes.row(name))
+        return [info for info in infos if conflicts(wanted, info.shape.ports)]
+
+    return on_node

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 import msgspec
 from msgspec.structs import replace
 
-from podium.explain.proposals import disturbance
-from podium.explain.proposals.proposal import Step
-from podium.explain.proposals.situation import MAX_STEPS_OF_A_KIND, Situation
+from podium.framework.explanations import disturbance
+from podium.framework.explanations.situation import MAX_STEPS_OF_A_KIND, Situation
+from podium.framework.proposed_change import ProposedChange
 from podium.golang.errors import closest
 from podium.kubernetes.controllers.claims import device_claim
 from podium.kubernetes.kinds.devices import (
@@ -29,13 +29,15 @@ from podium.kubernetes.kinds.devices import (
 )
 from podium.kubernetes.kinds.meta import ObjectMeta
 from podium.kubernetes.kinds.pod import Container, Pod, PodResourceClaim, PodResourceClaimStatus
+from podium.plugins.dynamic_resources.plugin import DynamicResources
 
-PLUGIN = "DynamicResources"
+MAX_CLAIMS = 8
+"""Allocated claims that are looked at for holders."""
 
 
-def propose_other_devices(situation: Situation) -> Iterator[Step]:
+def propose_other_devices(situation: Situation) -> Iterator[ProposedChange]:
     pod = situation.pod
-    if situation.refusal is None and not situation.nodes_near(PLUGIN):
+    if situation.refusal is None and not situation.nodes_near(DynamicResources.name):
         return
     statuses = {s.name: s.resource_claim_name for s in pod.status.resource_claim_statuses or ()}
     for entry in pod.spec.resource_claims or ():
@@ -57,7 +59,7 @@ def propose_other_devices(situation: Situation) -> Iterator[Step]:
 
 def _propose_for_missing(
     situation: Situation, entry: PodResourceClaim, name: str
-) -> Iterator[Step]:
+) -> Iterator[ProposedChange]:
     pod = situation.pod
     namespace = pod.metadata.namespace
     known = [c.name for c in situation.catalog.all(ResourceClaim) if c.namespace == namespace]
@@ -70,16 +72,16 @@ def _propose_for_missing(
             _with_claim(pod, entry.name, alike),
         )
     for class_name in _classes(situation, name)[:MAX_STEPS_OF_A_KIND]:
-        yield Step(
+        yield ProposedChange(
             "create-object",
             f"create ResourceClaim {namespace}/{name} for a device of DeviceClass {class_name}",
             disturbance.CREATE_OBJECT,
-            situation.hypothesis.but_with(objects=(_new_claim(namespace, name, class_name),)),
+            objects=(_new_claim(namespace, name, class_name),),
         )
     yield _drop_claim(situation, entry, f"ResourceClaim {name}")
 
 
-def _drop_claim(situation: Situation, entry: PodResourceClaim, what: str) -> Step:
+def _drop_claim(situation: Situation, entry: PodResourceClaim, what: str) -> ProposedChange:
     """The pod without a claim, and without what its containers say of it."""
     spec = situation.pod.spec
     kept = tuple(each for each in spec.resource_claims or () if each.name != entry.name)
@@ -111,21 +113,20 @@ def _without_claim(container: Container, name: str) -> Container:
 
 def _propose_other_claim(
     situation: Situation, entry: PodResourceClaim, claim: ResourceClaim
-) -> Iterator[Step]:
+) -> Iterator[ProposedChange]:
     name = f"{claim.name}-new"
     made = ResourceClaim(metadata=_metadata(claim.namespace, name), spec=claim.spec)
-    yield Step(
+    yield ProposedChange(
         "replace-claim",
         f"create ResourceClaim {claim.namespace}/{name} and use it in place of {claim.name}, which"
         " is being deleted",
         disturbance.REPLACE_OBJECT,
-        situation.hypothesis.but_with(
-            pod=_with_claim(situation.pod, entry.name, name), objects=(made,)
-        ),
+        pod=_with_claim(situation.pod, entry.name, name),
+        objects=(made,),
     )
 
 
-def _propose_template(situation: Situation, entry: PodResourceClaim) -> Iterator[Step]:
+def _propose_template(situation: Situation, entry: PodResourceClaim) -> Iterator[ProposedChange]:
     """A claim is made from its template as soon as there is one."""
     pod, name = situation.pod, entry.resource_claim_template_name
     namespace = pod.metadata.namespace
@@ -137,23 +138,25 @@ def _propose_template(situation: Situation, entry: PodResourceClaim) -> Iterator
     alike = closest(name, list(templates))
     if alike and name not in templates:
         made, changed = _claim_of(_with_template(pod, entry.name, alike), entry, templates[alike])
-        yield Step(
+        yield ProposedChange(
             "correct-name",
             f"use ResourceClaimTemplate {alike} in place of {name}, which does not exist",
             disturbance.CORRECT_NAME,
-            situation.hypothesis.but_with(pod=changed, objects=(made,)),
+            pod=changed,
+            objects=(made,),
         )
     for class_name in _classes(situation, name)[:MAX_STEPS_OF_A_KIND]:
         claim = _new_claim(namespace, name, class_name)
         spec = ResourceClaimTemplateSpec(spec=claim.spec)
         template = ResourceClaimTemplate(metadata=_metadata(namespace, name), spec=spec)
         made, changed = _claim_of(pod, entry, template)
-        yield Step(
+        yield ProposedChange(
             "create-object",
             f"create ResourceClaimTemplate {namespace}/{name} for a device of DeviceClass"
             f" {class_name}",
             disturbance.CREATE_OBJECT,
-            situation.hypothesis.but_with(pod=changed, objects=(template, made)),
+            pod=changed,
+            objects=(template, made),
         )
 
 
@@ -172,7 +175,7 @@ def _claim_of(
     return msgspec.convert(body, ResourceClaim), replace(pod, status=status)
 
 
-def _propose_classes(situation: Situation, claim: ResourceClaim) -> Iterator[Step]:
+def _propose_classes(situation: Situation, claim: ResourceClaim) -> Iterator[ProposedChange]:
     """The class of each request: made, or another one in its place."""
     known = {c.name for c in situation.catalog.all(DeviceClass)}
     for at, request in enumerate(claim.spec.devices.requests or ()):
@@ -185,7 +188,6 @@ def _propose_classes(situation: Situation, claim: ResourceClaim) -> Iterator[Ste
                 continue
             typo = wanted not in known and closest(wanted, [name]) == name
             yield _replace_claim(
-                situation,
                 _with_request(claim, at, replace(exactly, device_class_name=name)),
                 f"ask for DeviceClass {name} in place of {wanted}",
                 disturbance.CORRECT_NAME
@@ -196,18 +198,18 @@ def _propose_classes(situation: Situation, claim: ResourceClaim) -> Iterator[Ste
             )
         if wanted not in known:
             made = DeviceClass(metadata=ObjectMeta(name=wanted))
-            yield Step(
+            yield ProposedChange(
                 "create-object",
                 f"create DeviceClass {wanted}, for example without selectors",
                 disturbance.CREATE_OBJECT,
-                situation.hypothesis.but_with(objects=(made,)),
+                objects=(made,),
             )
 
 
 # --- what is too much -------------------------------------------------------------------------
 
 
-def _propose_less(situation: Situation, claim: ResourceClaim) -> Iterator[Step]:
+def _propose_less(situation: Situation, claim: ResourceClaim) -> Iterator[ProposedChange]:
     for at, request in enumerate(claim.spec.devices.requests or ()):
         if request.exactly is not None:
             yield from _propose_less_of(situation, claim, at, request.exactly)
@@ -217,7 +219,6 @@ def _propose_less(situation: Situation, claim: ResourceClaim) -> Iterator[Step]:
             c.match_attribute or c.distinct_attribute or "" for c in claim.spec.devices.constraints
         )
         yield _replace_claim(
-            situation,
             replace(claim, spec=ResourceClaimSpec(devices=devices)),
             f"drop the constraint on {told}",
             disturbance.DROP_REQUIREMENT,
@@ -226,19 +227,17 @@ def _propose_less(situation: Situation, claim: ResourceClaim) -> Iterator[Step]:
 
 def _propose_less_of(
     situation: Situation, claim: ResourceClaim, at: int, exactly: ExactDeviceRequest
-) -> Iterator[Step]:
+) -> Iterator[ProposedChange]:
     count = _largest_count(situation, claim, at, exactly)
     if count:
         lost = disturbance.LOWER_REQUEST * (exactly.count - count) / exactly.count
         yield _replace_claim(
-            situation,
             _with_request(claim, at, replace(exactly, count=count)),
             f"ask for {count} device{'s' if count > 1 else ''} in place of {exactly.count}",
             disturbance.LOWER_REQUEST + round(lost),
         )
     if exactly.selectors:
         yield _replace_claim(
-            situation,
             _with_request(claim, at, replace(exactly, selectors=None)),
             "drop the selector"
             + " and ".join(f" {s.cel.expression}" for s in exactly.selectors if s.cel is not None),
@@ -257,7 +256,6 @@ def _propose_less_of(
         tolerations = (*(exactly.tolerations or ()), toleration)
         told = f"{key}{'=' if value else ''}{value}:{effect}"
         yield _replace_claim(
-            situation,
             _with_request(claim, at, replace(exactly, tolerations=tolerations)),
             f"tolerate the device taint {told}",
             disturbance.TOLERATE,
@@ -268,14 +266,12 @@ def _largest_count(
     situation: Situation, claim: ResourceClaim, at: int, exactly: ExactDeviceRequest
 ) -> int:
     """The most devices that some node has for the claim; 0 if even one is too many."""
-    trial = situation.trial
 
     def passes(count: int) -> bool:
         smaller = _with_request(claim, at, replace(exactly, count=count))
-        with trial.with_objects((smaller,)):
-            examination = trial.examine(situation.pod)
-        near = situation.nodes_near(PLUGIN)
-        return any(examination.status(PLUGIN, name) is None for name in near)
+        examination = situation.examine(situation.pod, (smaller,))
+        near = situation.nodes_near(DynamicResources.name)
+        return any(examination.status(DynamicResources.name, name) is None for name in near)
 
     low, high = 0, exactly.count
     while high - low > 1:
@@ -284,12 +280,12 @@ def _largest_count(
     return low
 
 
-def _replace_claim(situation: Situation, claim: ResourceClaim, what: str, weight: int) -> Step:
-    return Step(
+def _replace_claim(claim: ResourceClaim, what: str, weight: int) -> ProposedChange:
+    return ProposedChange(
         "change-resource-claim",
         f"make ResourceClaim {claim.namespace}/{claim.name} anew: {what}",
         weight,
-        situation.hypothesis.but_with(objects=(claim,)),
+        objects=(claim,),
     )
 
 
@@ -336,3 +332,28 @@ def _with_claim(pod: Pod, entry: str, name: str) -> Pod:
 
 def _with_template(pod: Pod, entry: str, name: str) -> Pod:
     return _change_entry(pod, entry, lambda e: replace(e, resource_claim_template_name=name))
+
+
+# --- who has the devices ----------------------------------------------------------------------
+
+
+def find_holders(situation: Situation) -> Iterator[tuple[str, ...]]:
+    """UIDs of the pods that use an allocated claim, claim by claim. The pod's own claims come
+    first: one that is held elsewhere may be given up and allocated again."""
+    own = _own_claims(situation)
+    held = [
+        claim
+        for claim in situation.catalog.all(ResourceClaim)
+        if claim.status.allocation is not None and claim.status.reserved_for
+    ]
+    held.sort(key=lambda claim: ((claim.namespace, claim.name) not in own, claim.name))
+    for claim in held[:MAX_CLAIMS]:
+        yield tuple(user.uid for user in claim.status.reserved_for or ())
+
+
+def _own_claims(situation: Situation) -> set[tuple[str, str]]:
+    pod = situation.pod
+    statuses = pod.status.resource_claim_statuses or ()
+    names = {entry.resource_claim_name for entry in pod.spec.resource_claims or ()}
+    names |= {status.resource_claim_name for status in statuses}
+    return {(pod.metadata.namespace, name) for name in names if name is not None}

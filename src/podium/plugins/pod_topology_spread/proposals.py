@@ -4,21 +4,21 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from podium.explain.proposals import disturbance
-from podium.explain.proposals.proposal import Step
-from podium.explain.proposals.situation import Situation
+from podium.framework.explanations import disturbance
+from podium.framework.explanations.situation import Situation
+from podium.framework.proposed_change import ProposedChange
 from podium.golang.errors import closest
 from podium.kubernetes.kinds.pod import Pod, TopologySpreadConstraint
+from podium.plugins.pod_topology_spread.plugin import PodTopologySpread
 
-PLUGIN = "PodTopologySpread"
 HARD = "DoNotSchedule"
 SOFT = "ScheduleAnyway"
 MAX_SKEW = 64
 """A larger skew is no longer a spread."""
 
 
-def propose_other_spread(situation: Situation) -> Iterator[Step]:
-    if not situation.nodes_near(PLUGIN):
+def propose_other_spread(situation: Situation) -> Iterator[ProposedChange]:
+    if not situation.nodes_near(PodTopologySpread.name):
         return
     pod = situation.pod
     for at, constraint in enumerate(pod.spec.topology_spread_constraints or ()):
@@ -54,7 +54,7 @@ def propose_other_spread(situation: Situation) -> Iterator[Step]:
 
 def _propose_key(
     situation: Situation, at: int, constraint: TopologySpreadConstraint
-) -> Iterator[Step]:
+) -> Iterator[ProposedChange]:
     keys = {key for node in situation.all_nodes() for key in node.metadata.labels or {}}
     key = constraint.topology_key
     alike = "" if key in keys else closest(key, sorted(keys))
@@ -71,11 +71,11 @@ def _smallest_skew(situation: Situation, at: int, constraint: TopologySpreadCons
     """The smallest maxSkew with which the filter lets some node pass; 0 if none does."""
 
     def passes(skew: int) -> bool:
-        trial = situation.trial
         pod = _with_constraint(situation.pod, at, replace(constraint, max_skew=skew))
-        examination = trial.examine(pod)
+        examination = situation.examine(pod, ())
         return any(
-            examination.status(PLUGIN, name) is None for name in situation.nodes_near(PLUGIN)
+            examination.status(PodTopologySpread.name, name) is None
+            for name in situation.nodes_near(PodTopologySpread.name)
         )
 
     low, high = constraint.max_skew, MAX_SKEW

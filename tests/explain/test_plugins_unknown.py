@@ -1,0 +1,51 @@
+"""What plugins know of their refusals stands beside them, not in `podium.explain`."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import podium.explain
+from podium.framework.points import FilterPlugin, Plugin
+from podium.plugins import IN_TREE, LEGACY
+
+SHARED_RULES: Final = {"podium.plugins.default_preemption.disruption_budgets"}
+"""Whom budgets protect is the same for preemption and for whoever proposes an eviction."""
+PLUGINS: Final[tuple[type[Plugin], ...]] = (*IN_TREE, *LEGACY)
+
+
+def _trees() -> Iterator[tuple[str, ast.Module]]:
+    (folder,) = podium.explain.__path__
+    for path in sorted(Path(folder).rglob("*.py")):
+        yield path.name, ast.parse(path.read_text())
+
+
+def test_explain_imports_no_plugin() -> None:
+    imported = {
+        (name, node.module)
+        for name, tree in _trees()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("podium.plugins")
+    }
+    assert {module for _, module in imported} <= SHARED_RULES
+
+
+def test_explain_spells_no_plugins_name() -> None:
+    known = {plugin.name for plugin in PLUGINS}
+    spelled = {
+        (name, node.value)
+        for name, tree in _trees()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and node.value in known
+    }
+    assert not spelled
+
+
+def test_every_filter_says_of_itself_what_it_holds_against_nodes() -> None:
+    silent = [
+        plugin.name
+        for plugin in PLUGINS
+        if issubclass(plugin, FilterPlugin)
+        and plugin.explain_rejections is FilterPlugin.explain_rejections
+    ]
+    assert not silent
