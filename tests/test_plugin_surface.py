@@ -21,6 +21,7 @@ SURFACE = {
     "ProposedChange", "QueuedPod", "RefusalCause", "Registration", "ReservePlugin", "Resource",
     "Rows", "SKIP", "ScorePlugin", "Source", "SourceColumn", "Sources", "Status", "ValueSource",
     "AttemptView", "Finding", "Narrowing", "NodeRequirement", "Relaxation", "Restated",
+    "Situation",
     "Verdict", "WaitingPod", "WatchedKind", "choosing", "error", "indices", "per_row", "pod_ref",
     "rejecting", "unresolvable", "unschedulable",
 }  # fmt: skip

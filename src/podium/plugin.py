@@ -38,6 +38,7 @@ from podium.framework.explanations.finding import (
     Relaxation,
     Restated,
 )
+from podium.framework.explanations.situation import Situation
 from podium.framework.handle import Handle
 from podium.framework.log import Log, ObjectRef, pod_ref
 from podium.framework.node_form import NodeFilterPlugin, NodeScorePlugin, NodeView
@@ -158,6 +159,7 @@ __all__ = [
     "Restated",
     "Rows",
     "ScorePlugin",
+    "Situation",
     "Source",
     "SourceColumn",
     "Sources",
