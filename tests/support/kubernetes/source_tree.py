@@ -33,10 +33,17 @@ class SourceTree:
         file.write_text(text, encoding="utf-8")
         self.edited.add(path)
 
-    def run(self, module: str) -> str:
+    def add(self, path: str, text: str) -> None:
+        """Put a new file in its place."""
+        file = self._root / "podium" / path
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        self.edited.add(path)
+
+    def run(self, module: str, *arguments: str) -> str:
         """What a module of tests/ prints when it runs with this tree's Podium."""
         paths = os.pathsep.join((str(self._root), str(_TESTS)))
-        return _output("-m", module, env={**os.environ, "PYTHONPATH": paths})
+        return _output("-m", module, *arguments, env={**os.environ, "PYTHONPATH": paths})
 
 
 def run_python(program: str) -> str:
