@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 from cyclopts import Parameter
 
 from podium.cli.printing import print_lines
-from podium.config.flags.go_numbers import FALSE, TRUE
 from podium.golang.errors import InputError
+from podium.golang.strconv import FALSE, TRUE
 from podium.kubernetes.releases.feature_gates import FeatureGates
 
 if TYPE_CHECKING:

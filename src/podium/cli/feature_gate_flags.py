@@ -7,8 +7,8 @@ takes for a bool, and `kube:` may stand before a name, as in Kubernetes' own com
 from collections.abc import Iterable
 
 from podium.cli.printing import print_lines
-from podium.config.flags.go_numbers import FALSE, TRUE
 from podium.golang.errors import InputError, closest, did_you_mean
+from podium.golang.strconv import FALSE, TRUE
 from podium.kubernetes.releases.feature_gates import FeatureGateError, FeatureGates
 from podium.kubernetes.releases.release import Release, release
 from podium.kubernetes.releases.removed_gates import (

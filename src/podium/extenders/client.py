@@ -17,12 +17,12 @@ from podium.extenders.answers import read_answer
 from podium.extenders.exchange import Exchange, ExchangeFailed, ExtenderExchange
 from podium.extenders.go_shapes import DecodingProblem
 from podium.extenders.objects import ObjectSource
-from podium.extenders.proxies import Proxies
 from podium.extenders.requests import NodeIsGone, body_of, verb_of
 from podium.extenders.tls import tls_clients
 from podium.extenders.urls import AddressProblem, shown, verb_url
 from podium.framework.extender_calls import CallFailed, ExtenderAnswer, ExtenderCall
 from podium.golang.quoting import quoted
+from podium.net.proxies import Proxies
 
 _log = logging.getLogger(__name__)
 

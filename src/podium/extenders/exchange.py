@@ -22,11 +22,11 @@ from yarl import URL
 
 from podium.client.open_sockets import OpenSockets
 from podium.extenders.bodies import Body
-from podium.extenders.exchange_problems import cause_of
-from podium.extenders.proxies import Proxies
 from podium.extenders.tls import TLSClient
 from podium.extenders.urls import checked, wire_form
 from podium.golang.errors import PodiumError
+from podium.net.exchange_problems import cause_of
+from podium.net.proxies import Proxies
 
 _IDLE_S: Final = 90
 _DIAL_S: Final = 30

@@ -14,8 +14,8 @@ from typing import Annotated, Final, Literal
 import msgspec
 import numpy as np
 
-from podium.config.flags.go_numbers import parse_float64
 from podium.framework.handle import Handle
+from podium.golang.strconv import parse_float64
 from podium.golang.time_layouts import RFC3339, seconds_by_layout
 from podium.plugin import Cycle, Dependence, Ints, Registration, Rows, ScorePlugin
 from podium.scheduler_plugins.node_columns import NodeColumn

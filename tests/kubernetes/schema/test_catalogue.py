@@ -2,12 +2,7 @@
 
 import pytest
 
-from podium.kubernetes.releases.entries import FieldEntry, TypeEntry
-from podium.kubernetes.resources.builtin import builtin_resources
-from podium.kubernetes.schema import schema_of
-from podium.kubernetes.schema.catalogue import built_in_types
-from podium.kubernetes.schema.release_types import ReleaseTypes
-from podium.kubernetes.schema.shapes import (
+from podium.golang.shapes import (
     Form,
     ListOf,
     MapOf,
@@ -16,6 +11,11 @@ from podium.kubernetes.schema.shapes import (
     Struct,
     go_name,
 )
+from podium.kubernetes.releases.entries import FieldEntry, TypeEntry
+from podium.kubernetes.resources.builtin import builtin_resources
+from podium.kubernetes.schema import schema_of
+from podium.kubernetes.schema.catalogue import built_in_types
+from podium.kubernetes.schema.release_types import ReleaseTypes
 
 TYPES = {
     "core": {

@@ -14,9 +14,9 @@ from support.apiserver.smallest_objects import KINDS, smallest
 
 from podium.apiserver.bodies.reading import MAX_PARTS, MAX_VALUES
 from podium.apiserver.http.messages import MAX_BODY_BYTES
+from podium.golang.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
 from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.schema import schema_of
-from podium.kubernetes.schema.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
 
 EQUAL, DISTINCT, EMPTY, LONG = "equal", "distinct", "empty", "long"
 _DEEPEST = 9

@@ -5,8 +5,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from podium.kubernetes.schema import Schema
-from podium.kubernetes.schema.shapes import (
+from podium.golang.shapes import (
     AnyValue,
     Form,
     ListOf,
@@ -15,6 +14,7 @@ from podium.kubernetes.schema.shapes import (
     Shape,
     Struct,
 )
+from podium.kubernetes.schema import Schema
 
 _WORDS = st.sampled_from(["a", "b", "c", "d-1"])
 _SCALARS: dict[Form, st.SearchStrategy[Any]] = {

@@ -6,7 +6,7 @@ A reference for tests: keyed lists are compared item by item, items that are gon
 
 from typing import Any
 
-from podium.kubernetes.schema.shapes import Field, ListOf, MapOf, Shape, Struct
+from podium.golang.shapes import Field, ListOf, MapOf, Shape, Struct
 
 
 def strategic_difference(old: Any, new: Any, shape: Shape | None) -> dict[str, Any]:

@@ -3,8 +3,8 @@
 from typing import Any
 
 from podium.client import ResourceType
+from podium.golang.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
 from podium.kubernetes.schema import schema_of
-from podium.kubernetes.schema.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
 
 CANARY = "canary:"
 _MAX_DEPTH = 12

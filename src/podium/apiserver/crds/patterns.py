@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final
 
-from podium.kubernetes.cel.patterns import PatternError, TooLarge, compile_pattern
+from podium.golang.regexp import PatternError, TooLarge, compile_pattern
 
 BadPattern = PatternError
 

@@ -2,8 +2,7 @@
 
 from podium.apiserver.crds.structural import Node
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.schema.catalogue import Schema, built_in_struct
-from podium.kubernetes.schema.shapes import (
+from podium.golang.shapes import (
     AnyValue,
     Field,
     Form,
@@ -13,6 +12,7 @@ from podium.kubernetes.schema.shapes import (
     Shape,
     Struct,
 )
+from podium.kubernetes.schema.catalogue import Schema, built_in_struct
 
 _ANY = AnyValue("interface {}", granular=True)
 _WHOLE = AnyValue("interface {}")

@@ -24,9 +24,9 @@ from podium.apiserver.http.messages import Request, Response, text_response
 from podium.apiserver.http.webhook_connections import Progress, WebhookConnections
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.webhooks.services import Unresolved, resolve_service
-from podium.extenders.exchange_problems import cause_of
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.rules.api_service_availability import PASSED, failed_discovery, is_available
+from podium.net.exchange_problems import cause_of
 from podium.net.tls import TLSConfigError, cached_client_context
 
 _CHECK_TIMEOUT_S: Final = 5.0

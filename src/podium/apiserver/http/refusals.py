@@ -2,9 +2,9 @@
 
 from podium.apiserver import protobuf
 from podium.apiserver.answers.content_negotiation import JSON, PROTOBUF, YAML, accepted
-from podium.apiserver.answers.yaml_text import as_yaml
 from podium.apiserver.http.messages import Request, Response, json_response, warning_headers
 from podium.golang.json_values import JsonObject
+from podium.golang.yaml_writer import as_yaml
 from podium.kubernetes.status_errors import StatusError
 
 

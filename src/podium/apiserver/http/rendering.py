@@ -7,9 +7,9 @@ import msgspec
 
 from podium.apiserver import protobuf
 from podium.apiserver.answers.content_negotiation import PROTOBUF, YAML, Accepted
-from podium.apiserver.answers.yaml_text import yaml_chunks
 from podium.apiserver.http.messages import Request, Response
 from podium.apiserver.requests import query
+from podium.golang.yaml_writer import yaml_chunks
 from podium.kubernetes import status_errors
 from podium.kubernetes.schema import Schema
 

@@ -20,10 +20,10 @@ from podium.apiserver.http.webhook_connections import Progress, WebhookConnectio
 from podium.apiserver.http.webhook_refusals import told_by_status
 from podium.apiserver.webhooks.reviews import CallFailed, Review
 from podium.apiserver.webhooks.services import Unresolved, resolve_service
-from podium.extenders.exchange_problems import cause_of
 from podium.golang.json_values import JsonObject
 from podium.golang.quoting import quoted
 from podium.kubernetes.admission.lookup import Lookup
+from podium.net.exchange_problems import cause_of
 from podium.net.tls import TLSConfigError, cached_client_context
 
 MAX_ANSWER_BYTES: Final = 5 << 20

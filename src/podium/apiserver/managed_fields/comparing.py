@@ -18,7 +18,7 @@ from podium.apiserver.managed_fields.steps import (
     set_step,
 )
 from podium.golang.json_values import JsonObject, JsonValue
-from podium.kubernetes.schema.shapes import AnyValue, ListOf, MapOf, Scalar, Shape, Struct
+from podium.golang.shapes import AnyValue, ListOf, MapOf, Scalar, Shape, Struct
 
 AllFields: TypeAlias = Callable[[Any], FieldSet]
 """The node of a value that is new as a whole."""

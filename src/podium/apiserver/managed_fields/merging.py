@@ -17,7 +17,7 @@ from podium.apiserver.managed_fields.field_sets import (
 )
 from podium.apiserver.managed_fields.typed_values import is_split, shape_below
 from podium.golang.json_values import DecodedValue, JsonObject, JsonValue
-from podium.kubernetes.schema.shapes import ListOf, Shape, Struct
+from podium.golang.shapes import ListOf, Shape, Struct
 
 _MISSING: Final = object()
 

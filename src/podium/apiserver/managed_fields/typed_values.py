@@ -12,8 +12,8 @@ from podium.apiserver.managed_fields.comparing import step_of
 from podium.apiserver.managed_fields.field_sets import LEAF, SELF, VOID, FieldSet, without_voids
 from podium.apiserver.managed_fields.steps import NotOfItsType, told_step
 from podium.golang.json_values import JsonValue
+from podium.golang.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
 from podium.golang.value_text import go_value
-from podium.kubernetes.schema.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
 
 _NOTHING: Final[FieldSet] = {VOID: LEAF}
 _NUMERIC: Final = frozenset({Form.INT32, Form.INT64, Form.FLOAT})

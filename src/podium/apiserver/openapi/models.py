@@ -9,8 +9,7 @@ from typing import Final
 
 from podium.apiserver.openapi.descriptions import DESCRIPTIONS, description_of
 from podium.golang.json_values import JsonObject, JsonValue
-from podium.kubernetes.schema.decoding import zero
-from podium.kubernetes.schema.shapes import (
+from podium.golang.shapes import (
     AnyValue,
     Field,
     Form,
@@ -22,6 +21,7 @@ from podium.kubernetes.schema.shapes import (
     Struct,
     version_of,
 )
+from podium.kubernetes.schema.decoding import zero
 
 _META: Final = "io.k8s.apimachinery.pkg.apis.meta.v1"
 _PREFIXES: Final = {

@@ -18,11 +18,11 @@ from podium.apiserver.policies.made_values import (
 )
 from podium.golang.json_syntax import json_type
 from podium.golang.json_values import JsonObject, JsonValue
+from podium.golang.shapes import ListOf, MapOf, Shape, Struct
 from podium.kubernetes import status_errors
 from podium.kubernetes.cel.structs import StructValue
 from podium.kubernetes.patching import FailedTestOperation, PatchError, json_patch
 from podium.kubernetes.schema import Decoded, DecodeError, Schema
-from podium.kubernetes.schema.shapes import ListOf, MapOf, Shape, Struct
 
 Read = Callable[[JsonObject], Decoded]
 """Reads a changed object; raises DecodeError."""

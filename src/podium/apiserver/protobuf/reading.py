@@ -15,11 +15,11 @@ import msgspec
 from podium.apiserver.protobuf.message_numbers import fields_of_message
 from podium.apiserver.protobuf.wire import MAX_MESSAGE_DEPTH, FieldReader, Found, WireError, signed
 from podium.golang.json_values import JsonObject, JsonValue
+from podium.golang.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
 from podium.kubernetes.rules.timestamps import time_text
 from podium.kubernetes.schema import DecodeError
 from podium.kubernetes.schema.catalogue import built_in_struct
 from podium.kubernetes.schema.decoding import reader_of
-from podium.kubernetes.schema.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
 
 ReadField = Callable[[Found, FieldReader], JsonValue]
 

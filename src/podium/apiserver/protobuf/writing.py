@@ -24,8 +24,8 @@ from podium.apiserver.protobuf.wire import (
     varint,
 )
 from podium.golang.json_values import DecodedValue, JsonObject
+from podium.golang.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
 from podium.kubernetes.schema.catalogue import built_in_struct
-from podium.kubernetes.schema.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
 
 _Writer: TypeAlias = Callable[[Any], bytes]
 """Writes a value, or a field with its tag."""

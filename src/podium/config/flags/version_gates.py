@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from podium.config.flags.go_numbers import parse_bool
 from podium.config.flags.options import Versions
 from podium.config.flags.release_text import parse_version
+from podium.golang.strconv import parse_bool
 from podium.kubernetes.releases.feature_gates import (
     GROUP_GATES,
     FeatureGateError,

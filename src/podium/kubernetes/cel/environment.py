@@ -7,6 +7,7 @@ selectors is in `selector.py`; tests make others.
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from podium.golang.regexp import PatternError, compile_pattern
 from podium.kubernetes.cel.checker import Checker
 from podium.kubernetes.cel.compiler import Compiler
 from podium.kubernetes.cel.costs.declarations import SizeOfPath
@@ -36,7 +37,6 @@ from podium.kubernetes.cel.functions.urls import URLS
 from podium.kubernetes.cel.functions.versions import VERSIONS
 from podium.kubernetes.cel.library import Functions
 from podium.kubernetes.cel.parser import parse
-from podium.kubernetes.cel.patterns import PatternError, compile_pattern
 from podium.kubernetes.cel.structs import StructTypes, no_structs
 from podium.kubernetes.cel.syntax import (
     Bind,

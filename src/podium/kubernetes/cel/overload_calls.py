@@ -7,12 +7,12 @@ when they fail.
 
 from typing import Any
 
+from podium.golang.regexp import PatternError, TooLarge
 from podium.kubernetes.cel.errors import CelError, cost_exceeded
 from podium.kubernetes.cel.evaluation import METER, Code, Frame, constant
 from podium.kubernetes.cel.functions.charges import FAILED_PATTERN, compiling
 from podium.kubernetes.cel.library import Overload
 from podium.kubernetes.cel.mismatches import mismatch
-from podium.kubernetes.cel.patterns import PatternError, TooLarge
 
 
 def fold(overloads: list[Overload], literals: list[Any]) -> Code:

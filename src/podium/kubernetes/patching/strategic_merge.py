@@ -12,6 +12,7 @@ answered with a text of its own, in the same words. Fields are merged in the ord
 from typing import Final
 
 from podium.golang.json_values import JsonObject, JsonValue
+from podium.golang.shapes import Field, ListOf, MapOf, Shape, Struct
 from podium.golang.value_text import go_value
 from podium.kubernetes.patching.directives import (
     DELETE_FROM_LIST,
@@ -26,7 +27,6 @@ from podium.kubernetes.patching.list_order import identity, in_order, places, re
 from podium.kubernetes.patching.refusals import bad_patch, does_not_apply, failed, not_a
 from podium.kubernetes.rules.merge_patch import without_nulls
 from podium.kubernetes.schema.catalogue import Schema
-from podium.kubernetes.schema.shapes import Field, ListOf, MapOf, Shape, Struct
 
 _BAD_RETAIN_KEYS: Final = "invalid patch format of retainKeys"
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from podium.golang.shapes import Struct
 from podium.kubernetes.releases.release import release
 from podium.kubernetes.schema.release_types import ReleaseTypes
-from podium.kubernetes.schema.shapes import Struct
 
 SECTIONS: Final = {
     "": "core",

@@ -18,16 +18,7 @@ from functools import cache
 from typing import Any, Final, TypeAlias
 
 from podium.golang.json_values import DecodedValue, JsonObject, JsonValue
-from podium.kubernetes.schema.catalogue import Schema
-from podium.kubernetes.schema.problems import Decoded, DecodeError, Way, mismatch, unknown_field
-from podium.kubernetes.schema.scalars import (
-    ScalarError,
-    canonical_bytes,
-    canonical_micro_time,
-    canonical_quantity,
-    canonical_time,
-)
-from podium.kubernetes.schema.shapes import (
+from podium.golang.shapes import (
     AnyValue,
     Field,
     Form,
@@ -37,6 +28,15 @@ from podium.kubernetes.schema.shapes import (
     Scalar,
     Shape,
     Struct,
+)
+from podium.kubernetes.schema.catalogue import Schema
+from podium.kubernetes.schema.problems import Decoded, DecodeError, Way, mismatch, unknown_field
+from podium.kubernetes.schema.scalars import (
+    ScalarError,
+    canonical_bytes,
+    canonical_micro_time,
+    canonical_quantity,
+    canonical_time,
 )
 
 Reader: TypeAlias = Callable[[Any, Way, list[str]], Any]

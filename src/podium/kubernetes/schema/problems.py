@@ -10,8 +10,8 @@ from typing import Final, TypeAlias
 
 from podium.golang.json_values import JsonObject, JsonValue
 from podium.golang.quoting import quoted
-from podium.kubernetes.schema.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
-from podium.kubernetes.schema.shapes import go_name as go_name_of
+from podium.golang.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
+from podium.golang.shapes import go_name as go_name_of
 
 Way: TypeAlias = "tuple[Way, str | int | tuple[str], str] | None"
 """How a value was reached: before it, the last step, and the struct whose field the step is.

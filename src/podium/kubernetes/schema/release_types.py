@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from podium.kubernetes.releases.entries import FieldEntry, TypeEntry
-from podium.kubernetes.schema.shapes import (
+from podium.golang.shapes import (
     AnyValue,
     Field,
     Form,
@@ -24,6 +23,7 @@ from podium.kubernetes.schema.shapes import (
     Struct,
     version_of,
 )
+from podium.kubernetes.releases.entries import FieldEntry, TypeEntry
 
 _PRIMITIVES: Final[dict[str, Shape]] = {
     "string": Scalar(Form.STRING, "string"),

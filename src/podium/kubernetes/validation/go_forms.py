@@ -19,8 +19,8 @@ from typing import Final
 import msgspec
 
 from podium.golang.json_values import DecodedValue, JsonObject, JsonValue
+from podium.golang.shapes import Field, Form, ListOf, MapOf, Scalar, Shape, Struct
 from podium.kubernetes.schema.catalogue import built_in_struct
-from podium.kubernetes.schema.shapes import Field, Form, ListOf, MapOf, Scalar, Shape, Struct
 
 _NAMES: Final[Mapping[str, str]] = {
     "apiGroup": "APIGroup",

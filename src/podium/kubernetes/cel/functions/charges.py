@@ -8,7 +8,7 @@ A cost is called with the arguments and the result.
 
 from typing import Any
 
-from podium.kubernetes.cel.patterns import PatternError, compile_pattern
+from podium.golang.regexp import PatternError, compile_pattern
 from podium.kubernetes.cel.values import size_of
 
 _CALL_AND_LIST = 11

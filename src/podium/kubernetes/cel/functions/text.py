@@ -6,6 +6,7 @@ builds it.
 
 from typing import Any
 
+from podium.golang.regexp import Pattern, PatternError, TooLarge, compile_pattern
 from podium.kubernetes.cel.errors import CelError, cost_exceeded
 from podium.kubernetes.cel.evaluation import COST_LIMIT
 from podium.kubernetes.cel.functions.charges import (
@@ -23,7 +24,6 @@ from podium.kubernetes.cel.functions.charges import (
 )
 from podium.kubernetes.cel.functions.formatting import format_text
 from podium.kubernetes.cel.library import Functions
-from podium.kubernetes.cel.patterns import Pattern, PatternError, TooLarge, compile_pattern
 
 TEXT = Functions()
 _define = TEXT.define

@@ -9,7 +9,7 @@ from aiohttp.client_reqrep import ConnectionKey, RequestInfo
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
-from podium.extenders.exchange_problems import cause_of
+from podium.net.exchange_problems import cause_of
 
 KEY = ConnectionKey("extender.example", 8443, True, True, None, None, None)
 V6 = ConnectionKey("fd00::17", 80, False, True, None, None, None)

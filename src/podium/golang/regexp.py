@@ -51,7 +51,7 @@ class Pattern:
 
     __slots__ = ("_program", "instructions")
 
-    def __init__(self, program: Any) -> None:
+    def __init__(self, program: Any) -> None:  # type: ignore[explicit-any]  # re2 has no types
         self._program = program
         self.instructions: int = program.programsize
 

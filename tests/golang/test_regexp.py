@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.kubernetes.cel.patterns import PatternError, compile_pattern
+from podium.golang.regexp import PatternError, compile_pattern
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from podium.extenders.proxies import Proxies
+from podium.net.proxies import Proxies
 
 BOTH = {"HTTP_PROXY": "http://plain:3128", "HTTPS_PROXY": "http://secure:3129"}
 
