@@ -47,33 +47,43 @@ spec:
 """
 
 
+POD_V1 = 'Pod in version "v1" cannot be handled as a Pod: '
+DEPLOYMENT_V1 = 'Deployment in version "v1" cannot be handled as a Deployment: '
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
         (
             POD,
             (
-                'spec.priority: expected an integer, got the string "high"',
-                'spec.hostNetwork: expected true or false, got the string "yes"',
-                "spec.nodeSelektor: unknown field; did you mean nodeSelector?",
-                "spec.containers[0].imagge: unknown field; did you mean image?",
-                "spec.containers[0].resources.limitts: unknown field; did you mean limits?",
+                f"spec.containers[0].resources.requests.cpu: {POD_V1}quantities must match",
+                f"spec.priority: {POD_V1}json: cannot unmarshal string into Go struct field"
+                " PodSpec.spec.priority of type int32; write an integer",
+                f"spec.hostNetwork: {POD_V1}json: cannot unmarshal string into Go struct field"
+                " PodSpec.spec.hostNetwork of type bool; write true or false without quotes",
+                f'{POD_V1}strict decoding error: unknown field "spec.nodeSelektor", unknown field'
+                ' "spec.containers[0].imagge", unknown field'
+                ' "spec.containers[0].resources.limitts";'
+                " spec.nodeSelektor: did you mean nodeSelector?, spec.containers[0].imagge: did you"
+                " mean image?, spec.containers[0].resources.limitts: did you mean limits?",
             ),
         ),
         (
             DEPLOYMENT,
             (
-                'spec.replicas: expected an integer, got the string "3"',
-                "spec.template.spec.containers[0].resources.requests.cpu: ",
-                "spec.template.spec.containers[0].resources.requests.memory: ",
-                "spec.replica: unknown field; did you mean replicas?",
-                "spec.template.spec.nodeSelektor: unknown field",
+                f"spec.template.spec.containers[0].resources.requests.cpu: {DEPLOYMENT_V1}quantit",
+                f"spec.replicas: {DEPLOYMENT_V1}json: cannot unmarshal string into Go struct field"
+                " DeploymentSpec.spec.replicas of type int32; write 3 without quotes",
+                f"spec.template.spec.containers[0].resources.requests.memory: {DEPLOYMENT_V1}quan",
+                f'{DEPLOYMENT_V1}strict decoding error: unknown field "spec.replica", unknown field'
+                ' "spec.template.spec.nodeSelektor"; spec.replica: did you mean replicas?',
             ),
         ),
         (
             TYPES_RIGHT,
             (
-                "spec.nodeSelektor: unknown field",
+                f"spec.nodeSelektor: {POD_V1}strict decoding error: unknown field",
                 'metadata.labels: Invalid value: "bad key!": name part must consist of',
                 'spec.tolerations[0].operator: Unsupported value: "Exist": supported values: ',
             ),

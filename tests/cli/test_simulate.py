@@ -250,7 +250,7 @@ def test_warnings_are_notes(capsys: pytest.CaptureFixture[str], write: Any) -> N
     path = write(NODE, pod("a", nodeSelecter={}))
     code, out, _ = run(capsys, "-f", path, "--validation", "warn")
     assert code == 0
-    assert "nodeSelecter: unknown field; did you mean nodeSelector?" in out
+    assert 'unknown field "spec.nodeSelecter"; did you mean nodeSelector?' in " ".join(out.split())
 
 
 def test_limit_ranges_and_runtime_classes_decide_where_pods_go(

@@ -107,7 +107,7 @@ spec:
         ),
         (
             {"tenants": workload(pod={"spec": {"containrs": []}})},
-            "workloads[0].pod.spec.containrs: unknown field; did you mean containers?",
+            'unknown field "spec.containrs"; did you mean containers?',
         ),
         ({"tenants": workload(requests={"cpu": 1}, replicas=0)}, "replicas: must be from 1"),
         ({"cluster": {"pools": [{**WORKERS, "count": -1}]}}, "pools[0].count: must be from 0"),

@@ -89,7 +89,10 @@ def test_all_kinds_of_an_export_are_read(export: Any) -> None:
 def test_what_is_wrong_in_an_export_is_told_with_its_place(export: Any) -> None:
     wrong = pod("x")
     wrong["spec"]["nodename"] = "a"
-    with pytest.raises(InputError, match=r"export\.json: pods\[0\]\.spec\.nodename: unknown field"):
+    told = (
+        r'export\.json: pods\[0\]\.spec\.nodename: Pod in version .* unknown field "spec.nodename"'
+    )
+    with pytest.raises(InputError, match=told):
         read(export(pods=[wrong]))
 
 

@@ -10,8 +10,8 @@ A Struct may say how Go names it: `GO_TYPE` (default `v1.<class name>`), and `GO
 fields that live in an embedded Go struct and carry its name in messages. `OLD_NAMES` are further
 names of its fields, taken if the caller says so and the field is not there under its own.
 
-Unlike `kinds/shapes.py` and `extenders/go_shapes.py` it does not stop at the first mistake, knows
-Go's widths of numbers and durations, and tells each mistake twice: in Go's words and for people.
+Unlike `podium.golang.decoding` it ends where a duration ends upstream's reading, and tells each
+mistake twice: in Go's words and for people.
 """
 
 import types

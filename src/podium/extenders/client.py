@@ -15,7 +15,7 @@ from typing import Final
 from podium.config.types import Extender
 from podium.extenders.answers import read_answer
 from podium.extenders.exchange import Exchange, ExchangeFailed, ExtenderExchange
-from podium.extenders.go_shapes import DecodingProblem
+from podium.extenders.lenient import DecodingProblem
 from podium.extenders.objects import ObjectSource
 from podium.extenders.requests import NodeIsGone, body_of, verb_of
 from podium.extenders.tls import tls_clients

@@ -14,19 +14,18 @@ from typing import Final
 
 import msgspec
 
-from podium.extenders.go_shapes import Place, names_within
-from podium.extenders.lenient import UNDECODABLE, lenient_decoder
-from podium.golang.errors import ObjectError
+from podium.extenders import wire
+from podium.extenders.lenient import SHAPES, UNDECODABLE, lenient_decoder, names_within
+from podium.kubernetes.kinds.countable import is_countable
 from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.shapes import shape_of
 
 _MEMBER_NAME: Final = re.compile(rb'"([A-Za-z]+)"[ \t\r\n]*:')
-_PLACE: Final = Place("NodeList", ("Nodes", "items"))
+_WAY: Final = ((None, "Nodes", None), "items", SHAPES.struct(wire.NodeList))
 _NAMES: Final = names_within(Node)
 _FOLDED: Final = frozenset(name.casefold() for name in _NAMES)
 
 _exactly: Final = msgspec.json.Decoder(Node)
-_leniently: Final = lenient_decoder(Node, place=_PLACE)
+_leniently: Final = lenient_decoder(Node, way=_WAY)
 
 
 class ReturnedNode(Node, frozen=True):
@@ -48,10 +47,9 @@ def _read_exactly(written: bytes) -> Node | None:
         return None
     try:
         node = _exactly.decode(written)
-        shape_of(Node).check(node)
-    except (*UNDECODABLE, ObjectError):
+    except UNDECODABLE:
         return None
-    return node
+    return node if is_countable(node) else None
 
 
 @lru_cache(maxsize=4096)

@@ -16,7 +16,7 @@ from time import perf_counter
 from typing import Final, NamedTuple
 
 from podium.extenders.extender import VERBS, Extender, ExtenderError, verbs_of
-from podium.extenders.go_shapes import DecodingProblem
+from podium.extenders.lenient import DecodingProblem
 from podium.extenders.metrics import CONTENT_TYPE, ServiceMetrics
 from podium.extenders.verbs import InvalidAnswer, answer, error_answer
 from podium.serving import BodyTooLarge, ClientGone, Receive, Scope, Send, read_body

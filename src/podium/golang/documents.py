@@ -5,8 +5,8 @@ YAML is read as kubectl reads it (`yaml_scalars`). Nothing a file can contain ma
 more than read it: size, nesting and alias expansion are bounded, and whatever is wrong ends in an
 `InputError` with the file's name and, where known, the line.
 
-In JSON the last of two equal keys counts, as everywhere; in YAML, which people write, equal keys
-are refused.
+In JSON the last of two equal keys counts, as everywhere, and the object is one of `RepeatedMembers`
+for those who mind; in YAML, which people write, equal keys are refused.
 """
 
 import codecs
@@ -19,6 +19,7 @@ import msgspec
 
 from podium.golang.errors import InputError
 from podium.golang.field_paths import join
+from podium.golang.json_reader import find_repeated
 from podium.golang.json_values import JsonValue
 from podium.golang.yaml_reader import read_yaml
 
@@ -204,13 +205,20 @@ _UNREADABLE = (msgspec.DecodeError, RecursionError)
 def _read_json(text: str, source: str, limits: Limits) -> list[tuple[int, JsonValue]]:
     """One JSON value quickly, or several one after the other, or an error that names the line."""
     try:
-        values = [(1, msgspec.json.decode(text))]
+        values = [(1, read_json_value(text))]
     except _UNREADABLE:
         values = _read_json_stream(text, source, limits)
     for line, value in values:
         if is_deeper_than(limits.depth, value):
             raise _too_deep(source, line, limits)
     return values
+
+
+def read_json_value(text: str | bytes) -> JsonValue:
+    """Raises msgspec's errors, or a RecursionError."""
+    value: JsonValue = msgspec.json.decode(text)
+    repeated: JsonValue = find_repeated(text if isinstance(text, str) else text.decode())
+    return value if repeated is None else repeated
 
 
 def _read_json_stream(text: str, source: str, limits: Limits) -> list[tuple[int, JsonValue]]:
@@ -226,7 +234,7 @@ def _read_json_stream(text: str, source: str, limits: Limits) -> list[tuple[int,
             return _read_yaml(text, source, limits)
         try:
             _, position = decoder.raw_decode(text, start)
-            values.append((line, msgspec.json.decode(text[start:position])))
+            values.append((line, read_json_value(text[start:position])))
         except json.JSONDecodeError as error:
             raise InputError(f"not JSON: {error.msg}", source=source, line=error.lineno) from None
         except msgspec.DecodeError as error:

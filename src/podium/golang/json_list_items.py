@@ -19,6 +19,7 @@ from podium.golang.documents import (
     Document,
     Limits,
     has_more_values_than,
+    read_json_value,
     with_type,
 )
 from podium.golang.errors import InputError
@@ -85,10 +86,11 @@ class JsonListItem(msgspec.Struct, frozen=True):
             kind if isinstance(kind, str) else self.item_type.kind,
         )
 
-    def document(self) -> Document:
-        """The item decoded."""
+    def document(self, *, keeps_repeated: bool = False) -> Document:
+        """The item decoded; with `keeps_repeated` it tells of members that occur twice."""
         owner, kind = self.owner, self.item_type
-        value = with_type(msgspec.json.decode(self.raw), kind.kind, kind.api_version)
+        decode = read_json_value if keeps_repeated else msgspec.json.decode
+        value = with_type(decode(bytes(self.raw)), kind.kind, kind.api_version)
         return Document(
             owner.source, owner.index, owner.line, value, f"items[{self.index}]", owner.of
         )

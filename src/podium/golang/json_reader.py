@@ -9,7 +9,8 @@ mistakes, halves of surrogate pairs are not, and a number keeps whether it was w
 
 import json
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
 from typing import Final, NoReturn
 
 from podium.golang.json_syntax import UNEXPECTED_END, find_syntax_problem
@@ -44,6 +45,55 @@ class WrittenFloat(float):
         return number
 
 
+class RepeatedMembers(dict[str, DecodedValue]):
+    """An object in which a member occurs twice; `pairs` has them all, in order."""
+
+    def __init__(self, pairs: Pairs) -> None:
+        super().__init__(pairs)
+        self.pairs = pairs
+
+    def completed(self, **members: str) -> "RepeatedMembers":
+        """The same with members that it lacks."""
+        added = ((name, value) for name, value in members.items() if not self.get(name))
+        return RepeatedMembers([*self.pairs, *added])
+
+    @property
+    def repeated(self) -> tuple[str, ...]:
+        """The names of those members."""
+        times = Counter(name for name, _ in self.pairs)
+        return tuple(name for name, count in times.items() if count > 1)
+
+
+def keep_repeated(pairs: Pairs) -> dict[str, DecodedValue]:
+    """An object of its members: for `objects` of those who want to know of repeated ones."""
+    plain = dict(pairs)
+    return plain if len(plain) == len(pairs) else RepeatedMembers(pairs)
+
+
+def find_repeated(text: str) -> DecodedValue:
+    """The value of a sound text if some object in it has a member twice; otherwise None.
+
+    Raises ValueError or RecursionError for what Python cannot read."""
+    try:
+        _REPEATED.decode(text)
+    except _RepeatedError:
+        return _KEEPING_REPEATED.decode(text)
+    return None
+
+
+class _RepeatedError(Exception):
+    """A member occurs twice in an object."""
+
+
+def _refuse_repeated(pairs: Pairs) -> None:
+    if len({name for name, _ in pairs}) != len(pairs):
+        raise _RepeatedError
+
+
+_REPEATED: Final = json.JSONDecoder(object_pairs_hook=_refuse_repeated)
+_KEEPING_REPEATED: Final = json.JSONDecoder(object_pairs_hook=keep_repeated)
+
+
 def read_whole(text: str, objects: Callable[[Pairs], object] | None = None) -> DecodedValue:
     """The value that the text is; `objects` makes one of an object's members. May be deep enough
     to end in a RecursionError."""
@@ -65,7 +115,30 @@ def read_first(text: str, objects: Callable[[Pairs], object] | None = None) -> D
 
 def mended(text: str) -> str:
     """A string without halves of surrogate pairs, for which Go puts U+FFFD."""
+    if text.isascii():
+        return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def mend_halves(value: DecodedValue) -> DecodedValue:
+    """The same for all strings in a value."""
+    match value:
+        case str():
+            return mended(value)
+        case RepeatedMembers():
+            return RepeatedMembers(
+                [(mended(key), mend_halves(inner)) for key, inner in value.pairs]
+            )
+        case dict():
+            return {mended(key): mend_halves(inner) for key, inner in value.items()}
+        case list():
+            return [mend_halves(inner) for inner in value]
+    return value
+
+
+def members(value: Mapping[str, DecodedValue]) -> Collection[tuple[str, DecodedValue]]:
+    """The members of an object in their order, those that occur twice included."""
+    return value.pairs if isinstance(value, RepeatedMembers) else value.items()
 
 
 def _decoder(objects: Callable[[Pairs], object] | None) -> json.JSONDecoder:

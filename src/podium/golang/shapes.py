@@ -1,14 +1,16 @@
-"""What a schema is made of: structs with fields, lists, maps, scalars.
+"""What Go types are made of: structs with fields, lists, maps, scalars.
 
-One description serves five readers: decoding (which Go type is it, what does Go omit), strategic
-merge (by which key), server-side apply (which lists are maps or sets), OpenAPI, and `explain`. A
-shape therefore says what Kubernetes' Go types and their markers say, and nothing about how it is
-used.
+One description serves all who read or write values of such types: decoding (which type is it, what
+does Go omit), strategic merge (by which key), server-side apply (which lists are maps or sets),
+OpenAPI, protobuf. A shape therefore says what a Go type, its tags and its markers say, and nothing
+about how it is used. Shapes come from the data of a Kubernetes release, from definitions of custom
+resources, and from Structs (`struct_shapes.py`).
 
 Contract: shapes are built once and never change afterwards; they may refer to each other in
 circles, so structs and fields are compared by identity.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TypeAlias
@@ -23,8 +25,11 @@ class Form(Enum):
     BOOL = "bool"
     INT32 = "int32"
     INT64 = "int64"
+    UINT8 = "uint8"
     FLOAT = "float64"
+    FLOAT32 = "float32"
     BYTES = "[]uint8"
+    DURATION = "v1.Duration"
     QUANTITY = "resource.Quantity"
     TIME = "v1.Time"
     MICRO_TIME = "v1.MicroTime"
@@ -106,6 +111,12 @@ class Struct:
     """Has `kind` and `apiVersion`."""
     rest: "Shape | None" = None
     """The shape of fields that are not listed; None: there are none."""
+    embedded: Mapping[str, str] = field(default_factory=dict)
+    """Fields that belong to a struct inside of this one, with its name, which Go tells as well."""
+    unread: frozenset[str] = frozenset()
+    """Names of fields that exist, and whose values do not matter to the reader."""
+    old_names: Mapping[str, str] = field(default_factory=dict)
+    """What fields were called in earlier times."""
 
     @property
     def go_name(self) -> str:

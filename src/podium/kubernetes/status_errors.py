@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from podium.golang.json_values import JsonObject
+from podium.golang.quoting import quoted
 from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.rules.field_errors import FieldError, aggregate
 
@@ -70,6 +71,18 @@ def _details(resource: Resource, name: str) -> JsonObject:
 
 def bad_request(message: str) -> StatusError:
     return StatusError(400, "BadRequest", message)
+
+
+def not_handled(kind: str, version: str, as_kind: str, why: str) -> StatusError:
+    """An object that cannot be decoded as one of the kind that it should be."""
+    return bad_request(
+        f"{kind} in version {quoted(version)} cannot be handled as a {as_kind}: {why}"
+    )
+
+
+def not_strict(kind: str, version: str, problems: Iterable[str]) -> StatusError:
+    """An object with fields that do not exist, or are there twice, for those who mind."""
+    return not_handled(kind, version, kind, f"strict decoding error: {', '.join(problems)}")
 
 
 def unauthorized() -> StatusError:

@@ -18,7 +18,7 @@ from podium.golang.documents import Document
 from podium.golang.errors import InputError, closest, did_you_mean
 from podium.golang.json_values import JsonObject
 from podium.golang.quoting import quoted
-from podium.kubernetes.kinds.shapes import described
+from podium.kubernetes.kinds.reading import described
 
 _DEFAULT_NAMESPACE: Final = "default"
 _API_VERSION: Final = re.compile(r"([a-z0-9.-]+/)?[a-z0-9]+")

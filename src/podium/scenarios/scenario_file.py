@@ -18,9 +18,8 @@ from podium.files.bounded_files import read_input
 from podium.files.versioned_documents import API_VERSION
 from podium.golang.documents import Document
 from podium.golang.errors import InputError, ObjectError, closest, did_you_mean
-from podium.golang.field_paths import ROOT
 from podium.kubernetes.kinds.meta import KubeObject
-from podium.kubernetes.kinds.shapes import shape_of
+from podium.kubernetes.kinds.reading import read_raw
 from podium.kubernetes.releases.feature_gates import FeatureGateError, FeatureGates
 from podium.kubernetes.rules.label_syntax import value_problems
 from podium.kubernetes.rules.node_zones import zone_of
@@ -142,7 +141,7 @@ class _Reader:
     # parts
 
     def _decode(self) -> WrittenScenario:
-        raw, shape = self._written.value, shape_of(WrittenScenario)
+        raw = self._written.value
         if not isinstance(raw, dict):
             raise InputError("is no scenario", source=self._source, remedy=_HEADER)
         if (raw.get("apiVersion"), raw.get("kind")) != (API_VERSION, KIND):
@@ -150,13 +149,11 @@ class _Reader:
             raise InputError(f"{named} is no scenario", source=self._source, remedy=_HEADER)
         for repeated in self._written.repeated_keys:
             self._problems.add(InputError(repeated, source=self._source))
-        wrong: list[ObjectError] = []
-        settled = shape.settle_into(raw, ROOT, wrong)
-        shape.find_unknown(raw, ROOT, wrong)
-        for each in wrong:
+        found = read_raw(raw, WrittenScenario)
+        for each in (*found.wrong, *found.unknown):
             self._add(each)
         self._problems.raise_if_any()
-        decoded: WrittenScenario = msgspec.convert(settled, WrittenScenario)
+        decoded: WrittenScenario = msgspec.convert(found.settled, WrittenScenario)
         if not decoded.metadata.name:
             self._add(ObjectError("metadata.name", "is missing"))
         return decoded

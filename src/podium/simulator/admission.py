@@ -22,8 +22,11 @@ from uuid import NAMESPACE_OID, uuid5
 import msgspec
 from msgspec.structs import replace
 
+from podium.golang.decoding import MAX_TOLD
 from podium.golang.errors import ObjectError, raise_first
+from podium.golang.field_paths import render
 from podium.golang.json_values import JsonObject
+from podium.golang.mistakes import StrictProblem
 from podium.kubernetes.admission.new_objects import admit_new
 from podium.kubernetes.admission.priorities import class_of
 from podium.kubernetes.admission.rules import admit_create
@@ -31,6 +34,7 @@ from podium.kubernetes.kind_rules import BuiltinRules
 from podium.kubernetes.kinds.meta import KubeObject, ObjectMeta
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod, PodSpec
+from podium.kubernetes.kinds.reading import advice_on, is_in_status, remedy_of
 from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
 from podium.kubernetes.kinds.typed_objects import convert_object
 from podium.kubernetes.releases.feature_gates import FeatureGates
@@ -39,7 +43,7 @@ from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.resources.table import ResourceTable
 from podium.kubernetes.rules.node_status import default_allocatable
 from podium.kubernetes.schema import Decoded, DecodeError
-from podium.kubernetes.status_errors import StatusError, invalid
+from podium.kubernetes.status_errors import StatusError, invalid, not_handled, not_strict
 from podium.kubernetes.strategy import ServiceAddresses
 from podium.simulator.cluster_dump import HOW_TO_DUMP
 from podium.simulator.object_lookup import ObjectLookup
@@ -97,14 +101,40 @@ class ServedKinds:
 
     def decode(self, raw: JsonObject) -> Decoded | None:
         """The object as the server reads it, with what it does not know; None for a kind that is
-        not built in. Raises ObjectError."""
+        not built in. Raises ObjectError: first what the server says, then what it would say once
+        that is mended."""
         found = self.find(raw.get("apiVersion") or "", raw.get("kind") or "")
         if found is None:
             return None
+        resource, rules = found
         try:
-            return found[1].decode(raw)
+            return rules.decode(raw)
         except DecodeError as problem:
-            raise ObjectError("", problem.message) from None
+            kind, version = resource.kind, resource.version
+            wrong = [
+                ObjectError(
+                    render(each.path),
+                    not_handled(kind, version, kind, each.message).message,
+                    remedy_of(each),
+                )
+                for each in problem.mistakes
+            ]
+            raise_first([*wrong, *self.strict_refusal(raw, problem.strict)])
+            raise  # which nothing without a mistake does
+
+    def strict_refusal(
+        self, raw: JsonObject, found: Iterable[StrictProblem]
+    ) -> tuple[ObjectError, ...]:
+        """What the server says of fields that do not exist, or are there twice; nothing if there
+        are none. What is in a status is taken as it is written."""
+        told = [each for each in found if not is_in_status(each.way)]
+        if not told:
+            return ()
+        version = raw["apiVersion"].rpartition("/")[2]
+        texts = list(dict.fromkeys(each.text for each in told))[:MAX_TOLD]
+        path = render(told[0].field_path) if len(texts) == 1 else ""
+        message = not_strict(raw["kind"], version, texts).message
+        return (ObjectError(path, message, advice_on(told)),)
 
 
 @cache

@@ -9,7 +9,6 @@ Contract: the objects are as they were written; what an API server or a controll
 the business of `admission` and `workloads`.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -21,12 +20,11 @@ import msgspec
 
 from podium.framework.watched_kind import WatchedKind
 from podium.golang.documents import Document, expand_lists, read_documents
-from podium.golang.errors import InputError, ObjectError
-from podium.golang.field_paths import ROOT
+from podium.golang.errors import InputError, ObjectError, raise_first
 from podium.golang.json_list_items import JsonListItem, Located, read_json_list
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.workloads import WORKLOAD_KINDS, Workload
-from podium.kubernetes.kinds.shapes import Entries, Items, Record, described, shape_of
+from podium.kubernetes.kinds.reading import described, read_raw, unknown_fields
 from podium.kubernetes.kinds.strict_decoding import decode_strictly
 from podium.kubernetes.kinds.typed_objects import KINDS, KubeObject, convert_object
 from podium.kubernetes.releases.feature_gates import FeatureGates
@@ -43,16 +41,12 @@ from podium.simulator.scheduler_simulator_export import (
     is_export,
 )
 from podium.simulator.simkube_trace import is_simkube_trace, simkube_documents
-from podium.simulator.templates import (
-    ReadPodTemplate,
-    check_templates,
-    find_unknown_in_templates,
-)
+from podium.simulator.templates import find_wrong_in_templates
 
 _HELM_HOOK = "helm.sh/hook"
-_UNKNOWN = re.compile(r'unknown field "(.*)"', re.DOTALL)
-_BRACKETS = '["'
-_STEPS = re.compile(r"[.\[\]]+")
+_RESOURCE_VERSION = b'"resourceVersion"'
+_NO_NAME = "Required value: name or generateName is required"
+"""What the server says; a generateName is a name here."""
 _HELM_TESTS = frozenset({"test", "test-success", "test-failure"})
 READ_KINDS: dict[tuple[str, str], type[KubeObject] | type[Workload]] = {
     **KINDS,
@@ -199,7 +193,9 @@ class _Reading:
         self.inputs.kinds.add(_listed_kind(listed.document))
         for item in listed.items:
             if not self._take_sound(item):
-                self.take_all([item.document()], to_respell=may_be_old(bytes(item.raw)))
+                text = bytes(item.raw)
+                document = item.document(keeps_repeated=_RESOURCE_VERSION not in text)
+                self.take_all([document], to_respell=may_be_old(text))
 
     def take_all(self, written: list[Document], *, to_respell: bool) -> None:
         self.inputs.kinds.update(map(_listed_kind, written))
@@ -268,78 +264,56 @@ class _Reading:
             return
         raw = _fill_in_name(raw)
         inputs.kinds.add(kind)
-        value: KubeObject | Workload | None = None
-        is_sound = False
         with problems.of(document):
-            value = convert_object(raw, struct, strict=False)
-            is_sound = True
+            if _is_stored(raw) or self.served.find(api_version, kind) is None:
+                self._take_stored(document, raw, struct)
+            else:
+                self._take_new(document, raw, struct)
+
+    def _take_new(
+        self, document: Located, raw: JsonObject, struct: type[KubeObject] | type[Workload]
+    ) -> None:
+        """An object that a server would be sent: it refuses what is wrong, in its words."""
+        decoded = self.served.decode(raw)
+        assert decoded is not None
+        if decoded.strict and self.validation is Validation.STRICT:
+            with self.problems.of(document):
+                raise_first(self.served.strict_refusal(raw, decoded.strict))
+        elif decoded.strict and self.validation is Validation.WARN:
+            self._warn(document, unknown_fields(decoded.strict, in_go=True))
+        if not (raw.get("metadata") or {}).get("name"):
+            raise ObjectError("metadata.name", _NO_NAME)
+        value = convert_object(raw, struct, strict=False)
+        self.inputs.items.append(Item(document, value, decoded.value))
+
+    def _take_stored(
+        self, document: Located, raw: JsonObject, struct: type[KubeObject] | type[Workload]
+    ) -> None:
+        """An object that a server has stored, or of a kind that none has of itself. The server may
+        have been a newer one, so what of it scheduling reads is looked at, and nothing else."""
+        found = read_raw(raw, struct) if self.validation is not Validation.IGNORE else None
+        unknown = found.unknown if found is not None else []
         if issubclass(struct, Workload):
-            with problems.of(document):
-                is_sound = False
-                check_templates(raw)
-                is_sound = value is not None
-        unknown = self._unknown_fields(raw, struct)
-        decoded = None
-        if value is not None and is_sound and not value.metadata.resource_version:
-            with problems.of(document):
-                decoded = self.served.decode(raw)
-        if decoded is not None:
-            told = {match[1] for each in decoded.problems if (match := _UNKNOWN.fullmatch(each))}
-            # The server knows more fields than scheduling does; names in brackets it writes plain.
-            unknown = [each for each in unknown if each.path in told or _BRACKETS in each.path]
-            unknown += self._further_unknown_fields(told, struct)
+            wrong, unknown_in_templates = find_wrong_in_templates(raw)
+            for each in wrong:
+                self.problems.add(document.error(each.problem, path=each.path, remedy=each.remedy))
+            unknown += unknown_in_templates if found is not None else []
+        if self.validation is Validation.STRICT:
+            for each in unknown:
+                self.problems.add(document.error(each.problem, path=each.path, remedy=each.remedy))
+        else:
+            self._warn(document, unknown)
+        self.inputs.items.append(Item(document, convert_object(raw, struct, strict=False)))
+
+    def _warn(self, document: Located, unknown: Iterable[ObjectError]) -> None:
         for each in unknown:
             problem = document.error(each.problem, path=each.path, remedy=each.remedy)
-            if self.validation is Validation.STRICT:
-                problems.add(problem)
-            else:
-                inputs.warnings.append(str(problem))
-        if value is not None and is_sound:
-            written = decoded.value if decoded is not None else None
-            inputs.items.append(Item(document, value, written))
-
-    def _unknown_fields(
-        self, raw: JsonObject, struct: type[KubeObject] | type[Workload]
-    ) -> list[ObjectError]:
-        unknown: list[ObjectError] = []
-        if self.validation is not Validation.IGNORE:
-            shape_of(struct).find_unknown(raw, ROOT, unknown)
-            if issubclass(struct, Workload):
-                find_unknown_in_templates(raw, unknown)
-        return unknown
-
-    def _further_unknown_fields(
-        self, paths: Iterable[str], struct: type[KubeObject] | type[Workload]
-    ) -> list[ObjectError]:
-        """Those inside of fields that scheduling does not read, which only the server's schema
-        tells. The status is written by programs, newer ones included: nothing in it is a typo."""
-        if self.validation is Validation.IGNORE:
-            return []
-        return [
-            ObjectError(path, "unknown field", "remove it, or check its indentation")
-            for path in sorted(paths)
-            if _is_unread(struct, path)
-        ]
+            self.inputs.warnings.append(str(problem))
 
 
-def _is_unread(struct: type[KubeObject] | type[Workload], path: str) -> bool:
-    """Whether a path leads through a field that the Struct has no shape for."""
-    record = shape_of(struct)
-    names = [step for step in _STEPS.split(path) if step and not step.isdigit()]
-    if issubclass(struct, Workload) and names[:2] == ["spec", "template"]:
-        record, names = shape_of(ReadPodTemplate), names[2:]
-    for at, name in enumerate(names[:-1]):
-        if at == 0 and name == "status":
-            return False
-        if name not in record.fields:
-            return name in record.known
-        inner = record.fields[name].shape
-        while isinstance(inner, Items | Entries):
-            inner = inner.element if isinstance(inner, Items) else inner.value
-        if not isinstance(inner, Record):
-            return True
-        record = inner
-    return False
+def _is_stored(raw: JsonObject) -> bool:
+    metadata = raw.get("metadata")
+    return isinstance(metadata, dict) and bool(metadata.get("resourceVersion"))
 
 
 def _is_helm_test(raw: dict[str, Any]) -> bool:

@@ -10,12 +10,12 @@ from typing import Any
 
 import msgspec
 
-from podium.golang.errors import ObjectError, raise_first
+from podium.golang.errors import ObjectError
 from podium.golang.field_paths import ROOT, Path
 from podium.kubernetes.controllers.workloads import PodTemplate
 from podium.kubernetes.kinds.meta import KubeStruct, ObjectMeta
 from podium.kubernetes.kinds.pod import PodSpec
-from podium.kubernetes.kinds.shapes import shape_of
+from podium.kubernetes.kinds.reading import read_raw
 from podium.kubernetes.kinds.storage import PersistentVolumeClaim
 
 
@@ -28,26 +28,21 @@ class ReadPodTemplate(KubeStruct, frozen=True):
 
 def read_template(template: PodTemplate) -> ReadPodTemplate:
     """Of a workload whose templates were checked."""
-    settled = shape_of(ReadPodTemplate).settle(msgspec.to_builtins(template))
-    return msgspec.convert(settled, ReadPodTemplate)
+    found = read_raw(msgspec.to_builtins(template), ReadPodTemplate)
+    return msgspec.convert(found.settled, ReadPodTemplate)
 
 
-def check_templates(workload: Mapping[str, Any]) -> None:
-    """Raises ObjectError for values that are not of their type or do not fit it."""
+def find_wrong_in_templates(
+    workload: Mapping[str, Any],
+) -> tuple[list[ObjectError], list[ObjectError]]:
+    """What is not of its type or does not fit it, and what fields do not exist."""
     wrong: list[ObjectError] = []
+    unknown: list[ObjectError] = []
     for struct, written, path in _templates(workload):
-        shape = shape_of(struct)
-        try:
-            shape.check(msgspec.convert(shape.settle(written, path), struct), path)
-        except ObjectError as problem:
-            wrong += (problem, *problem.others)
-    raise_first(wrong)
-
-
-def find_unknown_in_templates(workload: Mapping[str, Any], wrong: list[ObjectError]) -> None:
-    """Tell of fields that do not exist."""
-    for struct, written, path in _templates(workload):
-        shape_of(struct).find_unknown(written, path, wrong)
+        found = read_raw(written, struct, path)
+        wrong += found.wrong
+        unknown += found.unknown
+    return wrong, unknown
 
 
 def _templates(workload: Mapping[str, Any]) -> Iterator[tuple[type[KubeStruct], Any, Path]]:

@@ -8,42 +8,33 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from podium.golang.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
 from podium.kubernetes.kinds.meta import KubeStruct
-from podium.kubernetes.kinds.shapes import (
-    ANYTHING,
-    FLAG,
-    INT_OR_TEXT,
-    INTEGER,
-    QUANTITY,
-    Entries,
-    Items,
-    Leaf,
-    Record,
-    Shape,
-    shape_of,
-)
+from podium.kubernetes.kinds.reading import SHAPES
 from podium.kubernetes.kinds.typed_objects import KINDS, decode_json, decode_object
 
-LEAVES: dict[int, st.SearchStrategy[Any]] = {
-    id(INTEGER): st.integers(0, 2**31 - 1),
-    id(FLAG): st.booleans(),
-    id(QUANTITY): st.sampled_from(["500m", "1Gi", 2, 0.5, "1e3"]),
-    id(INT_OR_TEXT): st.sampled_from([1, "50%"]),
-    id(ANYTHING): st.sampled_from([{"a": None}, 1, "x"]),
+SCALARS: dict[Form, st.SearchStrategy[Any]] = {
+    Form.STRING: st.sampled_from(["a", "b"]),
+    Form.INT64: st.integers(0, 2**31 - 1),
+    Form.BOOL: st.booleans(),
+    Form.QUANTITY: st.sampled_from(["500m", "1Gi", 2, 0.5, "1e3"]),
+    Form.INT_OR_STRING: st.sampled_from([1, "50%"]),
 }
 
 
 def raw_data(shape: Shape, *, full: bool) -> st.SearchStrategy[Any]:
     """Raw data of a shape; `full` sets every field, else some fields stay out."""
     match shape:
-        case Leaf():
-            return LEAVES.get(id(shape), st.sampled_from(["a", "b"]))
-        case Items():
-            return st.lists(raw_data(shape.element, full=full), min_size=int(full), max_size=2)
-        case Entries():
+        case Scalar():
+            return SCALARS[shape.form]
+        case AnyValue():
+            return st.sampled_from([{"a": None}, 1, "x"])
+        case ListOf():
+            return st.lists(raw_data(shape.item, full=full), min_size=int(full), max_size=2)
+        case MapOf():
             values = raw_data(shape.value, full=full)
             return st.dictionaries(st.sampled_from(["k1", "k2"]), values, max_size=2)
-        case Record():
+        case Struct():
             fields = {
                 name: raw_data(field.shape, full=full) for name, field in shape.fields.items()
             }
@@ -62,7 +53,7 @@ def whole(kind: tuple[str, str], raw: dict[str, Any]) -> dict[str, Any]:
 
 kinds = st.sampled_from(sorted(KINDS))
 objects = kinds.flatmap(
-    lambda kind: raw_data(shape_of(KINDS[kind]), full=False).map(lambda raw: whole(kind, raw))
+    lambda kind: raw_data(SHAPES.struct(KINDS[kind]), full=False).map(lambda raw: whole(kind, raw))
 )
 
 
@@ -77,21 +68,21 @@ def test_an_object_survives_being_encoded_and_decoded(raw: dict[str, Any]) -> No
 def with_nulls(raw: Any, shape: Shape) -> Any:
     """`raw` with an explicit null for every field that is not set."""
     match shape:
-        case Record():
+        case Struct():
             return {
                 name: with_nulls(raw[name], field.shape) if name in raw else None
                 for name, field in shape.fields.items()
             }
-        case Items():
-            return [with_nulls(value, shape.element) for value in raw]
-        case Entries():
+        case ListOf():
+            return [with_nulls(value, shape.item) for value in raw]
+        case MapOf():
             return {key: with_nulls(value, shape.value) for key, value in raw.items()}
     return raw
 
 
 @given(objects)
 def test_explicit_nulls_change_nothing(raw: dict[str, Any]) -> None:
-    nulled = with_nulls(raw, shape_of(KINDS[raw["apiVersion"], raw["kind"]]))
+    nulled = with_nulls(raw, SHAPES.struct(KINDS[raw["apiVersion"], raw["kind"]]))
     before = copy.deepcopy(nulled)
     decoded = decode_object(raw, strict=True)
     assert decode_object(nulled, strict=True) == decoded
@@ -127,4 +118,4 @@ def structs_in(info: msgspec.inspect.Type) -> list[type[KubeStruct]]:
 
 def test_shapes_are_derived_once() -> None:
     struct = KINDS["v1", "Pod"]
-    assert shape_of(struct) is shape_of(struct)
+    assert SHAPES.struct(struct) is SHAPES.struct(struct)

@@ -1,10 +1,9 @@
-"""Quantities, times and bytes: the spelling that the server gives them, and its refusals."""
+"""Quantities and times: the spelling that the server gives them, and its refusals."""
 
 import pytest
 
 from podium.kubernetes.schema.scalars import (
     ScalarError,
-    canonical_bytes,
     canonical_micro_time,
     canonical_quantity,
     canonical_time,
@@ -60,11 +59,3 @@ def test_a_text_that_is_no_time_is_refused_where_it_goes_wrong(written: str, mes
 def test_micro_times_need_six_digits() -> None:
     with pytest.raises(ScalarError, match=r'cannot parse "Z" as "\.000000"'):
         canonical_micro_time("2026-01-01T00:00:00Z")
-
-
-def test_bytes_are_base64_with_padding() -> None:
-    assert canonical_bytes("YWI=\n") == "YWI="
-    with pytest.raises(ScalarError, match="illegal base64 data at input byte 0"):
-        canonical_bytes("YW")
-    with pytest.raises(ScalarError, match="illegal base64 data at input byte 1"):
-        canonical_bytes("Y?==")

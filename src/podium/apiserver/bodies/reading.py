@@ -8,11 +8,12 @@ floats, as in Go. What cannot be read raises `Unreadable` with the words of Go's
 import json
 import math
 from itertools import islice
-from typing import Any, Final, Generic, NamedTuple, TypeVar, cast
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import msgspec
 
 from podium.golang.errors import InputError
+from podium.golang.json_reader import find_repeated, members, mend_halves, mended
 from podium.golang.json_syntax import syntax_error
 from podium.golang.json_values import JsonValue
 from podium.golang.quoting import quoted
@@ -49,19 +50,8 @@ class Read(NamedTuple, Generic[V]):
     value: V
     duplicates: tuple[str, ...]
     """`duplicate field "metadata.name"`, in the order of the text."""
-    pairs: "_Pairs | None" = None
-    """The text's fields as they were written, if there are duplicates."""
-
-    def merge_problems(self, unknown: list[str]) -> list[str]:
-        """Duplicates and unknown fields in the order of the text.
-
-        upstream: nothing is told of what stands in, or repeats, a field that nobody knows.
-        """
-        if self.pairs is None or not unknown:
-            return [*self.duplicates, *unknown]
-        found: dict[str, None] = {}
-        _collect(self.pairs, "", found, frozenset(unknown))
-        return _first(found)
+    written: V | None = None
+    """The value with its fields as they were written, if there are duplicates."""
 
 
 def read_json(body: bytes, *, find_duplicates: bool = False) -> Read[JsonValue]:
@@ -106,27 +96,14 @@ def _read_slowly(body: bytes) -> JsonValue:
     if problem:
         raise Unreadable(problem)
     try:
-        value = json.loads(body.decode("utf-8", "replace"), parse_int=_integer, parse_float=_float)
-        return _without_halves(value) if b"\\u" in body else value
+        value: JsonValue = json.loads(
+            body.decode("utf-8", "replace"), parse_int=_integer, parse_float=_float
+        )
+        if b"\\u" in body:
+            value = mend_halves(value)
+        return value
     except (ValueError, RecursionError):
         raise Unreadable("exceeded max depth") from None
-
-
-def _without_halves(value: JsonValue) -> JsonValue:
-    """The value with half characters, such as a lone `\\ud800`, replaced as in Go."""
-    if isinstance(value, str):
-        return _without_half_characters(value)
-    if isinstance(value, list):
-        return [_without_halves(item) for item in value]
-    if isinstance(value, dict):
-        return {
-            _without_half_characters(name): _without_halves(item) for name, item in value.items()
-        }
-    return value
-
-
-def _without_half_characters(text: str) -> str:
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _integer(digits: str) -> int | float:
@@ -172,58 +149,29 @@ def sort_fields(value: JsonValue) -> JsonValue:
     return value
 
 
-class _Repeated(Exception):
-    """A field occurs twice in an object."""
-
-
-class _Pairs(list[tuple[str, Any]]):
-    """An object whose fields were not merged."""
-
-
-def _merged(pairs: list[tuple[str, Any]]) -> None:
-    if len({name for name, _ in pairs}) != len(pairs):
-        raise _Repeated
-
-
-_find_repeated = json.JSONDecoder(object_pairs_hook=_merged).decode
-_keep_repeated = json.JSONDecoder(object_pairs_hook=_Pairs).decode
-
-
 def _with_duplicates(value: JsonValue, body: bytes) -> Read[JsonValue]:
     """Walk the text once more; twice where a field was found to be repeated."""
-    text = body.decode("utf-8", "replace")
     try:
-        _find_repeated(text)
-    except _Repeated:
-        pairs = cast(_Pairs, _keep_repeated(text))
-        found: dict[str, None] = {}
-        _collect(pairs, "", found)
-        return Read(value, tuple(_first(found)), pairs)
+        written = find_repeated(body.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
-        pass
-    return Read(value, ())
+        written = None
+    if written is None:
+        return Read(value, ())
+    found: dict[str, None] = {}
+    _collect(written, "", found)
+    return Read(value, tuple(islice(found, _MAX_PROBLEMS)), mend_halves(written))
 
 
-def _first(found: dict[str, None]) -> list[str]:
-    return list(islice(found, _MAX_PROBLEMS))
-
-
-def _collect(
-    value: object, path: str, found: dict[str, None], unknown: frozenset[str] = frozenset()
-) -> None:
-    """Each repeated field once, and those of `unknown`, in the order of the text."""
-    if isinstance(value, _Pairs):
+def _collect(value: object, path: str, found: dict[str, None]) -> None:
+    """Each repeated field once, in the order of the text."""
+    if isinstance(value, dict):
         known: set[str] = set()
-        for name, item in value:
+        for name, item in members(value):
             below = f"{path}.{name}" if path else name
-            shown = quoted(_without_half_characters(below)) if unknown or name in known else ""
-            if unknown and (told := f"unknown field {shown}") in unknown:
-                found[told] = None
-                continue
             if name in known:
-                found[f"duplicate field {shown}"] = None
+                found[f"duplicate field {quoted(mended(below))}"] = None
             known.add(name)
-            _collect(item, below, found, unknown)
+            _collect(item, below, found)
     elif isinstance(value, list):
         for place, item in enumerate(value):
-            _collect(item, f"{path}[{place}]", found, unknown)
+            _collect(item, f"{path}[{place}]", found)

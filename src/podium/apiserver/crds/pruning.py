@@ -10,8 +10,7 @@ from podium.apiserver.crds.structural import EMBEDDED_FIELDS, Node
 from podium.golang.json_values import JsonObject, JsonValue, copied
 from podium.golang.quoting import quoted
 from podium.kubernetes.schema.catalogue import built_in_struct
-from podium.kubernetes.schema.decoding import reader_of
-from podium.kubernetes.schema.problems import Decoded, DecodeError
+from podium.kubernetes.schema.decoding import Decoded, DecodeError, read_struct
 
 MAX_VALUES: Final = 100_000
 """Of one custom object: fields, entries and items."""
@@ -28,8 +27,11 @@ def pruned(obj: JsonObject, root: Node) -> Decoded:
     _drop_nulls(out, root)
     problems: list[str] = []
     if metadata is not None:
-        read = reader_of(built_in_struct("meta", "ObjectMeta"))
-        out["metadata"] = read(metadata, (None, "metadata", ""), problems)
+        read = read_struct(
+            metadata, built_in_struct("meta", "ObjectMeta"), (None, "metadata", None)
+        )
+        out["metadata"] = read.value
+        problems += read.problems
     problems += [f"unknown field {quoted(path)}" for path in sorted(unknown)]
     return Decoded(out, problems)
 

@@ -20,7 +20,7 @@ from podium.golang.json_values import JsonObject, JsonValue, copied
 from podium.kubernetes import status_errors
 from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.rules.field_errors import FieldError, forbidden, invalid
-from podium.kubernetes.schema.problems import Decoded
+from podium.kubernetes.schema.decoding import Decoded
 from podium.kubernetes.validation.names import subdomain_problems
 from podium.kubernetes.validation.object_meta import meta_errors, meta_of, meta_update_errors
 

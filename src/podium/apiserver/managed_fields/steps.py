@@ -10,12 +10,12 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from podium.golang.decoding import zero
 from podium.golang.json_values import JsonObject, JsonValue
 from podium.golang.quoting import quoted
 from podium.golang.shapes import Field, ListOf, Omitted, Scalar, Struct
 from podium.golang.value_text import go_value
 from podium.kubernetes.rules.field_errors import go_json
-from podium.kubernetes.schema.decoding import zero
 
 _NEEDS_NO_ESCAPES: Final = re.compile(r"[ !#-%'-;=?-\[\]-~]*").fullmatch
 """Matches a text that Go's encoder writes as it is."""

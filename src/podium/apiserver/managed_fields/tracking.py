@@ -29,9 +29,9 @@ from podium.apiserver.managed_fields.field_sets import (
     union,
 )
 from podium.apiserver.managed_fields.steps import NotOfItsType
+from podium.golang.decoding import zero_struct
 from podium.golang.json_values import JsonObject, JsonValue
 from podium.kubernetes.schema.catalogue import Schema
-from podium.kubernetes.schema.decoding import zero_struct
 
 _LONGEST_MANAGER: Final = 128
 _MAX_KINDS: Final = 1024

@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Final
 
 from podium.apiserver.openapi.descriptions import DESCRIPTIONS, description_of
+from podium.golang.decoding import zero
 from podium.golang.json_values import JsonObject, JsonValue
 from podium.golang.shapes import (
     AnyValue,
@@ -21,7 +22,6 @@ from podium.golang.shapes import (
     Struct,
     version_of,
 )
-from podium.kubernetes.schema.decoding import zero
 
 _META: Final = "io.k8s.apimachinery.pkg.apis.meta.v1"
 _PREFIXES: Final = {

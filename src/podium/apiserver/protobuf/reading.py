@@ -19,7 +19,7 @@ from podium.golang.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, S
 from podium.kubernetes.rules.timestamps import time_text
 from podium.kubernetes.schema import DecodeError
 from podium.kubernetes.schema.catalogue import built_in_struct
-from podium.kubernetes.schema.decoding import reader_of
+from podium.kubernetes.schema.decoding import read_struct
 
 ReadField = Callable[[Found, FieldReader], JsonValue]
 
@@ -190,9 +190,7 @@ def _schema(found: Found, reader: FieldReader) -> JsonValue:
     struct_ = built_in_struct("apiextensions", "JSONSchemaProps")
     reader.depth += 1  # the alternative is a message, too
     try:
-        value: JsonValue = reader_of(struct_)(
-            read_message(struct_, _bytes(found), reader), None, []
-        )
+        value = read_struct(read_message(struct_, _bytes(found), reader), struct_).value
     except DecodeError as problem:
         raise WireError(problem.message) from None
     reader.depth -= 1

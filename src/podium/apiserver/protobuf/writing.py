@@ -124,6 +124,7 @@ def _scalar_writer(number: int, form: Form) -> _Writer:
             return _with_tag(number, _moment)
         case Form.INT_OR_STRING:
             return _with_tag(number, _int_or_string)
+    raise AssertionError(f"objects of the API hold no {form.value}")
 
 
 def _with_tag(number: int, write: _Writer) -> _Writer:

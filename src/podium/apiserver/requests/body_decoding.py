@@ -19,6 +19,7 @@ from podium.apiserver.bodies.reading import (
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.query import IGNORE, STRICT
 from podium.apiserver.requests.registry import Registry
+from podium.golang.json_reader import RepeatedMembers
 from podium.golang.json_syntax import json_type
 from podium.golang.json_values import JsonObject
 from podium.golang.quoting import quoted
@@ -26,7 +27,7 @@ from podium.kubernetes import status_errors
 from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.rules.old_pod_claims import unwrap_claim_sources
 from podium.kubernetes.schema import DecodeError, Schema, decode, schema_of
-from podium.kubernetes.status_errors import StatusError
+from podium.kubernetes.status_errors import StatusError, not_handled, not_strict
 
 _SHOWN_BYTES: Final = 30
 _TYPE_META: Final = (
@@ -93,7 +94,8 @@ def _read(
         if found is not None and not isinstance(found, str):
             why = f"cannot unmarshal {json_type(found)} into Go struct field .{name} of type string"
             raise Unreadable(f"{_NO_KIND}json: {why}")
-    return Read(value or {}, read.duplicates, read.pairs)
+    written = read.written if isinstance(read.written, dict) else None
+    return Read(value or {}, read.duplicates, written)
 
 
 def _read_protobuf(body: bytes, kind: str, api_version: str) -> Read[JsonObject]:
@@ -134,7 +136,8 @@ def _summary(body: bytes) -> str:
 
 def take(registry: Registry, resource: Resource, read: Read[JsonObject], call: Call) -> JsonObject:
     """The object of a creation or update, of the resource's kind and with its defaults."""
-    obj = of_resource_kind(registry, resource, read.value)
+    written = read.written if read.written is not None and not resource.is_custom else read.value
+    obj = of_resource_kind(registry, resource, written)
     if not resource.is_custom:
         tell_old_claims(obj, call)
     rules = registry.rules(resource)
@@ -142,11 +145,10 @@ def take(registry: Registry, resource: Resource, read: Read[JsonObject], call: C
         taken = rules.decode(obj)
     except DecodeError as problem:
         raise not_handled(resource.kind, resource.version, resource.kind, problem.message) from None
-    problems = (
-        [*read.duplicates, *taken.problems]  # upstream: custom objects are read, then pruned
-        if resource.is_custom
-        else read.merge_problems(taken.problems)
-    )
+    # upstream: duplicates of custom objects are told before they are pruned. What is known of
+    # duplicates in other forms than JSON is not in the fields.
+    is_told = read.written is not None and not resource.is_custom
+    problems = taken.problems if is_told else [*read.duplicates, *taken.problems]
     tell_problems(call, resource.kind, resource.version, problems)
     rules.set_defaults(taken.value)
     return with_metadata(taken.value)
@@ -174,12 +176,13 @@ def check_kind(registry: Registry, schema: Schema, value: JsonObject) -> None:
 
 def take_as(schema: Schema, read: Read[JsonObject], call: Call) -> JsonObject:
     """The object of a subresource, such as a Binding, of the schema's kind."""
-    obj = {**read.value, "kind": schema.kind, "apiVersion": schema.api_version}
+    obj = _with_type(read.written or read.value, schema.kind, schema.api_version)
     try:
         decoded = decode(obj, schema)
     except DecodeError as problem:
         raise not_handled(schema.kind, schema.version, schema.kind, problem.message) from None
-    tell_problems(call, schema.kind, schema.version, read.merge_problems(decoded.problems))
+    told_before = () if read.written is not None else read.duplicates
+    tell_problems(call, schema.kind, schema.version, [*told_before, *decoded.problems])
     return with_metadata(decoded.value)
 
 
@@ -199,6 +202,12 @@ def of_resource_kind(registry: Registry, resource: Resource, obj: JsonObject) ->
     why = why_not_of_kind(registry, resource, kind, api_version)
     if why:
         raise not_handled(kind, api_version.rpartition("/")[2], resource.kind, why)
+    return _with_type(obj, kind, api_version)
+
+
+def _with_type(obj: JsonObject, kind: str, api_version: str) -> JsonObject:
+    if isinstance(obj, RepeatedMembers):
+        return obj.completed(kind=kind, apiVersion=api_version)
     return {**obj, "kind": kind, "apiVersion": api_version}
 
 
@@ -245,18 +254,12 @@ def _package(group: str) -> str:
     return _INTERNAL_PACKAGES.get(group, group.partition(".")[0])
 
 
-def not_handled(kind: str, version: str, as_kind: str, why: str) -> StatusError:
-    return status_errors.bad_request(
-        f"{kind} in version {quoted(version)} cannot be handled as a {as_kind}: {why}"
-    )
-
-
 def tell_problems(call: Call, kind: str, version: str, problems: list[str]) -> None:
     """Unknown and repeated fields: refuse, warn or say nothing, as the client wishes."""
     if not problems or call.options.field_validation == IGNORE:
         return
     if call.options.field_validation == STRICT:
-        raise not_handled(kind, version, kind, f"strict decoding error: {', '.join(problems)}")
+        raise not_strict(kind, version, problems)
     for problem in problems:
         # upstream: each key that stands twice in YAML is a warning of its own.
         lines = problem.split("\n")

@@ -19,8 +19,7 @@ from podium.kubernetes.conversion.metric_forms import (
 from podium.kubernetes.defaulting.autoscaling import DEFAULT_METRIC
 from podium.kubernetes.rules.field_errors import go_json
 from podium.kubernetes.schema.catalogue import built_in_struct
-from podium.kubernetes.schema.decoding import reader_of
-from podium.kubernetes.schema.problems import DecodeError
+from podium.kubernetes.schema.decoding import DecodeError, read_struct
 from podium.kubernetes.validation.go_forms import go_form
 
 _METRICS: Final = "autoscaling.alpha.kubernetes.io/metrics"
@@ -155,9 +154,9 @@ def _read(annotations: JsonObject, name: str, section: str, struct: str) -> list
     found = _json_of(annotations, name)
     if not isinstance(found, list):
         return None
-    reader = reader_of(built_in_struct(section, struct))
+    of = built_in_struct(section, struct)
     try:
-        return [reader({} if each is None else each, None, []) for each in found]
+        return [read_struct({} if each is None else each, of).value for each in found]
     except DecodeError:
         return None
 
@@ -168,10 +167,9 @@ def _read_behavior(annotations: JsonObject) -> JsonObject | None:
         return None
     try:
         struct = built_in_struct("autoscaling/v2", "HorizontalPodAutoscalerBehavior")
-        read: JsonObject = reader_of(struct)(_with_json_names(found), None, [])
+        return read_struct(_with_json_names(found), struct).value
     except DecodeError:
         return None
-    return read
 
 
 def _with_json_names(value: JsonValue) -> JsonValue:

@@ -1,4 +1,4 @@
-"""JSON in which nothing is wrong, straight into typed objects.
+"""JSON and raw data in which nothing is wrong, straight into typed objects.
 
 A dump of a large cluster is hundreds of megabytes of objects that are all right. Looking through
 each for unknown fields, numbers that do not fit and quantities that are none takes several times as
@@ -6,12 +6,13 @@ long as decoding it, so the look is left to msgspec too: from every Struct a sec
 that knows the names in `UNREAD`, refuses all others, and bounds numbers and quantities. What it
 decodes is thrown away.
 
-Contract: `decode_strictly` gives the object only if `kinds.convert_object` would give the same one
-and `shapes` would find nothing unknown in it. Otherwise it gives None, which says nothing about
-what is wrong: the careful way does, and takes some objects that this one does not.
+Contract: `decode_strictly` gives the object only if `reading.read_raw` would find nothing wrong or
+unknown in it, and the same one. Otherwise it gives None, which says nothing about what is wrong:
+the careful way does, and takes some objects that this one does not.
 """
 
-from typing import Annotated, Final, TypeVar
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
 from msgspec import inspect
@@ -21,6 +22,7 @@ from podium.golang.json_values import DecodedValue
 from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
 
 T = TypeVar("T", bound=KubeObject)
+S = TypeVar("S", bound=KubeStruct)
 
 _UNDECODABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _INTEGER: Final = Annotated[int, msgspec.Meta(ge=INT64_MIN, le=INT64_MAX)]
@@ -32,14 +34,15 @@ _QUANTITY: Final = (
 
 _CHECKS: dict[type, msgspec.json.Decoder[object]] = {}
 _DECODERS: dict[type, msgspec.json.Decoder[DecodedValue]] = {}
-_DERIVED: dict[tuple[type, bool], type] = {}
+_DERIVED: dict[tuple[type, DecodedValue, bool], type] = {}
+_ANYTHING: Final[DecodedValue] = Any
 
 
 def decode_strictly(data: bytes | msgspec.Raw, struct: type[T]) -> T | None:
     """The object, if it has a name and nothing in it is wrong."""
     check = _CHECKS.get(struct)
     if check is None:
-        check = _CHECKS[struct] = msgspec.json.Decoder(_checked(struct))
+        check = _CHECKS[struct] = msgspec.json.Decoder(_checked(struct, msgspec.Raw))
         _DECODERS[struct] = msgspec.json.Decoder(struct)
     try:
         check.decode(data)
@@ -49,9 +52,22 @@ def decode_strictly(data: bytes | msgspec.Raw, struct: type[T]) -> T | None:
     return decoded if decoded.metadata.name else None
 
 
-def _checked(struct: type, *, forbids: bool = True, at_root: bool = True) -> type:
-    """The Struct that refuses what is wrong; what programs write, the status, may have more."""
-    found = _DERIVED.get((struct, forbids))
+def convert_strictly(raw: Mapping[str, object], struct: type[S]) -> S | None:
+    """The same for raw data, if nothing in it is wrong; it may have no name."""
+    try:
+        msgspec.convert(raw, _checked(struct, _ANYTHING))
+        return msgspec.convert(raw, struct)
+    except msgspec.ValidationError:
+        return None
+
+
+def _checked(
+    struct: type, skipped: DecodedValue, *, forbids: bool = True, at_root: bool = True
+) -> type:
+    """The Struct that refuses what is wrong; what programs write, the status, may have more.
+
+    `skipped` is the type of what is not looked at."""
+    found = _DERIVED.get((struct, skipped, forbids))
     if found is not None:
         return found
     info = inspect.type_info(struct)
@@ -60,11 +76,11 @@ def _checked(struct: type, *, forbids: bool = True, at_root: bool = True) -> typ
     names: dict[str, str] = {}
     for field in info.fields:
         inside = forbids and not (at_root and field.encode_name == "status")
-        fields.append((field.name, _type(field.type, inside), msgspec.UNSET))
+        fields.append((field.name, _type(field.type, skipped, inside), msgspec.UNSET))
         names[field.name] = field.encode_name
     if forbids and issubclass(struct, KubeStruct):
         for at, name in enumerate(sorted(struct.UNREAD - set(names.values()))):
-            fields.append((f"unread_{at}", msgspec.Raw, msgspec.UNSET))
+            fields.append((f"unread_{at}", skipped, msgspec.UNSET))
             names[f"unread_{at}"] = name
     made = msgspec.defstruct(
         f"Checked{struct.__name__}",
@@ -72,26 +88,26 @@ def _checked(struct: type, *, forbids: bool = True, at_root: bool = True) -> typ
         rename=names,
         forbid_unknown_fields=forbids,
     )
-    _DERIVED[struct, forbids] = made
+    _DERIVED[struct, skipped, forbids] = made
     return made
 
 
-def _type(info: inspect.Type, forbids: bool) -> object:
+def _type(info: inspect.Type, skipped: DecodedValue, forbids: bool) -> DecodedValue:
     match info:
         case inspect.UnionType():
             kinds = [kind for kind in info.types if not isinstance(kind, inspect.NoneType)]
             if len(kinds) == 3:
                 return _QUANTITY | None
-            inner = _type(kinds[0], forbids) if len(kinds) == 1 else str | _INTEGER
-            return inner if inner is msgspec.Raw else inner | None  # type: ignore[operator]
+            inner = _type(kinds[0], skipped, forbids) if len(kinds) == 1 else str | _INTEGER
+            return inner if inner is skipped else inner | None
         case inspect.StructType(cls=struct):
-            return _checked(struct, forbids=forbids, at_root=False)
+            return _checked(struct, skipped, forbids=forbids, at_root=False)
         case inspect.VarTupleType():
-            element = _type(info.item_type, forbids)
-            return msgspec.Raw if element is msgspec.Raw else list[element]  # type: ignore[valid-type]
+            element = _type(info.item_type, skipped, forbids)
+            return skipped if element is skipped else list[element]  # type: ignore[valid-type]
         case inspect.DictType():
-            value = _type(info.value_type, forbids)
-            return msgspec.Raw if value is msgspec.Raw else dict[str, value]  # type: ignore[valid-type]
+            value = _type(info.value_type, skipped, forbids)
+            return skipped if value is skipped else dict[str, value]  # type: ignore[valid-type]
         case inspect.IntType():
             return _INTEGER
-    return msgspec.Raw
+    return skipped

@@ -15,8 +15,8 @@ import msgspec
 
 from podium.golang.documents import Document
 from podium.golang.errors import ObjectError, UnknownKind, closest, raise_first
-from podium.golang.field_paths import ROOT
 from podium.golang.json_values import DecodedValue, JsonObject
+from podium.kubernetes.kinds.countable import is_countable
 from podium.kubernetes.kinds.devices import (
     DeviceClass,
     DeviceTaintRule,
@@ -28,7 +28,7 @@ from podium.kubernetes.kinds.meta import KubeObject, KubeStruct, ObjectMeta
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.pod_groups import PodGroup, Workload
-from podium.kubernetes.kinds.shapes import described, shape_of
+from podium.kubernetes.kinds.reading import described, read_raw
 from podium.kubernetes.kinds.storage import (
     CSIDriver,
     CSINode,
@@ -38,6 +38,7 @@ from podium.kubernetes.kinds.storage import (
     StorageClass,
     VolumeAttachment,
 )
+from podium.kubernetes.kinds.strict_decoding import convert_strictly
 from podium.kubernetes.kinds.workloads import (
     Namespace,
     PodDisruptionBudget,
@@ -153,37 +154,51 @@ def _decoder_of(struct: type) -> msgspec.json.Decoder[DecodedValue]:
 
 def convert_object(raw: Mapping[str, object], struct: type[S], *, strict: bool) -> S:
     """Raw data as an object of a Struct that the caller has chosen, one of KINDS or not."""
-    shape = shape_of(struct)
-    try:
-        decoded = msgspec.convert(raw, struct)
-    except msgspec.ValidationError:
-        decoded = _convert_settled(shape.settle(raw), struct)
-    if strict:
-        shape.refuse_unknown(raw)
-    check_object(decoded, raw)
+    decoded = convert_strictly(raw, struct) if strict else _convert_quickly(raw, struct)
+    if decoded is None:
+        found = read_raw(raw, struct)
+        raise_first([*found.wrong, *(found.unknown if strict else ())])
+        decoded = _convert_settled(found.settled, struct)
+    raise_first(_problems_of_name(decoded, raw))
     return decoded
 
 
-def _convert_settled(raw: object, struct: type[S]) -> S:
+def _convert_quickly(raw: Mapping[str, object], struct: type[S]) -> S | None:
+    """None if it has to be looked at more closely."""
     try:
-        return msgspec.convert(raw, struct)
+        decoded = msgspec.convert(raw, struct)
+    except msgspec.ValidationError:
+        return None
+    return decoded if is_countable(decoded) else None
+
+
+def _convert_settled(settled: object, struct: type[S]) -> S:
+    try:
+        return msgspec.convert(settled, struct)
     except msgspec.ValidationError as error:
         problem, _, place = str(error).partition(" - at `$")
         raise ObjectError(place.strip(".`"), problem) from None
 
 
-def check_object(decoded: KubeStruct, raw: Mapping[str, object] | None = None) -> None:
+def check_object(decoded: KubeStruct) -> None:
     """What the contract says of an object, for one that was decoded elsewhere. Raises
     ObjectError."""
-    wrong: list[ObjectError] = []
-    metadata = getattr(decoded, "metadata", None)
-    if not isinstance(metadata, ObjectMeta) or not metadata.name:
-        written = raw.get("metadata") if raw else None
-        generated = isinstance(written, Mapping) and "generateName" in written
-        remedy = "only an API server makes one from generateName" if generated else ""
-        wrong.append(ObjectError("metadata.name", "is missing", remedy))
-    shape_of(type(decoded)).find_uncountable(decoded, ROOT, wrong)
+    wrong = _problems_of_name(decoded)
+    if not is_countable(decoded):
+        wrong += read_raw(msgspec.to_builtins(decoded), type(decoded)).wrong
     raise_first(wrong)
+
+
+def _problems_of_name(
+    decoded: KubeStruct, raw: Mapping[str, object] | None = None
+) -> list[ObjectError]:
+    metadata = getattr(decoded, "metadata", None)
+    if isinstance(metadata, ObjectMeta) and metadata.name:
+        return []
+    written = raw.get("metadata") if raw else None
+    generated = isinstance(written, Mapping) and "generateName" in written
+    remedy = "only an API server makes one from generateName" if generated else ""
+    return [ObjectError("metadata.name", "is missing", remedy)]
 
 
 def _raw_object(data: bytes | msgspec.Raw) -> JsonObject:

@@ -17,9 +17,9 @@ or object with the input except values of fields without a schema. Custom resour
 too (`crds.schema_of_definition`), but are not decoded: `crds.prune` and `crds.validate` do that.
 """
 
+from podium.golang.decoding import zero, zero_struct
 from podium.kubernetes.schema.catalogue import Schema, schema_of
-from podium.kubernetes.schema.decoding import decode, decode_patched, zero, zero_struct
-from podium.kubernetes.schema.problems import Decoded, DecodeError
+from podium.kubernetes.schema.decoding import Decoded, DecodeError, decode, decode_patched
 
 __all__ = [
     "DecodeError",

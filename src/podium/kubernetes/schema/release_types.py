@@ -56,6 +56,38 @@ _OMITTED: Final = {
 _KEPT_WHEN_EMPTY: Final = frozenset({"managedFields"})
 """Lists that are kept though empty, as if they were pointers: who sends `managedFields: []` asks
 for all owners to be forgotten."""
+_REFERENCE: Final = "LocalObjectReference"
+_DEVICES: Final = "DeviceConfiguration"
+_EMBEDDED: Final = {
+    "ConfigMapEnvSource": (_REFERENCE, {"optional"}),
+    "ConfigMapKeySelector": (_REFERENCE, {"key", "optional"}),
+    "ConfigMapProjection": (_REFERENCE, {"items", "optional"}),
+    "ConfigMapVolumeSource": (_REFERENCE, {"defaultMode", "items", "optional"}),
+    "DeviceAllocationConfiguration": (_DEVICES, {"requests", "source"}),
+    "DeviceClaimConfiguration": (_DEVICES, {"requests"}),
+    "DeviceClassConfiguration": (_DEVICES, set[str]()),
+    "EphemeralContainer": ("EphemeralContainerCommon", {"targetContainerName"}),
+    "PersistentVolumeSpec": (
+        "PersistentVolumeSource",
+        {
+            "accessModes", "capacity", "claimRef", "mountOptions", "nodeAffinity",
+            "persistentVolumeReclaimPolicy", "storageClassName", "volumeAttributesClassName",
+            "volumeMode",
+        },
+    ),
+    "Probe": (
+        "ProbeHandler",
+        {
+            "failureThreshold", "initialDelaySeconds", "periodSeconds", "successThreshold",
+            "terminationGracePeriodSeconds", "timeoutSeconds",
+        },
+    ),
+    "SecretEnvSource": (_REFERENCE, {"optional"}),
+    "SecretKeySelector": (_REFERENCE, {"key", "optional"}),
+    "SecretProjection": (_REFERENCE, {"items", "optional"}),
+    "Volume": ("VolumeSource", {"name"}),
+}  # fmt: skip
+"""Structs whose other fields are those of a struct inside them, which Go names on the way."""
 _TYPE: Final = re.compile(r"(\*?)((?:\[\]|map\[\w+\])*)([\w./]+)")
 _PREFIX: Final = re.compile(r"\[\]|map\[(\w+)\]")
 
@@ -104,6 +136,8 @@ class ReleaseTypes:
         self._shapes[section, name] = struct
         for field in entry.fields:
             struct.fields.update(self._fields(section, field))
+        inside, own = _EMBEDDED.get(name, ("", set[str]()))
+        struct.embedded = {each: inside for each in struct.fields if inside and each not in own}
         return struct
 
     def _named(self, section: str, name: str, entry: TypeEntry) -> Shape:

@@ -1,11 +1,9 @@
-"""Texts and numbers with a grammar: quantities, times, bytes.
+"""Texts and numbers with a grammar: quantities and times.
 
 Go's types read these with code of their own, which has its own error texts, and write them back in
 one form. `canonical_*` gives that form or raises ScalarError with Go's text.
 """
 
-import base64
-import binascii
 import re
 from datetime import UTC, datetime
 from typing import Final
@@ -71,22 +69,6 @@ def canonical_time(written: str) -> str:
 def canonical_micro_time(written: str) -> str:
     """To the microsecond and in UTC."""
     return _moment(written, _MICROS_LAYOUT).strftime("%Y-%m-%dT%H:%M:%S.%fZ").rjust(27, "0")
-
-
-def canonical_bytes(written: str) -> str:
-    text = written.replace("\r", "").replace("\n", "")
-    try:
-        data = binascii.a2b_base64(text, strict_mode=True)
-    except (binascii.Error, ValueError):
-        raise ScalarError(f"illegal base64 data at input byte {_first_bad(text)}") from None
-    return base64.b64encode(data).decode()
-
-
-def _first_bad(text: str) -> int:
-    bad = re.search(r"[^A-Za-z0-9+/]", text)
-    if bad is None:
-        return len(text) - len(text) % 4
-    return bad.start()
 
 
 def _moment(written: str, layout: str) -> datetime:
