@@ -3,12 +3,14 @@
 from typing import Any
 
 import pytest
+from support.yardstick import interrupt_beyond, measure_work
 
 from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.tables import columns, custom_printer
 from podium.kubernetes.tables.json_path import JsonPath, JsonPathError
 
 WIDGET = Resource("g", "v1", "Widget", "widgets", "widget", True, is_custom=True)
+MAX_YARDSTICKS = 10
 NOW = 1_767_225_600.0
 OBJECT: dict[str, Any] = {
     "metadata": {
@@ -45,6 +47,8 @@ OBJECT: dict[str, Any] = {
         ('.status.conditions[?(@.type!="Ready")].status', ["False"]),
         (".status.conditions[?(@.n)].type", ["Ready"]),
         (".status.conditions[?(@.n==1)].type", ["Ready"]),
+        (".status.conditions[?( @.type == 'Ready' )].status", ["True"]),
+        (".metadata.labels['[?(@.x==y)]']", []),
         (".spec.absent.below", []),
         (".spec.count.below", []),
     ],
@@ -53,10 +57,53 @@ def test_paths_lead_to_fields(path: str, found: list[Any]) -> None:
     assert JsonPath(path).find(OBJECT) == found
 
 
-@pytest.mark.parametrize("path", ["spec", ".spec[", ".a[b]", ".a[?(@.x>1)]", ".a[?(@.x==y)]", ".."])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "spec",
+        ".spec[",
+        ".a[b]",
+        ".a[?(@.x>1)]",
+        ".a[?(@.x==y)]",
+        ".a[?(@.x== )]",
+        ".a[?(@.x==1)].b[?(@.x==y)]",
+        "..",
+        ".*a",
+        ".a[" + "9" * 5_000 + "]",
+        ".a[?(@.x==" + "[" * 100_000 + ")]",
+    ],
+    ids=lambda path: path[:30],
+)
 def test_paths_that_cannot_be_read_are_refused(path: str) -> None:
     with pytest.raises(JsonPathError):
         JsonPath(path)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".a" * 600_000,
+        "[0]" * 400_000,
+        "[?(@.a==1)]" * 100_000,
+        ".a[?(@.a==" + " " * 1_000_000 + "]",
+        ".a[?(@.a" + " " * 1_000_000 + "]",
+        ".a[?(@" + ".a" * 500_000 + "]",
+        ".a['" + "x" * 1_000_000,
+    ],
+    ids=lambda path: path[:9],
+)
+def test_a_path_as_long_as_an_object_may_be_is_read_within_a_budget(path: str) -> None:
+    def read() -> list[Any]:
+        try:
+            return JsonPath(path).find(OBJECT)
+        except JsonPathError:
+            return []
+
+    with interrupt_beyond(MAX_YARDSTICKS):
+        found, yardsticks = measure_work(read)
+
+    assert found == []
+    assert yardsticks < MAX_YARDSTICKS
 
 
 def cell(kind: str, path: str) -> Any:

@@ -12,7 +12,8 @@ that cannot be read raises JsonPathError.
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Final
 
 from podium.golang.json_values import JsonValue
@@ -21,12 +22,14 @@ Step = Callable[[JsonValue], Iterable[JsonValue]]
 
 _FIELD: Final = re.compile(r"\.((?:[^.\[\]\\]|\\.)+)")
 _KEY: Final = re.compile(r"\['((?:[^'\\]|\\.)*)'\]|\[\"((?:[^\"\\]|\\.)*)\"\]")
-_INDEX: Final = re.compile(r"\[(-?[0-9]+)\]")
+_INDEX: Final = re.compile(r"\[(-?[0-9]{1,18})\]")
 _ALL: Final = re.compile(r"\[\*\]|\.\*")
 _FILTER: Final = re.compile(
-    r"\[\?\(\s*@((?:\.(?:[^.\[\]\\=!<>\s)]|\\.)+)+)\s*(?:(==|!=)\s*([^)]+?)\s*)?\)\]"
+    r"\[\?\(\s*+@((?:\.(?:[^.\[\]\\=!<>\s)]|\\.)++)++)\s*+(?:(?P<operator>==|!=)(?P<operand>[^)]++))?\)\]"
 )
 _ESCAPE: Final = re.compile(r"\\(.)")
+_MAX_STEPS: Final = 200
+"""Beyond what objects nest: what stands behind so many steps is found in none."""
 
 
 class JsonPathError(ValueError):
@@ -38,26 +41,32 @@ class JsonPath:
 
     def __init__(self, written: str) -> None:
         text = written.strip().removeprefix("{").removesuffix("}").removeprefix("$")
-        self._steps = tuple(_steps(text, written))
+        if _PATH.fullmatch(text) is None:
+            raise JsonPathError(f"unrecognized column definition {json.dumps(written)}")
+        for match in _UP_TO_FILTER.finditer(text):
+            if match["operand"] is not None:
+                _literal(match["operand"])
+        self._steps = tuple(islice(_steps(text), _MAX_STEPS))
 
     def find(self, value: JsonValue) -> list[JsonValue]:
         found = [value]
         for step in self._steps:
             found = [result for each in found for result in step(each)]
+            if not found:
+                break
         return found
 
 
-def _steps(text: str, written: str) -> Iterable[Step]:
+def _steps(text: str) -> Iterator[Step]:
     place = 0
     while place < len(text):
-        for pattern, make in _READERS:
-            match = pattern.match(text, place)
-            if match is not None:
-                yield make(match)
-                place = match.end()
-                break
-        else:
-            raise JsonPathError(f"unrecognized column definition {json.dumps(written)}")
+        match, make = next(
+            (match, make)
+            for pattern, make in _READERS
+            if (match := pattern.match(text, place)) is not None
+        )
+        yield make(match)
+        place = match.end()
 
 
 def _field(match: re.Match[str]) -> Step:
@@ -96,7 +105,7 @@ def _all(_match: re.Match[str]) -> Step:
 
 
 def _filter(match: re.Match[str]) -> Step:
-    path, operator, operand = JsonPath(match[1]), match[2], match[3]
+    path, operator, operand = JsonPath(match[1]), match["operator"], match["operand"]
     wanted = _literal(operand) if operand is not None else None
 
     def holds(item: JsonValue) -> bool:
@@ -111,12 +120,13 @@ def _filter(match: re.Match[str]) -> Step:
     return step
 
 
-def _literal(text: str) -> JsonValue:
+def _literal(written: str) -> JsonValue:
+    text = written.strip()
     if len(text) > 1 and text[0] == text[-1] == "'":
         return text[1:-1]
     try:
         literal: JsonValue = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise JsonPathError(f"cannot compare with {text}") from None
     return literal
 
@@ -128,3 +138,9 @@ _READERS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Step]], .
     (_INDEX, _index),
     (_FILTER, _filter),
 )
+
+# Atomic and possessive: each step is what the first reader that fits makes of it, and a path is
+# looked at in time that grows with its length.
+_PLAIN_STEPS: Final = "|".join(each.pattern for each in (_ALL, _FIELD, _KEY, _INDEX))
+_UP_TO_FILTER: Final = re.compile(rf"(?>{_PLAIN_STEPS})*+(?:{_FILTER.pattern}|\Z)")
+_PATH: Final = re.compile(rf"(?>{_PLAIN_STEPS}|{_FILTER.pattern})*+")
