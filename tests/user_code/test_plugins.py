@@ -149,7 +149,7 @@ def test_a_name_that_is_taken_is_refused(source: Source) -> None:
     with pytest.raises(InputError) as caught:
         equip(load_configuration(None), in_tree_registry(), [path])
     assert str(caught.value) == (
-        f"{path}: plugin name NodeName is taken by podium.plugins.node_name.NodeName"
+        f"{path}: plugin name NodeName is taken by podium.plugins.node_name.plugin.NodeName"
     )
 
 

@@ -92,13 +92,20 @@ def load_plugin(spec: str) -> type[Plugin]:
 # --- classes ----------------------------------------------------------------------------------
 
 
+def _is_of(kind: type, module: ModuleType) -> bool:
+    """Whether a class was written in a module, or in one of a package."""
+    name = module.__name__
+    is_below = hasattr(module, "__path__") and kind.__module__.startswith(f"{name}.")
+    return is_below or kind.__module__ == name
+
+
 def _choose(module: ModuleType, where: str, name: str | None) -> type[Plugin]:
     own = [
         thing
         for thing in vars(module).values()
         if isinstance(thing, type)
         and issubclass(thing, Plugin)
-        and thing.__module__ == module.__name__
+        and _is_of(thing, module)
     ]
     if name is not None:
         return _require_name(_named_class(module, where, name, own), where)

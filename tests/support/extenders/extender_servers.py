@@ -143,7 +143,7 @@ async def never(_: Request, __: asyncio.StreamWriter) -> None:
 # --- the asking side --------------------------------------------------------------------------
 
 
-def make_extender(url: str, timeout: str = "5s", **fields: Any) -> Extender:
+def make_extender(url: str, timeout: str = "60s", **fields: Any) -> Extender:
     verbs = {
         "filter_verb": "filter",
         "prioritize_verb": "prioritize",
