@@ -101,7 +101,7 @@ def test_whoever_serves_to_all_without_tls_is_told(
     def announce_only(_: Extender, listening: Listening, announce: Callable[[str], None]) -> None:
         announce(listening.url(1))
 
-    monkeypatch.setattr("podium.cli.extender.serve", announce_only)
+    monkeypatch.setattr("podium.extenders.serving.serve", announce_only)
 
     done = podium(capsys, "extender", "serve", EXAMPLE, "--host", host)
 

@@ -212,7 +212,7 @@ def test_a_recording_that_may_not_become_larger_says_so_and_what_that_means(
 ) -> None:
     path = tmp_path / "t.podium"
     kubeconfig = server.kubeconfig(tmp_path / "kubeconfig")
-    monkeypatch.setattr("podium.cli.record.MIN_SIZE_BYTES", 1)
+    monkeypatch.setattr("podium.cluster_traces.trace_writing.MIN_SIZE_BYTES", 1)
     words = ("record", "--kubeconfig", kubeconfig, "--to", str(path), "--max-size", "1000")
     done = podium(capsys, *words)
     assert done.code == 0, done.err

@@ -39,7 +39,7 @@ def _inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     writer(tmp_path)(node())
     monkeypatch.setattr("podium.simulator.input_files.MAX_CLUSTER_BYTES", 1 << 20)
-    monkeypatch.setattr("podium.cli.bench.MAX_CLUSTER_BYTES", 1 << 20)
+    monkeypatch.setattr("podium.files.bounded_files.MAX_CLUSTER_BYTES", 1 << 20)
     monkeypatch.setattr("podium.parity.cases.MAX_CASE_BYTES", 1 << 20)
 
 

@@ -10,11 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.config.known_plugins import in_tree
 
-from podium.config import ExtensionPoint
 from podium.config.effective_yaml import effective_yaml
 from podium.config.examine import Examination, examine
 from podium.config.legacy_args import LEGACY_ARGS_KINDS
 from podium.config.plugin_args import ARGS_KINDS
+from podium.config.points import ExtensionPoint
 from podium.plugins import IN_TREE
 
 HEADER = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}

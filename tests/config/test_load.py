@@ -4,12 +4,10 @@ from typing import Any
 
 import pytest
 
-from podium.config import (
-    ConfigurationError,
-    PluginRef,
-    load_configuration,
-)
+from podium.config.errors import ConfigurationError
+from podium.config.load import load_configuration
 from podium.config.plugin_args import RawArgs
+from podium.config.types import PluginRef
 
 HEADER = {
     "apiVersion": "kubescheduler.config.k8s.io/v1",

@@ -4,20 +4,12 @@ from typing import Any
 
 import pytest
 
-from podium.config import (
-    Configuration,
-    ExtensionPoint,
-    FeatureGates,
-    PluginListError,
-    PluginRef,
-    Plugins,
-    PluginSet,
-    expand_point,
-    expand_profiles,
-    load_configuration,
-    merge_plugins,
-)
-from podium.config.merge import merge_set
+from podium.config.expand import expand_profiles
+from podium.config.load import load_configuration
+from podium.config.merge import PluginListError, expand_point, merge_plugins, merge_set
+from podium.config.points import ExtensionPoint
+from podium.config.types import Configuration, PluginRef, Plugins, PluginSet
+from podium.kubernetes.releases.feature_gates import FeatureGates
 
 PREFILTER = (
     "NodeAffinity NodePorts NodeResourcesFit VolumeRestrictions NodeVolumeLimits VolumeBinding "

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from support.config.known_plugins import in_tree
 
-from podium.config import FeatureGates
 from podium.config.examine import Examination, examine
+from podium.kubernetes.releases.feature_gates import FeatureGates
 
 HEADER = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 IN_STRUCT = "json: cannot unmarshal {} into Go struct field {} of type {}"

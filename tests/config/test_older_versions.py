@@ -6,9 +6,11 @@ import pytest
 import yaml
 from support.config.known_plugins import in_tree
 
-from podium.config import ConfigurationError, effective, load_configuration
 from podium.config.convert import to_v1
+from podium.config.effective import effective
+from podium.config.errors import ConfigurationError
 from podium.config.examine import Examination, examine
+from podium.config.load import load_configuration
 
 VERSIONS = ("v1beta1", "v1beta2", "v1beta3")
 

@@ -2,11 +2,8 @@ from typing import Any
 
 import pytest
 
-from podium.config import (
-    ConfigurationError,
-    FeatureGates,
-    load_configuration,
-)
+from podium.config.errors import ConfigurationError
+from podium.config.load import load_configuration
 from podium.config.plugin_args import (
     DEFAULT_RESOURCES,
     SYSTEM_SPREAD_CONSTRAINTS,
@@ -26,6 +23,7 @@ from podium.config.plugin_args import (
 )
 from podium.golang.durations import Duration
 from podium.kubernetes.kinds.pod import NodeAffinity, NodeSelector, NodeSelectorTerm
+from podium.kubernetes.releases.feature_gates import FeatureGates
 
 
 def loaded(plugin: str, args: Any, gates: FeatureGates | None = None) -> PluginArgs | RawArgs:

@@ -6,12 +6,13 @@ from typing import Any
 import pytest
 from support.config.known_plugins import in_tree
 
-from podium.config import Configuration, ConfigurationError, load_configuration
+from podium.config.errors import ConfigurationError
 from podium.config.examine import examine
 from podium.config.legacy_args import NodeLabelArgs, ServiceAffinityArgs
-from podium.config.load import load_written
+from podium.config.load import load_configuration, load_written
 from podium.config.plugin_args import InterPodAffinityArgs, PodTopologySpreadArgs, ResourceSpec
 from podium.config.policy_names import DEFAULT_PRIORITIES, PREDICATES, PRIORITIES
+from podium.config.types import Configuration
 from podium.config.written import read_written
 
 WRAPPER = "couldn't create scheduler from policy: "

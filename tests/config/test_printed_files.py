@@ -12,7 +12,6 @@ from support.config.known_plugins import every_plugin
 from support.e2e.printed_files import COPIES, SEEDS, printed
 from support.suite.requirements import ARTICLES
 
-from podium.config import FeatureGates
 from podium.config.examine import KnownPlugins, examine
 from podium.config.points import ExtensionPoint
 from podium.config.policy_names import (
@@ -25,6 +24,7 @@ from podium.config.policy_names import (
     RATIO_PRIORITY,
 )
 from podium.golang.durations import Duration
+from podium.kubernetes.releases.feature_gates import FeatureGates
 
 OWN_POINTS = {*ExtensionPoint} - {ExtensionPoint.QUEUE_SORT}
 HEADER = "kind: KubeSchedulerConfiguration\napiVersion: kubescheduler.config.k8s.io/"

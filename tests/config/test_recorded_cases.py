@@ -9,8 +9,9 @@ from support.config.known_plugins import in_tree
 from support.recorded_cases import PARITY, PARTS, read_recorded, select_part
 
 from podium.cli import main
-from podium.config import FeatureGates, load_configuration
 from podium.config.examine import examine
+from podium.config.load import load_configuration
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.parity.cases import read_case_file
 
 # A file system or a cluster would have to be asked; tests/cli/test_run_recorded.py does.

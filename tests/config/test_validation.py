@@ -4,8 +4,10 @@ from typing import Any
 
 import pytest
 
-from podium.config import ConfigurationError, FieldProblem, PluginRef, load_configuration
+from podium.config.errors import ConfigurationError, FieldProblem
+from podium.config.load import load_configuration
 from podium.config.plugin_args import NodeResourcesFitArgs
+from podium.config.types import PluginRef
 
 HEADER = {
     "apiVersion": "kubescheduler.config.k8s.io/v1",

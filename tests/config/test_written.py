@@ -2,7 +2,7 @@
 
 import pytest
 
-from podium.config import ConfigurationError
+from podium.config.errors import ConfigurationError
 from podium.config.written import read_written
 
 HEADER_JSON_ERROR = "couldn't get version/kind; json parse error: "

@@ -2,7 +2,7 @@
 
 import pytest
 
-from podium.config import ConfigurationError
+from podium.config.errors import ConfigurationError
 from podium.config.written import read_written
 from podium.config.yaml_values import go_syntax
 

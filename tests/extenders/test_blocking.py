@@ -13,7 +13,7 @@ from support.extenders.extender_servers import (
     serving_in_thread,
 )
 
-from podium.config import ConfigurationError
+from podium.config.errors import ConfigurationError
 from podium.config.types import ExtenderTLSConfig
 from podium.extenders.blocking import BlockingExtenderClient
 from podium.extenders.objects import TypedObjects

@@ -16,7 +16,7 @@ from support.extenders.extender_servers import (
     serving,
 )
 
-from podium.config import ConfigurationError
+from podium.config.errors import ConfigurationError
 from podium.config.types import ExtenderTLSConfig
 from podium.extenders.tls import tls_clients
 from podium.framework.extender_calls import CallFailed, ExtenderAnswer, FilterAnswer

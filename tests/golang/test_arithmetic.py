@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.golang.arithmetic import go_log, parse_int, quotient, quotients, round_away, wrap_int64
+from podium.golang.arithmetic import go_log, parse_int, quotient, wrap_int64
+from podium.golang.array_arithmetic import quotients, round_away
 
 int64 = st.integers(-(2**62), 2**62)
 

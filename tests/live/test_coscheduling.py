@@ -19,8 +19,8 @@ from podium.live.assembly import Assembly
 from podium.processes.embedded_cluster import embedded_cluster
 from podium.scheduler_plugins.coscheduling.definition import pod_group_definition
 from podium.scheduler_plugins.coscheduling.plugin import Coscheduling
-from podium.simulated_cluster import SimulatedClusterOptions
-from podium.simulated_cluster.controller_registry import ALL
+from podium.simulated_cluster.cluster import SimulatedClusterOptions
+from podium.simulated_cluster.controller_names import ALL
 from podium.simulated_cluster.nodes.templates import default_template, nodes_from
 
 CONFIGURATION = Path(__file__).parents[2] / "examples" / "coscheduling" / "scheduler.yaml"

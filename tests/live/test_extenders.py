@@ -15,7 +15,7 @@ from podium.client.resources import PODS
 from podium.config.load import load_configuration
 from podium.config.types import Configuration
 from podium.processes.embedded_cluster import embedded_cluster
-from podium.simulated_cluster import SimulatedClusterOptions
+from podium.simulated_cluster.cluster import SimulatedClusterOptions
 from podium.simulated_cluster.nodes.templates import default_template, nodes_from
 
 

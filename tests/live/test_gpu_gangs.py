@@ -20,8 +20,8 @@ from podium.kubernetes.kinds.coscheduling import MIN_AVAILABLE_LABEL, NAME_LABEL
 from podium.processes.embedded_cluster import embedded_cluster
 from podium.scheduler_plugins.coscheduling.plugin import Coscheduling
 from podium.scheduler_plugins.gpu_share.plugin import GPUShare
-from podium.simulated_cluster import SimulatedClusterOptions
-from podium.simulated_cluster.controller_registry import ALL
+from podium.simulated_cluster.cluster import SimulatedClusterOptions
+from podium.simulated_cluster.controller_names import ALL
 from podium.simulated_cluster.gpus.shapes import equip_nodes
 from podium.simulated_cluster.nodes.templates import default_template, nodes_from
 

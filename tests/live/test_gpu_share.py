@@ -16,8 +16,8 @@ from podium.gpu.dialects import find_dialect
 from podium.plugin import ApiHandle, Cycle, PreBindPlugin, PreFlight, Status, unschedulable
 from podium.processes.embedded_cluster import embedded_cluster
 from podium.scheduler_plugins.gpu_share.plugin import GPUShare
-from podium.simulated_cluster import SimulatedClusterOptions
-from podium.simulated_cluster.controller_registry import ALL
+from podium.simulated_cluster.cluster import SimulatedClusterOptions
+from podium.simulated_cluster.controller_names import ALL
 from podium.simulated_cluster.nodes.templates import default_template, nodes_from
 
 LOCK, DEVICES = "hami.io/mutex.lock", "hami.io/vgpu-devices-allocated"

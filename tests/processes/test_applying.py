@@ -14,7 +14,7 @@ from podium.golang.documents import Document, expand_lists, read_documents
 from podium.golang.errors import InputError
 from podium.processes.applying import apply_documents
 from podium.processes.embedded_cluster import embedded_cluster
-from podium.simulated_cluster import SimulatedClusterOptions
+from podium.simulated_cluster.cluster import SimulatedClusterOptions
 
 CONFIG_MAPS = ResourceType("", "v1", "configmaps", "ConfigMap")
 MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n"

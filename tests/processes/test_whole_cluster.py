@@ -26,8 +26,8 @@ from podium.plugins import in_tree_registry
 from podium.processes.cluster_scheduler import PluginReload, SchedulerPlan
 from podium.processes.plugin_reloading import WatchedPluginFiles
 from podium.processes.whole_cluster import ClusterPlan, RunningCluster, run_cluster, whole_cluster
-from podium.simulated_cluster import SimulatedClusterOptions
-from podium.simulated_cluster.controller_registry import ALL
+from podium.simulated_cluster.cluster import SimulatedClusterOptions
+from podium.simulated_cluster.controller_names import ALL
 from podium.simulated_cluster.nodes.templates import default_template, nodes_from
 from podium.user_code.plugins import equip
 

@@ -10,12 +10,8 @@ from support.live.virtual_loop import run_virtually
 
 from podium.client import KubeClient, Unreachable
 from podium.golang.errors import InputError
-from podium.simulated_cluster import (
-    ClusterClock,
-    Progress,
-    SimulatedCluster,
-    SimulatedClusterOptions,
-)
+from podium.simulated_cluster.clock import ClusterClock
+from podium.simulated_cluster.cluster import Progress, SimulatedCluster, SimulatedClusterOptions
 from podium.simulated_cluster.nodes.templates import default_template, nodes_from
 
 

@@ -38,7 +38,7 @@ def gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> type[StandIn]:
     module = ModuleType("podium.study.cuda")
     module.CudaDevice = Gpu  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "podium.study.cuda", module)
-    monkeypatch.setattr("podium.cli.study.require_device", lambda _device: None)
+    monkeypatch.setattr("podium.study.batch.require_device", lambda _device: None)
     return Gpu
 
 

@@ -6,6 +6,8 @@ store.
 without a value is switched on.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -14,10 +16,9 @@ from cyclopts import Parameter
 
 from podium.cli.printing import print_lines
 from podium.golang.errors import InputError
-from podium.golang.strconv import FALSE, TRUE
-from podium.kubernetes.releases.feature_gates import FeatureGates
 
 if TYPE_CHECKING:
+    from podium.kubernetes.releases.feature_gates import FeatureGates
     from podium.kubernetes.resources.runtime_config import RuntimeConfig
 
 _FLAG: Final = "--runtime-config"
@@ -47,7 +48,7 @@ DataRecover = Annotated[
 ]
 
 
-def read_runtime_config(given: Iterable[str] | None, gates: FeatureGates) -> "RuntimeConfig":
+def read_runtime_config(given: Iterable[str] | None, gates: FeatureGates) -> RuntimeConfig:
     """What was given on the command line; what has no effect is told on standard error."""
     from podium.kubernetes.resources.runtime_config import RuntimeConfig
 
@@ -66,6 +67,8 @@ def read_runtime_config(given: Iterable[str] | None, gates: FeatureGates) -> "Ru
 
 def _read_bool(setting: str, value: str) -> bool:
     # upstream: a key without a value is switched on.
+    from podium.golang.strconv import FALSE, TRUE
+
     if value.strip() in ("", *TRUE):
         return True
     if value.strip() in FALSE:

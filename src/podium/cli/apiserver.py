@@ -1,6 +1,5 @@
 """`podium apiserver`: an API server in one process, for kubectl and client libraries."""
 
-import logging
 from pathlib import Path
 from typing import Annotated
 
@@ -13,11 +12,9 @@ from podium.cli.api_server_options import (
     require_data,
 )
 from podium.cli.exit_codes import OK
-from podium.cli.feature_gate_flags import read_gates
 from podium.cli.line_logging import start_logging
 from podium.cli.options import Gates
 from podium.cli.printing import print_line
-from podium.files.bounded_files import read_input
 from podium.golang.errors import InputError
 
 _SHORTEST_TOKEN = 16
@@ -79,8 +76,11 @@ def apiserver(
     **Exit code** 0 after SIGTERM or SIGINT, 2 if the server cannot be started or its store cannot
     be written.
     """
+    import logging
+
     from podium.apiserver.serving.kubeconfig import write_kubeconfig
     from podium.apiserver.serving.server import ApiServer, ServerOptions, run
+    from podium.cli.feature_gate_flags import read_gates
     from podium.engine.garbage import seldom_collected
 
     start_logging(logging.WARNING)
@@ -115,6 +115,8 @@ def apiserver(
 
 
 def _token(path: Path) -> str:
+    from podium.files.bounded_files import read_input
+
     token = read_input(str(path)).decode(errors="replace").strip()
     if len(token) < _SHORTEST_TOKEN or not token.isascii() or any(each.isspace() for each in token):
         raise InputError(

@@ -184,7 +184,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     guard_last_resort()
     words = sys.argv[1:] if arguments is None else list(arguments)
     words = _as_options(words)
-    app = build_app(overview=not words or words[0] in ("-h", "--help"))
+    app = build_app(overview=not words or words[0] in ("-h", "--help"), commands=_stand_ins(words))
     try:
         if words[:1] == ["run"]:
             # kube-scheduler's flags have forms of their own; not a word of them is parsed here.
@@ -205,6 +205,15 @@ def _run(arguments: Sequence[str] | None) -> int:
         _tell_bug(problem)
         return BROKEN
     return result if isinstance(result, int) else OK
+
+
+def _stand_ins(words: Sequence[str]) -> Mapping[str, Callable[..., None]]:
+    """What stands for the commands if none of them is called, and only their names are asked for:
+    to find one like a word that is none, cyclopts loads them all."""
+    names = [name for name, *_ in COMMANDS]
+    if not words or words[0] in ("-h", "--help", *names):
+        return {}
+    return dict.fromkeys(names, lambda: None)
 
 
 def _as_options(words: list[str]) -> list[str]:

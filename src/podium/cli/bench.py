@@ -1,35 +1,29 @@
 """`podium bench`: how fast the engine decides on this machine."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-import msgspec
 from cyclopts import App, Group, Parameter
 
-from podium.bench.cases import ALIASES, CASES, SIZES, full_name
-from podium.bench.child import Order
-from podium.bench.comparison import compare
-from podium.bench.engine_run import measure_file, read_workload
-from podium.bench.figures import Figures, Result
-from podium.bench.flame_graph import draw_flame_graph
-from podium.bench.function_times import FunctionTime
-from podium.bench.isolation import measure_apart
-from podium.bench.plot import draw_plot
-from podium.bench.results import Recorded, by_name, read_results, recorded, to_document
 from podium.cli.bench_apiserver import apiserver
 from podium.cli.bench_extender import extender
 from podium.cli.bench_live import live
-from podium.cli.bench_progress import RunsProgress, file_progress, runs_progress
 from podium.cli.bench_scaling import scaling
-from podium.cli.bench_view import BenchView
-from podium.cli.documents import print_document, print_list
 from podium.cli.exit_codes import OK
 from podium.cli.printing import write_output
-from podium.config.load import load_file
-from podium.files.bounded_files import MAX_CLUSTER_BYTES, read_input
 from podium.golang.errors import InputError
+
+if TYPE_CHECKING:
+    from podium.bench.child import Order
+    from podium.bench.figures import Figures, Result
+    from podium.bench.function_times import FunctionTime
+    from podium.bench.results import Recorded
+    from podium.cli.bench_progress import RunsProgress
+
 
 bench = App(name="bench", group_commands=Group("Commands"))
 bench.command(scaling)
@@ -109,6 +103,13 @@ def engine(
         podium bench --workload basic --config examples/coscheduling/scheduler.yaml
         podium bench engine --file workload.json --json
     """
+    from podium.bench.cases import SIZES
+    from podium.bench.comparison import compare
+    from podium.bench.plot import draw_plot
+    from podium.bench.results import by_name, read_results, recorded
+    from podium.cli.bench_progress import runs_progress
+    from podium.cli.bench_view import BenchView
+
     view = BenchView()
     if list_:
         view.list_cases(SIZES[size] if nodes is None else nodes)
@@ -168,6 +169,9 @@ def _orders(
     names: Sequence[str] | None, nodes: int, init: int | None, pods: int | None, percentage: int
 ) -> dict[str, Order]:
     """What to measure, by the names it was asked for."""
+    from podium.bench.cases import ALIASES, CASES, full_name
+    from podium.bench.child import Order
+
     chosen = list(names or ALIASES)
     if ALL in chosen:
         chosen = list(CASES)
@@ -183,6 +187,10 @@ def _orders(
 
 def _beside_default(orders: dict[str, Order], config: Path) -> dict[str, Order]:
     """Each workload with the default configuration and with a file's. Raises InputError."""
+    import msgspec
+
+    from podium.config.load import load_file
+
     text = _read(config).decode("utf-8", "replace")
     load_file(text.encode(), source=str(config))
     beside: dict[str, Order] = {}
@@ -193,6 +201,8 @@ def _beside_default(orders: dict[str, Order], config: Path) -> dict[str, Order]:
 
 
 def _suggestion(name: str) -> str:
+    from podium.bench.cases import ALIASES, CASES
+
     known = {known.lower(): known for known in (*CASES, *ALIASES, ALL)}
     close = get_close_matches(name.lower(), known, n=3)
     if close:
@@ -201,6 +211,8 @@ def _suggestion(name: str) -> str:
 
 
 def _read(path: Path) -> bytes:
+    from podium.files.bounded_files import MAX_CLUSTER_BYTES, read_input
+
     return read_input(str(path), MAX_CLUSTER_BYTES)
 
 
@@ -208,6 +220,9 @@ def _read(path: Path) -> bytes:
 
 
 def _run(name: str, order: Order, repeat: int, progress: RunsProgress, *, first: int = 0) -> Result:
+    from podium.bench.figures import Result
+    from podium.bench.isolation import measure_apart
+
     runs: list[Figures] = []
     for number in range(first, first + repeat):
         report = measure_apart(order, lambda done: progress.at(order.plan.pods, done))
@@ -219,6 +234,8 @@ def _run(name: str, order: Order, repeat: int, progress: RunsProgress, *, first:
 
 def _run_in_turns(orders: dict[str, Order], repeat: int, progress: RunsProgress) -> list[Result]:
     """Runs that are to be compared, one after the other, so that all meet the same noise."""
+    from podium.bench.figures import Result
+
     found: dict[str, list[Result]] = {name: [] for name in orders}
     for number in range(repeat):
         for name, order in orders.items():
@@ -232,6 +249,10 @@ def _run_in_turns(orders: dict[str, Order], repeat: int, progress: RunsProgress)
 
 
 def _run_file(file: Path, percentage: int, repeat: int) -> Result:
+    from podium.bench.engine_run import measure_file, read_workload
+    from podium.bench.figures import Result
+    from podium.cli.bench_progress import file_progress
+
     workload = read_workload(_read(file), str(file))
     runs: list[Figures] = []
     with file_progress(file.name, len(workload.pods) * repeat) as advance:
@@ -246,10 +267,15 @@ def _run_file(file: Path, percentage: int, repeat: int) -> Result:
 
 
 def _functions(order: Order) -> tuple[FunctionTime, ...]:
+    from podium.bench.isolation import measure_apart
+
     return measure_apart(_add_profiler(order, "functions")).functions
 
 
 def _draw_flames(orders: dict[str, Order], target: Path) -> None:
+    from podium.bench.flame_graph import draw_flame_graph
+    from podium.bench.isolation import measure_apart
+
     for name, order in orders.items():
         stacks = measure_apart(_add_profiler(order, "stacks")).stacks
         path = target if len(orders) == 1 else target.with_stem(f"{target.stem}-{name}")
@@ -257,6 +283,8 @@ def _draw_flames(orders: dict[str, Order], target: Path) -> None:
 
 
 def _add_profiler(order: Order, look: Literal["functions", "stacks"]) -> Order:
+    import msgspec
+
     return msgspec.structs.replace(order, look=look)
 
 
@@ -276,6 +304,10 @@ def _print_json(
     *,
     single: bool,
 ) -> None:
+    from podium.bench.comparison import compare
+    from podium.bench.results import recorded, to_document
+    from podium.cli.documents import print_document, print_list
+
     ratios = {c.name: c for c in compare(before, [recorded(result) for result in results])}
     documents = []
     for result in results:

@@ -1,19 +1,18 @@
 """`podium bench apiserver`: what the embedded API server can take."""
 
+from __future__ import annotations
+
 import os
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-import msgspec
 from cyclopts import Parameter
-from rich import box
-from rich.table import Table
 
-from podium.bench.apiserver_run import MEASURES, ApiFigures, Plan
-from podium.cli.bench_view import short
-from podium.cli.documents import print_list
 from podium.cli.exit_codes import NO, OK
-from podium.cli.tables import Screen
 from podium.golang.errors import InputError
+
+if TYPE_CHECKING:
+    from podium.bench.apiserver_run import ApiFigures, Plan
+
 
 MeasureName = Literal["create", "create-durable", "watch", "objects", "hostile"]
 
@@ -55,6 +54,11 @@ def apiserver(
 
     The exit code is 1 if a watcher lost an event.
     """
+    import msgspec
+
+    from podium.bench.apiserver_run import MEASURES, Plan
+    from podium.cli.documents import print_list
+
     if min(pods, connections, watchers, events_per_s, seconds, objects, repeat) < 1:
         raise InputError("all numbers must be at least 1")
     plan = Plan(
@@ -85,6 +89,12 @@ _HEADINGS = (
 
 
 def _show(runs: list[list[ApiFigures]], plan: Plan) -> None:
+    from rich import box
+    from rich.table import Table
+
+    from podium.cli.bench_view import short
+    from podium.cli.tables import Screen
+
     screen = Screen()
     over = "TLS" if plan.tls else "plain HTTP"
     several = max(map(len, runs))

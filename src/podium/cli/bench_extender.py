@@ -1,15 +1,16 @@
 """`podium bench extender`: what asking an extender costs a pod."""
 
-from typing import Annotated
+from __future__ import annotations
 
-import msgspec
+from typing import TYPE_CHECKING, Annotated
+
 from cyclopts import Parameter
 
-from podium.bench.extender_run import ExtenderFigures, measure_extender
-from podium.cli.documents import print_list
 from podium.cli.exit_codes import OK
-from podium.cli.tables import Screen
 from podium.golang.errors import InputError
+
+if TYPE_CHECKING:
+    from podium.bench.extender_run import ExtenderFigures
 
 
 def extender(
@@ -29,6 +30,11 @@ def extender(
         podium bench extender
         podium bench extender --nodes 5000 --whole-nodes
     """
+    import msgspec
+
+    from podium.bench.extender_run import measure_extender
+    from podium.cli.documents import print_list
+
     if min(nodes, pods, repeat) < 1:
         raise InputError("--nodes, --pods and --repeat must be at least 1")
     runs = [
@@ -42,6 +48,8 @@ def extender(
 
 
 def _show(runs: list[ExtenderFigures]) -> None:
+    from podium.cli.tables import Screen
+
     best = min(runs, key=lambda run: run.p50_ms)
     slowest = max(run.p50_ms for run in runs)
     sent = "node objects" if best.whole_nodes else "names"

@@ -1,5 +1,7 @@
 """`podium bench live`: how fast a scheduler process binds pods in a cluster."""
 
+from __future__ import annotations
+
 import os
 import signal
 from collections.abc import Iterator
@@ -7,27 +9,19 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from podium.bench.cases import full_name
-from podium.bench.figures import Figures
-from podium.bench.live_results import (
-    LiveComparison,
-    LiveResult,
-    Ratio,
-    compare_live,
-    live_document,
-)
-from podium.bench.live_run import LiveOrder, live_plan, measure_live
-from podium.bench.scheduler_process import OWN_COMMAND, command_of
-from podium.cli.bench_progress import RunsProgress, runs_progress
-from podium.cli.bench_view import short
-from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
-from podium.cli.tables import Screen
 from podium.golang.errors import InputError
+
+if TYPE_CHECKING:
+    from podium.bench.figures import Figures
+    from podium.bench.live_results import LiveComparison, LiveResult, Ratio
+    from podium.bench.live_run import LiveOrder
+    from podium.cli.bench_progress import RunsProgress
+
 
 WorkloadName = Literal["basic", "spread", "affinity", "anti-affinity", "mixed"]
 OURS = "podium"
@@ -77,6 +71,11 @@ def live(
 
     The exit code is 1 if pods were not bound.
     """
+    from podium.bench.live_results import live_document
+    from podium.bench.live_run import LiveOrder, live_plan
+    from podium.cli.bench_progress import runs_progress
+    from podium.cli.documents import print_document
+
     if min(nodes, pods, connections, runs) < 1 or (init is not None and init < 0):
         raise InputError("all numbers must be at least 1, and --init 0")
     commands = _commands(scheduler or ())
@@ -103,6 +102,8 @@ def live(
 
 def _commands(written: tuple[str, ...] | list[str]) -> dict[str, tuple[str, ...]]:
     """Commands by the names of their programs, numbered where two have the same."""
+    from podium.bench.scheduler_process import OWN_COMMAND, command_of
+
     commands = {OURS: OWN_COMMAND}
     for line in written:
         command = command_of(line)
@@ -117,6 +118,10 @@ def _measure_runs(
     orders: list[LiveOrder], names: list[str], runs: int, progress: RunsProgress
 ) -> list[LiveResult]:
     """One run after the other: every scheduler of a workload, then the next round."""
+    from podium.bench.cases import full_name
+    from podium.bench.live_results import LiveResult
+    from podium.bench.live_run import measure_live
+
     figures: dict[int, list[Figures]] = {place: [] for place in range(len(orders))}
     schedulers = [names[place % len(names)] for place in range(len(orders))]
     for first in range(0, len(orders), len(names)):
@@ -138,6 +143,8 @@ def _measure_runs(
 
 
 def _compare_schedulers(results: list[LiveResult]) -> list[LiveComparison]:
+    from podium.bench.live_results import compare_live
+
     ours = {result.workload: result for result in results if result.scheduler == OURS}
     return [
         compare_live(ours[result.workload], result)
@@ -165,6 +172,9 @@ def _ended_politely() -> Iterator[None]:
 
 
 def _show(results: list[LiveResult], comparisons: list[LiveComparison], *, tls: bool) -> None:
+    from podium.cli.bench_view import short
+    from podium.cli.tables import Screen
+
     screen = Screen()
     best = results[0].best
     several = len(results[0].runs)

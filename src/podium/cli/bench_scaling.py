@@ -1,20 +1,21 @@
 """`podium bench scaling`: how cost grows with nodes, pods, signatures, selectors and
 domains, and what a whole cluster takes."""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from podium.bench.child import Order
-from podium.bench.figures import Figures
-from podium.bench.isolation import MeasuringError, measure_apart
-from podium.bench.scaling import AXES, markdown, measure_axis, orders_of, with_block
-from podium.cli.bench_progress import runs_progress
 from podium.cli.exit_codes import OK
 from podium.cli.printing import print_lines, write_output
-from podium.files.bounded_files import read_input
 from podium.golang.errors import InputError
+
+if TYPE_CHECKING:
+    from podium.bench.child import Order
+    from podium.bench.figures import Figures
+
 
 AxisName = Literal["nodes", "init", "signatures", "selectors", "domains", "clusters"]
 
@@ -40,6 +41,10 @@ def scaling(
         podium bench scaling --axis signatures
         podium bench scaling --write docs/scaling.md
     """
+    from podium.bench.isolation import MeasuringError, measure_apart
+    from podium.bench.scaling import AXES, markdown, measure_axis, orders_of, with_block
+    from podium.cli.bench_progress import runs_progress
+
     if repeat < 1:
         raise InputError("--repeat must be at least 1")
     text = _document(write) if write is not None else ""
@@ -74,6 +79,9 @@ def _describe_order(order: Order) -> str:
 
 def _document(path: Path) -> str:
     """A document's text, once it is sure that it has a place for tables."""
+    from podium.bench.scaling import with_block
+    from podium.files.bounded_files import read_input
+
     text = read_input(str(path)).decode(errors="replace")
     with_block(text, "", str(path))
     return text

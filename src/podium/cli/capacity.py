@@ -1,37 +1,22 @@
 """`podium capacity`: how many more of these pods fit?"""
 
+from __future__ import annotations
+
 import dataclasses
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from podium.cli.capacity_document import capacity_document
-from podium.cli.capacity_report import capacity_report
-from podium.cli.capacity_view import show_capacity
-from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
 from podium.cli.html_report import Html, command_text
-from podium.cli.input_warnings import input_warnings_document, show_input_warnings
 from podium.cli.options import Output, ShowAll, read_scenario
-from podium.cli.preparation import PreparedSimulation, prepare_simulation
-from podium.cli.simulate import exit_code
 from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
-from podium.cli.tables import Screen
-from podium.files.private_files import write_private_file
 from podium.golang.errors import InputError
-from podium.kubernetes.controllers.daemon_pods import daemons_of
-from podium.kubernetes.kinds.pod import Pod
-from podium.simulator.pod_references import find_pod
-from podium.what_if.capacity import CapacityQuestion
-from podium.what_if.capacity_answer import CapacityAnswer, Purchase
-from podium.what_if.node_shapes import NodePurchase, read_shapes
-from podium.what_if.pod_templates import (
-    PodTemplate,
-    require_templates,
-    split_templates,
-    templates_of,
-)
-from podium.what_if.utilisation_limit import NO_LIMIT, parse_limit
+
+if TYPE_CHECKING:
+    from podium.cli.preparation import PreparedSimulation
+    from podium.kubernetes.kinds.pod import Pod
+    from podium.what_if.pod_templates import PodTemplate
 
 
 def capacity(
@@ -103,6 +88,22 @@ def capacity(
     **Exit code** 0 if at least one of each fits, or as many as `--want` says; 1 if not; 2 if the
     input is wrong, 70 if Podium has a bug.
     """
+    from podium.cli.capacity_document import capacity_document
+    from podium.cli.capacity_report import capacity_report
+    from podium.cli.capacity_view import show_capacity
+    from podium.cli.documents import print_document
+    from podium.cli.input_warnings import input_warnings_document, show_input_warnings
+    from podium.cli.preparation import prepare_simulation
+    from podium.cli.simulate import exit_code
+    from podium.cli.tables import Screen
+    from podium.files.private_files import write_private_file
+    from podium.kubernetes.controllers.daemon_pods import daemons_of
+    from podium.what_if.capacity import CapacityQuestion
+    from podium.what_if.capacity_answer import CapacityAnswer, Purchase
+    from podium.what_if.node_shapes import NodePurchase, read_shapes
+    from podium.what_if.pod_templates import require_templates
+    from podium.what_if.utilisation_limit import NO_LIMIT, parse_limit
+
     if want is not None and want < 1:
         raise InputError(f"--want {want}", remedy="a number of pods, 1 or more")
     if shapes is not None and want is None:
@@ -156,6 +157,9 @@ def capacity(
 def _templates(
     prepared: PreparedSimulation, references: list[str]
 ) -> tuple[list[PodTemplate], list[Pod], list[str]]:
+    from podium.simulator.pod_references import find_pod
+    from podium.what_if.pod_templates import split_templates, templates_of
+
     templates, pending, notes = split_templates(prepared.scenario)
     if references:
         scenario, current = prepared.scenario, prepared.current_namespace

@@ -4,26 +4,21 @@ All options that are changes are one parameter with several names: what each of 
 where it stands is kept with its value.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Parameter, Token
 
 from podium.cli.options import read_scenario
 from podium.golang.errors import InputError
-from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.what_if.changes import (
-    AddNodes,
-    Change,
-    Cordon,
-    Drain,
-    Fail,
-    Remove,
-    ZoneOutage,
-    parse_scale,
-    parse_taint,
-)
+
+if TYPE_CHECKING:
+    from podium.kubernetes.releases.feature_gates import FeatureGates
+    from podium.what_if.changes import Change
+
 
 NAMES: Final = (
     *("--drain", "--cordon", "--uncordon", "--remove", "--fail", "--zone-outage"),
@@ -69,6 +64,17 @@ def read_changes(
 
 
 def _read(written: WrittenChange, validation: str, gates: FeatureGates) -> Change:
+    from podium.what_if.changes import (
+        AddNodes,
+        Cordon,
+        Drain,
+        Fail,
+        Remove,
+        ZoneOutage,
+        parse_scale,
+        parse_taint,
+    )
+
     value = written.value
     if not value:
         raise InputError(f"{written.option} needs a value")

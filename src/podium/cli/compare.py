@@ -1,33 +1,24 @@
 """`podium compare`: what would other configurations make of the same pods?"""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Parameter
 
-from podium.cli.compare_document import comparison_document
-from podium.cli.compare_report import comparison_report
-from podium.cli.compare_view import show_comparison
 from podium.cli.comparison_options import Configs, FailIf, Prices, SeedCount, TypicalPod
-from podium.cli.documents import print_document
 from podium.cli.exit_codes import BROKEN, NO, OK
 from podium.cli.html_report import Html, command_text
-from podium.cli.input_warnings import input_warnings_document, show_input_warnings
 from podium.cli.options import Output, ShowAll
-from podium.cli.preparation import prepare_simulations
 from podium.cli.run_options import NO_RUN_OPTIONS, Jobs, RunOptions, follow_runs
-from podium.cli.simulate import tell_crashes
 from podium.cli.simulation_options import InputOptions, as_simulation_options
-from podium.cli.tables import Screen, count
-from podium.files.private_files import write_private_file
-from podium.golang.durations import Duration
 from podium.golang.errors import InputError
-from podium.simulator import Scenario
-from podium.what_if.comparison import DEFAULT, plan_seeds, require_configs, run_comparison
-from podium.what_if.conditions import parse_condition
-from podium.what_if.run_matrix import NamedConfiguration, NamedInput, RunMatrix, RunPlace
-from podium.what_if.run_metrics import Yardstick, choose_yardstick
-from podium.what_if.run_tables import open_run_tables
+
+if TYPE_CHECKING:
+    from podium.simulator import Scenario
+    from podium.what_if.run_metrics import Yardstick
+
 
 _INPUT: Final = InputOptions()
 
@@ -89,6 +80,22 @@ def compare(
     **Exit code** 0; 1 if a condition of `--fail-if` holds; 2 if the input is wrong, 70 if Podium
     has a bug.
     """
+    from podium.cli.compare_document import comparison_document
+    from podium.cli.compare_report import comparison_report
+    from podium.cli.compare_view import show_comparison
+    from podium.cli.documents import print_document
+    from podium.cli.input_warnings import input_warnings_document, show_input_warnings
+    from podium.cli.preparation import prepare_simulations
+    from podium.cli.simulate import tell_crashes
+    from podium.cli.tables import Screen
+    from podium.files.private_files import write_private_file
+    from podium.golang.durations import Duration
+    from podium.what_if.comparison import DEFAULT, plan_seeds, require_configs, run_comparison
+    from podium.what_if.conditions import parse_condition
+    from podium.what_if.run_matrix import NamedConfiguration, NamedInput, RunMatrix, RunPlace
+    from podium.what_if.run_metrics import choose_yardstick
+    from podium.what_if.run_tables import open_run_tables
+
     configs = config or []
     require_configs(configs)
     if len(configs) == 1 and configs != [DEFAULT] and not fail_if:
@@ -177,6 +184,8 @@ def _refuse_beside_trace(given: Mapping[str, bool]) -> None:
 
 def price_notes(scenario: Scenario, yardstick: Yardstick) -> list[str]:
     """That some nodes have no price, if others have."""
+    from podium.cli.tables import count
+
     unpriced = [
         node.metadata.name
         for node in scenario.nodes

@@ -1,18 +1,20 @@
 """`podium completion`: a script that completes commands and options in a shell."""
 
+from __future__ import annotations
+
 import inspect
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from cyclopts import Parameter
 
 from podium.cli.exit_codes import OK
-from podium.config.flags.definitions import scheduler_flags
-from podium.config.flags.flag import Flag, by_name
-from podium.config.flags.kinds import BOOL
-from podium.kubernetes.releases.release import release
+
+if TYPE_CHECKING:
+    from podium.config.flags.flag import Flag
+
 
 _HELP: Final = ("help", "version")
 """Every command has these."""
@@ -41,6 +43,9 @@ def completion(
 def run_with_flags() -> Callable[..., None]:
     """`podium run` as the completion has to see it. The real one leaves its words to a reader of Go
     flags; this one has each flag as an option, and is never called."""
+    from podium.config.flags.definitions import scheduler_flags
+    from podium.config.flags.flag import by_name
+    from podium.kubernetes.releases.release import release
 
     def run(**flags: object) -> None:
         """Schedule in a cluster, with the command line of kube-scheduler."""
@@ -68,6 +73,8 @@ def _names(flag: Flag) -> list[str]:
 
 
 def _type_of(flag: Flag) -> Any:
+    from podium.config.flags.kinds import BOOL
+
     if flag.kind is BOOL:
         return bool | None
     return Path | None if flag.name.endswith(_FILES) else str | None

@@ -5,23 +5,10 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import App, Group, Parameter
 
-from podium.cli.config_files import FileJudge, NamedFiles
-from podium.cli.config_view import (
-    checked_document,
-    points_documents,
-    show_checked,
-    show_points,
-)
-from podium.cli.documents import print_document, print_list
+from podium.cli.config_files import NamedFiles
 from podium.cli.exit_codes import BAD_INPUT, NO, OK
-from podium.cli.feature_gate_flags import read_gates
 from podium.cli.options import Gates, PluginFiles, Strict
 from podium.cli.printing import print_lines
-from podium.cli.tables import Screen
-from podium.config.convert import to_v1
-from podium.config.effective import effective
-from podium.config.effective_diff import effective_diff
-from podium.config.effective_yaml import effective_yaml
 
 config = App(
     name="config",
@@ -76,6 +63,12 @@ def check(
 
     **Exit code** 0 if all load, 1 if some do not, 2 if a file cannot be read.
     """
+    from podium.cli.config_files import FileJudge
+    from podium.cli.config_view import checked_document, show_checked
+    from podium.cli.documents import print_document, print_list
+    from podium.cli.feature_gate_flags import read_gates
+    from podium.cli.tables import Screen
+
     gates = read_gates(feature_gates, strict=strict)
     judge = FileJudge(gates, tuple(plugin or ()), files, strict)
     results = [judge.check(path) for path in (file, *more)]
@@ -117,6 +110,10 @@ def show(
 
     **Exit code** 0, or 2 if the file does not load.
     """
+    from podium.cli.config_files import FileJudge
+    from podium.cli.feature_gate_flags import read_gates
+    from podium.config.effective_diff import effective_diff
+
     judge = FileJudge(read_gates(feature_gates), tuple(plugin or ()))
     found = judge.load(file)
     assert found.configuration is not None
@@ -152,6 +149,12 @@ def points(
 
     **Exit code** 0, or 2 if the file does not load.
     """
+    from podium.cli.config_files import FileJudge
+    from podium.cli.config_view import points_documents, show_points
+    from podium.cli.documents import print_list
+    from podium.cli.feature_gate_flags import read_gates
+    from podium.cli.tables import Screen
+
     found = FileJudge(read_gates(feature_gates), tuple(plugin or ())).load(file)
     assert found.lists is not None
     if output == "json":
@@ -181,6 +184,11 @@ def convert(
 
     **Exit code** 0, 1 if something is lost, 2 if the file does not load.
     """
+    from podium.cli.config_files import FileJudge
+    from podium.cli.feature_gate_flags import read_gates
+    from podium.config.convert import to_v1
+    from podium.config.effective import effective
+
     found = FileJudge(read_gates(feature_gates), tuple(plugin or ())).load(file)
     assert found.configuration is not None
     conversion = to_v1(found.configuration)
@@ -191,4 +199,6 @@ def convert(
 
 
 def _print_yaml(document: Mapping[str, Any]) -> None:
+    from podium.config.effective_yaml import effective_yaml
+
     print_lines(effective_yaml(document).removesuffix("\n").split("\n"))

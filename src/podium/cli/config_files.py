@@ -4,29 +4,23 @@ A file is judged as it would be by a scheduler that starts here: with these feat
 plugins that the user brings along, and, if asked for, with the files that it names.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
 from podium.cli.options import print_findings
-from podium.config.buildable import certificates_problem
-from podium.config.errors import ConfigurationError, FieldProblem
-from podium.config.examine import Equipment, Examination, KnownPlugins, Mistake, examine
-from podium.config.flags.client_settings import client_settings
-from podium.config.flags.host_environment import StartRefused
-from podium.config.plugin_args import RawArgs
-from podium.config.types import API_VERSION, KIND, Configuration
-from podium.extenders.tls import tls_clients
-from podium.files.bounded_files import read_input
-from podium.framework.plugin_arguments import ArgumentsError, arguments_of
-from podium.framework.registry import Registry
 from podium.golang.errors import InputError
-from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.plugins import in_tree_registry
-from podium.processes.host_environment import LocalHost
-from podium.user_code.plugins import all_plugins, equip
+
+if TYPE_CHECKING:
+    from podium.config.examine import Equipment, Examination, KnownPlugins
+    from podium.config.types import Configuration
+    from podium.framework.registry import Registry
+    from podium.kubernetes.releases.feature_gates import FeatureGates
+
 
 NamedFiles = Annotated[
     Literal["none", "certificates", "all"],
@@ -57,6 +51,9 @@ class FileJudge:
     strict: bool = False
 
     def check(self, path: str) -> Checked:
+        from podium.config.examine import Examination, Mistake
+        from podium.files.bounded_files import read_input
+
         try:
             data = read_input(path)
         except InputError as error:
@@ -66,6 +63,9 @@ class FileJudge:
 
     def load(self, path: str | None) -> Examination:
         """An examination that went well, of the defaults if there is no file."""
+        from podium.config.errors import ConfigurationError
+        from podium.files.bounded_files import read_input
+
         found = self.defaults() if path is None else self.examine(read_input(path))
         if not found.loads:
             remedies = (mistake.remedy for mistake in found.mistakes if mistake.remedy)
@@ -77,11 +77,16 @@ class FileJudge:
         print_findings(found.findings, path or "")
         return found
 
-    def defaults(self, api_version: str = API_VERSION) -> Examination:
+    def defaults(self, api_version: str = "") -> Examination:
         """What a file of some version says that says nothing."""
-        return self.examine(f"apiVersion: {api_version}\nkind: {KIND}\n".encode())
+        from podium.config.types import API_VERSION, KIND
+
+        version = api_version or API_VERSION
+        return self.examine(f"apiVersion: {version}\nkind: {KIND}\n".encode())
 
     def examine(self, data: bytes) -> Examination:
+        from podium.user_code.plugins import all_plugins
+
         found = self._examine(data, _in_tree_registry())
         if found.loads:
             return found
@@ -89,6 +94,8 @@ class FileJudge:
         return self._examine(data, all_plugins(_in_tree_registry(), self.plugins))
 
     def _examine(self, data: bytes, registry: Registry) -> Examination:
+        from podium.config.examine import examine
+
         return examine(
             data,
             _known(registry),
@@ -99,6 +106,9 @@ class FileJudge:
         )
 
     def _equip(self, configuration: Configuration) -> Equipment:
+        from podium.config.examine import Equipment
+        from podium.user_code.plugins import equip
+
         equipped = equip(configuration, _in_tree_registry(), self.plugins)
         if equipped.registry is _in_tree_registry():
             return Equipment(configuration, _known(equipped.registry))
@@ -111,6 +121,13 @@ class FileJudge:
 
     def _open_files(self, configuration: Configuration) -> None:
         """Raises ConfigurationError."""
+        from podium.config.buildable import certificates_problem
+        from podium.config.errors import ConfigurationError, FieldProblem
+        from podium.config.flags.client_settings import client_settings
+        from podium.config.flags.host_environment import StartRefused
+        from podium.extenders.tls import tls_clients
+        from podium.processes.host_environment import LocalHost
+
         if self.files == "all":
             kubeconfig = configuration.client_connection.kubeconfig
             try:
@@ -127,16 +144,24 @@ class FileJudge:
 
 def _known(registry: Registry) -> KnownPlugins:
     """What a registry can tell."""
+    from podium.config.examine import KnownPlugins
+
     return KnownPlugins(tuple(registry), registry.implements, registry.builds_on)
 
 
 @cache
 def _in_tree_registry() -> Registry:
+    from podium.plugins import in_tree_registry
+
     return in_tree_registry()
 
 
 def _check_arguments(configuration: Configuration, registry: Registry) -> None:
     """Refuse arguments that plugins of the user's own would refuse."""
+    from podium.config.errors import ConfigurationError, FieldProblem
+    from podium.config.plugin_args import RawArgs
+    from podium.framework.plugin_arguments import ArgumentsError, arguments_of
+
     for i, profile in enumerate(configuration.profiles):
         in_use = profile.plugins.enabled_names()
         for j, (name, args) in enumerate(profile.plugin_args.items()):

@@ -1,6 +1,5 @@
 """`podium controller`: a controller that a plugin of the scheduler needs beside it."""
 
-import logging
 from typing import Annotated, Final, Literal
 
 from cyclopts import Parameter
@@ -10,9 +9,7 @@ from podium.cli.exit_codes import OK
 from podium.cli.line_logging import start_logging
 from podium.cli.printing import print_line
 from podium.cli.server_options import Context, Kubeconfig
-from podium.client.connection import find_settings
-from podium.processes.event_loop import run
-from podium.processes.run_controller import DEFAULT_WORKERS, election_settings, run_controller
+from podium.processes.defaults import CONTROLLER_WORKERS
 
 _CONTROLLERS: Final = {"elasticquota": "elasticquotas", "podgroup": "podgroups"}
 """What users call a controller -> its name in the registry."""
@@ -33,7 +30,7 @@ def controller(
     workers: Annotated[
         int,
         Parameter(validator=Number(gte=1, lte=64), help="How many objects are worked on at once."),
-    ] = DEFAULT_WORKERS,
+    ] = CONTROLLER_WORKERS,
     leader_elect: Annotated[
         bool,
         Parameter(
@@ -70,6 +67,12 @@ def controller(
     **Exit code** 0 after SIGTERM or SIGINT, 2 if the server cannot be reached, does not serve the
     kind, or the lease is lost.
     """
+    import logging
+
+    from podium.client.connection import find_settings
+    from podium.processes.event_loop import run
+    from podium.processes.run_controller import election_settings, run_controller
+
     start_logging(logging.INFO if verbose else logging.WARNING)
     settings = find_settings(kubeconfig, context)
     election = (

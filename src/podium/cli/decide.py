@@ -3,13 +3,7 @@
 import sys
 from typing import BinaryIO
 
-import msgspec
-
 from podium.cli.exit_codes import OK
-from podium.extenders.asking_offline import asker_of
-from podium.golang.printable_documents import escape_in_json
-from podium.parity.cases import Case, Step, read_cases
-from podium.parity.replay import decide as decide_case
 
 
 def decide() -> int:
@@ -27,6 +21,13 @@ def decide() -> int:
 
 
 def decide_stream(source: BinaryIO, target: BinaryIO) -> None:
+    import msgspec
+
+    from podium.extenders.asking_offline import asker_of
+    from podium.golang.printable_documents import escape_in_json
+    from podium.parity.cases import Case, Step, read_cases
+    from podium.parity.replay import decide as decide_case
+
     encoder = msgspec.json.Encoder()
     for case in read_cases(source, "standard input"):
         answers = decide_case(case, asker_of)

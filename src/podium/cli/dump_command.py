@@ -1,17 +1,18 @@
 """`podium dump-command`: how a cluster gets into a file."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from podium.cli.documents import print_document
 from podium.cli.exit_codes import OK
 from podium.cli.options import Config, PluginFiles, read_configuration
 from podium.cli.printing import print_line
-from podium.framework.watched_kind import WatchedKind, unique_kinds
-from podium.simulator.cluster_dump import dump_command as command_line
-from podium.simulator.cluster_dump import kinds_to_dump
+
+if TYPE_CHECKING:
+    from podium.framework.watched_kind import WatchedKind
 
 
 def dump_command(
@@ -53,6 +54,10 @@ def dump_command(
 
     **Exit code** 0.
     """
+    from podium.cli.documents import print_document
+    from podium.simulator.cluster_dump import dump_command as command_line
+    from podium.simulator.cluster_dump import kinds_to_dump
+
     watched = _watched_kinds(config, plugin or (), all_plugins)
     command = command_line(watched=watched)
     if output == "json":
@@ -69,6 +74,8 @@ def dump_command(
 def _watched_kinds(
     config: str | None, plugins: Sequence[str], of_all: bool
 ) -> tuple[WatchedKind, ...]:
+    from podium.framework.watched_kind import unique_kinds
+
     if config is None and not plugins and not of_all:
         return ()
     # Here and not above, because it brings all plugins with it.

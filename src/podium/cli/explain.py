@@ -1,29 +1,21 @@
 """`podium explain`: why did this pod go there, or nowhere?"""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
-from podium.cli.explain_document import explanation_document
-from podium.cli.explain_view import show_explanation
-from podium.cli.input_warnings import input_warnings_document, show_input_warnings
 from podium.cli.options import Output, PodReference
-from podium.cli.preparation import only, prepare_simulation
 from podium.cli.printing import print_line
-from podium.cli.recorded import tell_recorded
 from podium.cli.recorded_options import DECIDE_ANEW, RecordedOptions
-from podium.cli.recorded_view import show_record
-from podium.cli.simulate import exit_code
 from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
-from podium.cli.tables import Screen
-from podium.config.policy_names import FILTER_GROUPS
-from podium.explain.critical_addons import describe_critical_toleration
 from podium.golang.errors import InputError, closest, did_you_mean
-from podium.simulator import ExplainedPod, Scenario
-from podium.simulator.pod_references import PodsRefusedError, choose_result, names_workload
+
+if TYPE_CHECKING:
+    from podium.simulator import Scenario
 
 
 def explain(
@@ -81,6 +73,20 @@ def explain(
     **Exit code** 0 if the pod gets a node, 1 if not, 2 if the input is wrong, 70 if Podium has a
     bug.
     """
+    from podium.cli.documents import print_document
+    from podium.cli.explain_document import explanation_document
+    from podium.cli.explain_view import show_explanation
+    from podium.cli.input_warnings import input_warnings_document, show_input_warnings
+    from podium.cli.preparation import only, prepare_simulation
+    from podium.cli.recorded import tell_recorded
+    from podium.cli.recorded_view import show_record
+    from podium.cli.simulate import exit_code
+    from podium.cli.tables import Screen
+    from podium.config.policy_names import FILTER_GROUPS
+    from podium.explain.critical_addons import describe_critical_toleration
+    from podium.simulator import ExplainedPod
+    from podium.simulator.pod_references import PodsRefusedError, choose_result, names_workload
+
     if recorded.is_asked:
         return tell_recorded(pod, options.cluster, recorded, output, show_record)
     prepared = prepare_simulation(options.files(paths), options)

@@ -1,6 +1,5 @@
 """`podium extender`: serve a scheduler extender, one's own or the one for GPUs."""
 
-import logging
 from pathlib import Path
 from typing import Annotated
 
@@ -11,10 +10,7 @@ from podium.cli.extender_certificates import certificates
 from podium.cli.extender_gpu import gpu
 from podium.cli.line_logging import start_logging
 from podium.cli.printing import print_line
-from podium.extenders.extender import verbs_of
-from podium.extenders.serving import Listening, serve
 from podium.golang.errors import InputError
-from podium.user_code.extenders import build_extender, load_extender
 
 extender = App(name="extender")
 # A flag of Go's that is given twice has its last value.
@@ -66,6 +62,12 @@ def serve_command(
     podium extender serve licences:Licences --port 8443 --tls-cert tls.crt --tls-key tls.key
     ```
     """
+    import logging
+
+    from podium.extenders.extender import verbs_of
+    from podium.extenders.serving import Listening, serve
+    from podium.user_code.extenders import build_extender, load_extender
+
     start_logging(logging.DEBUG if verbose else logging.INFO)
     logging.getLogger("uvicorn").setLevel(logging.INFO if verbose else logging.WARNING)
     if max_request_mib < 1:

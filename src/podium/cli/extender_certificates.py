@@ -8,7 +8,6 @@ from cyclopts.validators import Number
 
 from podium.cli.exit_codes import OK
 from podium.cli.printing import print_line
-from podium.extenders.certificates import CA, CLIENT, SERVER, write_certificates
 from podium.golang.errors import InputError
 
 DEFAULT_NAMES: Final = (
@@ -47,6 +46,8 @@ def certificates(
 
     **Exit code** 0, or 2 if the input is wrong or a file is there already.
     """
+    from podium.extenders.certificates import CA, CLIENT, SERVER, write_certificates
+
     named = [name.strip() for name in names.split(",") if name.strip()]
     if not named:
         raise InputError("--names names nothing", remedy="such as --names extender.example.com")

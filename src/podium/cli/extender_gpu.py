@@ -1,34 +1,23 @@
 """`podium extender gpu`: the extender for shared GPUs, in the place of a dialect's own."""
 
-import logging
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
-from msgspec.structs import replace
 
 from podium.cli.exit_codes import OK
 from podium.cli.line_logging import start_logging
 from podium.cli.printing import print_line
 from podium.cli.server_options import Context, Kubeconfig
-from podium.client.connection import find_settings
-from podium.config.flags.client_settings import ClientSettings
-from podium.config.kubeconfig import ClusterEntry, UserEntry
-from podium.extenders.gpu.application import GPUExtenderOptions
-from podium.extenders.gpu.config_file import GPUExtenderFile, read_config_file
-from podium.extenders.gpu.preemption import (
-    DEFAULT_THRESHOLD,
-    PreemptionSettings,
-    PreemptionStrategy,
-)
-from podium.extenders.serving import Listening
-from podium.files.bounded_files import read_input
-from podium.golang.durations import Duration, DurationError
+from podium.extenders.gpu import PREEMPTION_THRESHOLD_PERCENT
 from podium.golang.errors import InputError
-from podium.gpu.dialects import find_dialect
-from podium.processes.event_loop import run
-from podium.processes.run_gpu_extender import run_gpu_extender
+
+if TYPE_CHECKING:
+    from podium.config.flags.client_settings import ClientSettings
+
 
 Dialect = Literal[
     "gpu-manager", "gpu-scheduler", "gpushare", "gpushare-mib", "hami", "vgpu-manager"
@@ -83,7 +72,7 @@ def gpu(
             validator=Number(gte=0, lte=100),
             help="Evict only from nodes with that many percent of cores or memory in use.",
         ),
-    ] = DEFAULT_THRESHOLD,
+    ] = PREEMPTION_THRESHOLD_PERCENT,
     preempt_strategy: Annotated[
         Literal["fifo", "lifo"],
         Parameter(help="Of equal pods evict the newest (fifo) or the oldest (lifo)."),
@@ -160,6 +149,17 @@ def gpu(
 
     **Exit code** 0 after SIGTERM or SIGINT, 2 if the input is wrong.
     """
+    import logging
+
+    from podium.extenders.gpu.application import GPUExtenderOptions
+    from podium.extenders.gpu.config_file import GPUExtenderFile, read_config_file
+    from podium.extenders.gpu.preemption import PreemptionSettings, PreemptionStrategy
+    from podium.extenders.serving import Listening
+    from podium.files.bounded_files import read_input
+    from podium.gpu.dialects import find_dialect
+    from podium.processes.event_loop import run
+    from podium.processes.run_gpu_extender import run_gpu_extender
+
     del node_cache_capable, enable_compute_capability, pprof_address, incluster_mode, logtostderr
     del alsologtostderr, stderrthreshold, vmodule, log_dir, log_backtrace_at
     start_logging(logging.DEBUG if v >= 4 else logging.INFO if v else logging.WARNING)
@@ -218,6 +218,12 @@ def gpu(
 
 
 def _settings(kubeconfig: str, context: str, master: str) -> ClientSettings:
+    from msgspec.structs import replace
+
+    from podium.client.connection import find_settings
+    from podium.config.flags.client_settings import ClientSettings
+    from podium.config.kubeconfig import ClusterEntry, UserEntry
+
     if master and not kubeconfig:
         return ClientSettings(ClusterEntry(server=master), UserEntry())
     settings = find_settings(kubeconfig, context)
@@ -234,6 +240,8 @@ def _host_and_port(address: str) -> tuple[str, int]:
 
 
 def _seconds(text: str) -> float:
+    from podium.golang.durations import Duration, DurationError
+
     try:
         seconds = Duration.parse(text).seconds
     except DurationError:

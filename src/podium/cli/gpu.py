@@ -1,20 +1,20 @@
 """`podium gpu`: the cards of a cluster, who shares them, and what is left of them."""
 
-from typing import Annotated
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Group, Parameter
 
 from podium.cli.cluster_options import FILES_ONLY, ClusterOptions
-from podium.cli.documents import print_document
 from podium.cli.exit_codes import OK
 from podium.cli.gpu_defrag import DialectName, defrag
-from podium.cli.gpu_document import overview_document
-from podium.cli.gpu_reading import read_gpu_cluster
-from podium.cli.gpu_report import GPUReport, make_report
-from podium.cli.gpu_view import show_gpus
 from podium.cli.options import Filename, Output, ValidationMode
-from podium.cli.tables import Screen
 from podium.golang.errors import InputError, closest, did_you_mean
+
+if TYPE_CHECKING:
+    from podium.cli.gpu_report import GPUReport
+
 
 gpu = App(
     name="gpu",
@@ -55,6 +55,13 @@ def show(
 
     **Exit code** 0, or 2 if the input is wrong.
     """
+    from podium.cli.documents import print_document
+    from podium.cli.gpu_document import overview_document
+    from podium.cli.gpu_reading import read_gpu_cluster
+    from podium.cli.gpu_report import make_report
+    from podium.cli.gpu_view import show_gpus
+    from podium.cli.tables import Screen
+
     found = read_gpu_cluster(filename or (), cluster, validation, dialect)
     report = make_report(found)
     if node is not None:

@@ -1,26 +1,23 @@
 """`podium gpu defrag`: which pods to move so that whole cards become free, or waiting pods fit."""
 
+from __future__ import annotations
+
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from podium import __version__
 from podium.cli.cluster_options import FILES_ONLY, ClusterOptions
-from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
-from podium.cli.gpu_defrag_scheduler import simulated_moves
-from podium.cli.gpu_defrag_view import defragmentation_document, show_defragmentation
-from podium.cli.gpu_reading import read_gpu_cluster
 from podium.cli.options import Filename, Output, ValidationMode
 from podium.cli.printing import print_line
-from podium.cli.tables import Screen
-from podium.golang.durations import Duration, DurationError
 from podium.golang.errors import InputError
-from podium.gpu.defragmentation import Defragmenter
 from podium.gpu.dialects import DIALECTS
-from podium.gpu.move_table import MoveTable
-from podium.kubernetes.kinds.pod import Pod
+
+if TYPE_CHECKING:
+    from podium.kubernetes.kinds.pod import Pod
+
 
 DialectName = Annotated[
     str | None,
@@ -107,6 +104,14 @@ def defrag(
     **Exit code** 0 if there is nothing to do or all of it was done, 1 if pods still wait or an
     eviction was refused, 2 if the input is wrong.
     """
+    from podium.cli.documents import print_document
+    from podium.cli.gpu_defrag_scheduler import simulated_moves
+    from podium.cli.gpu_defrag_view import defragmentation_document, show_defragmentation
+    from podium.cli.gpu_reading import read_gpu_cluster
+    from podium.cli.tables import Screen
+    from podium.gpu.defragmentation import Defragmenter
+    from podium.gpu.move_table import MoveTable
+
     if max_moves < 0 or (free is not None and free < 0):
         raise InputError("--free and --max-moves cannot be negative")
     pause_s = _read_pause(pause)
@@ -136,6 +141,8 @@ def defrag(
 
 
 def _read_pause(text: str) -> float:
+    from podium.golang.durations import Duration, DurationError
+
     try:
         pause_s = Duration.parse(text).seconds
     except DurationError:

@@ -1,21 +1,21 @@
 """The scheduler that `podium gpu defrag` asks about its moves: the one of a file, or GPUShare added
 to kube-scheduler's defaults."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from podium.cli.gpu_reading import GPUCluster
 from podium.cli.options import read_configuration
-from podium.config.errors import ConfigurationError
-from podium.config.load import load_configuration
-from podium.config.types import API_VERSION, KIND, Configuration
-from podium.extenders.asking_offline import asker_of
 from podium.golang.errors import InputError
-from podium.gpu.dialects.dialect import Dialect
-from podium.plugins import in_tree_registry
-from podium.scheduler_plugins.gpu_share.plugin import GPUShare
-from podium.simulator.gpu_moves import SimulatedMoves
-from podium.user_code.plugins import equip
+
+if TYPE_CHECKING:
+    from podium.cli.gpu_reading import GPUCluster
+    from podium.config.types import Configuration
+    from podium.gpu.dialects.dialect import Dialect
+    from podium.simulator.gpu_moves import SimulatedMoves
+
 
 GPU_WEIGHT = 10
 """Of GPUShare's scores if nobody says more: packing is to count more than the rest."""
@@ -26,6 +26,12 @@ def simulated_moves(
     path: str | None, cluster: GPUCluster, dialect: Dialect
 ) -> Iterator[SimulatedMoves]:
     """Raises InputError."""
+    from podium.config.errors import ConfigurationError
+    from podium.extenders.asking_offline import asker_of
+    from podium.plugins import in_tree_registry
+    from podium.simulator.gpu_moves import SimulatedMoves
+    from podium.user_code.plugins import equip
+
     if path is None:
         configuration = default_configuration(cluster, dialect)
     else:
@@ -45,6 +51,10 @@ def simulated_moves(
 
 def default_configuration(cluster: GPUCluster, dialect: Dialect) -> Configuration:
     """A profile for each scheduler that pods name, with GPUShare in the dialect of the nodes."""
+    from podium.config.load import load_configuration
+    from podium.config.types import API_VERSION, KIND
+    from podium.scheduler_plugins.gpu_share.plugin import GPUShare
+
     announced = {name for node in cluster.nodes for name in node.status.allocatable or ()}
     silent = [name for name in dialect.resources if name not in announced]
     names = sorted({pod.spec.scheduler_name for pod in cluster.pods if pod.spec.scheduler_name})
@@ -60,6 +70,8 @@ def default_configuration(cluster: GPUCluster, dialect: Dialect) -> Configuratio
 
 
 def _require_dialect(moves: SimulatedMoves, dialect: Dialect, source: str) -> None:
+    from podium.scheduler_plugins.gpu_share.plugin import GPUShare
+
     spoken = {
         plugin.args.dialect
         for profile in moves.engine.profiles.values()

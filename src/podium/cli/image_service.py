@@ -1,8 +1,9 @@
 """`podium image-service`: tell schedulers which images a node holds."""
 
-import logging
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -10,15 +11,10 @@ from podium.cli.exit_codes import OK
 from podium.cli.line_logging import start_logging
 from podium.cli.printing import print_line
 from podium.golang.errors import InputError
-from podium.processes.image_listing import (
-    CRI_ENDPOINT,
-    DOCKER_SOCKET,
-    CriImages,
-    DockerImages,
-    FileImages,
-    ImageListing,
-)
-from podium.processes.run_image_service import DEFAULT_PORT, serve_images
+from podium.processes.defaults import CRI_ENDPOINT, DOCKER_SOCKET, IMAGE_SERVICE_PORT
+
+if TYPE_CHECKING:
+    from podium.processes.image_listing import ImageListing
 
 
 def image_service(
@@ -42,7 +38,7 @@ def image_service(
         ),
     ] = None,
     host: Annotated[str, Parameter(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, Parameter(help="The port; 0 for any free one.")] = DEFAULT_PORT,
+    port: Annotated[int, Parameter(help="The port; 0 for any free one.")] = IMAGE_SERVICE_PORT,
 ) -> int:
     """Answer which images this machine holds, until SIGTERM or Ctrl-C.
 
@@ -61,6 +57,11 @@ def image_service(
 
     **Exit code** 0 after SIGTERM or SIGINT, 2 if the port is taken.
     """
+    import logging
+
+    from podium.processes.image_listing import CriImages, DockerImages, FileImages
+    from podium.processes.run_image_service import serve_images
+
     start_logging(logging.WARNING)
     if not 0 <= port <= 65535:
         raise InputError(f"{port} is no port: they go from 0 to 65535")

@@ -1,19 +1,21 @@
 """Options that say which simulated nodes there are, and how they become nodes."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
 
-from podium.files.bounded_files import read_input
 from podium.golang.errors import InputError
-from podium.golang.json_values import JsonObject
 from podium.gpu.dialects import DIALECTS
-from podium.simulated_cluster.gpus.shapes import DEFAULT_DIALECT, equip_nodes
-from podium.simulated_cluster.nodes.templates import default_template, nodes_from, read_templates
-from podium.simulated_cluster.pods.stage_files import default_stages, read_stages
-from podium.simulated_cluster.pods.stages import Stage
+from podium.simulated_cluster.names import DEFAULT_GPU_DIALECT
+
+if TYPE_CHECKING:
+    from podium.golang.json_values import JsonObject
+    from podium.simulated_cluster.pods.stages import Stage
+
 
 Count = Annotated[
     int | None,
@@ -60,7 +62,7 @@ GpuDialect = Annotated[
         metavar="NAME",
         show_default=False,
         help=f"How the agents of nodes with GPUs speak: {', '.join(DIALECTS)}."
-        f" [default: {DEFAULT_DIALECT}]",
+        f" [default: {DEFAULT_GPU_DIALECT}]",
     ),
 ]
 Stages = Annotated[
@@ -82,6 +84,14 @@ def read_nodes(
     gpu_dialect: str | None = None,
 ) -> tuple[JsonObject, ...]:
     """Raises InputError."""
+    from podium.files.bounded_files import read_input
+    from podium.simulated_cluster.gpus.shapes import equip_nodes
+    from podium.simulated_cluster.nodes.templates import (
+        default_template,
+        nodes_from,
+        read_templates,
+    )
+
     if gpu_dialect is not None and not gpus:
         raise InputError("--gpu-dialect is for nodes with GPUs", remedy="say which: --gpus 8xA100")
     if templates and (cpu or memory or pods is not None):
@@ -96,10 +106,13 @@ def read_nodes(
     if count is None:
         count = len(found) or _NODES
     nodes = nodes_from(found or usual, count, names)
-    return equip_nodes(nodes, gpus or (), gpu_dialect or DEFAULT_DIALECT)
+    return equip_nodes(nodes, gpus or (), gpu_dialect or DEFAULT_GPU_DIALECT)
 
 
 def read_stage_file(path: Path | None) -> tuple[Stage, ...]:
+    from podium.files.bounded_files import read_input
+    from podium.simulated_cluster.pods.stage_files import default_stages, read_stages
+
     if path is None:
         return default_stages()
     return read_stages(read_input(str(path)), str(path))

@@ -1,8 +1,9 @@
 """`podium nodes`: simulated nodes and controllers for an API server that has none."""
 
-import logging
+from __future__ import annotations
+
 from contextlib import ExitStack
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -26,11 +27,10 @@ from podium.cli.node_options import (
 from podium.cli.options import progress_bar
 from podium.cli.printing import print_line
 from podium.cli.server_options import Context, Kubeconfig
-from podium.client.connection import find_settings
-from podium.processes.event_loop import run
-from podium.processes.run_simulated_nodes import run_simulated_nodes
-from podium.simulated_cluster import Progress, SimulatedClusterOptions
-from podium.simulated_cluster.controller_registry import ALL, chosen
+from podium.simulated_cluster.controller_names import ALL
+
+if TYPE_CHECKING:
+    from podium.simulated_cluster.cluster import Progress, SimulatedClusterOptions
 
 
 def nodes(
@@ -82,6 +82,14 @@ def nodes(
     **Exit code** 0 after SIGTERM or SIGINT, 2 if the server cannot be reached or the input is
     wrong.
     """
+    import logging
+
+    from podium.client.connection import find_settings
+    from podium.processes.event_loop import run
+    from podium.processes.run_simulated_nodes import run_simulated_nodes
+    from podium.simulated_cluster.cluster import SimulatedClusterOptions
+    from podium.simulated_cluster.controller_names import chosen
+
     start_logging(logging.INFO if verbose else logging.WARNING)
     require_usable_speed(speed)
     options = SimulatedClusterOptions(

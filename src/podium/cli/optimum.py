@@ -4,23 +4,11 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
 from podium.cli.html_report import Html, command_text
-from podium.cli.input_warnings import input_warnings_document, show_input_warnings
-from podium.cli.optimum_document import optimum_document
-from podium.cli.optimum_report import optimum_report
-from podium.cli.optimum_view import show_optimum
 from podium.cli.options import Output, ShowAll
-from podium.cli.preparation import prepare_simulation
-from podium.cli.simulate import exit_code
 from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
 from podium.cli.solver_options import TimeLimit, read_time_limit
-from podium.cli.tables import Screen
-from podium.files.private_files import write_private_file
-from podium.optimum.integer_program import require_solver
-from podium.what_if.node_prices import prices_of
-from podium.what_if.optimum import OptimumQuestion, cluster_without_pending, find_optimum
 from podium.what_if.optimum_objectives import ObjectiveName
 
 
@@ -74,6 +62,19 @@ def optimum(
     **Exit code** 0 if no placement is better than the scheduler's, 1 if there is one or may be one,
     2 if the input is wrong, 70 if Podium has a bug.
     """
+    from podium.cli.documents import print_document
+    from podium.cli.input_warnings import input_warnings_document, show_input_warnings
+    from podium.cli.optimum_document import optimum_document
+    from podium.cli.optimum_report import optimum_report
+    from podium.cli.optimum_view import show_optimum
+    from podium.cli.preparation import prepare_simulation
+    from podium.cli.simulate import exit_code
+    from podium.cli.tables import Screen
+    from podium.files.private_files import write_private_file
+    from podium.optimum.integer_program import require_solver
+    from podium.what_if.node_prices import prices_of
+    from podium.what_if.optimum import OptimumQuestion, cluster_without_pending, find_optimum
+
     limit_s = read_time_limit(time_limit)
     require_solver()
     files = options.files(paths)

@@ -1,31 +1,29 @@
 """Options that several commands share, and how they become a scenario and a configuration."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import MappingProxyType
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
-from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, TimeRemainingColumn
 
-from podium.cli.console import Console, DescriptionColumn, Progress, RateColumn, Text
 from podium.cli.printing import print_lines
-from podium.config.expand import expand_profiles
-from podium.config.findings import Finding
-from podium.config.load import load_configuration, load_file
-from podium.config.merge import PluginListError
-from podium.config.types import Configuration
-from podium.config.unworkable_points import find_unworkable
-from podium.engine.garbage import put_aside
-from podium.files.bounded_files import read_input
-from podium.framework.watched_kind import WatchedKind
-from podium.golang.durations import Duration, DurationError
 from podium.golang.errors import InputError
-from podium.kubernetes.kinds.meta import KubeObject
-from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.simulator import Scenario, Validation, load_scenario
-from podium.user_code.plugins import Equipped
-from podium.user_code.time_limits import limit_calls
+
+if TYPE_CHECKING:
+    from rich.progress import ProgressColumn
+
+    from podium.cli.console import Progress
+    from podium.config.findings import Finding
+    from podium.config.types import Configuration
+    from podium.framework.watched_kind import WatchedKind
+    from podium.kubernetes.kinds.meta import KubeObject
+    from podium.kubernetes.releases.feature_gates import FeatureGates
+    from podium.simulator import Scenario
+    from podium.user_code.plugins import Equipped
+
 
 _MAX_WARNINGS = 20
 Filename = Annotated[
@@ -146,6 +144,9 @@ def read_scenario(
     """Files into a scenario, on top of what a cluster has `stored` and let be read, with the kinds
     that plugins have `watched`; on a terminal with a word about the file at hand. What is written
     as in earlier releases is told on standard error, or refused if that is `strict`."""
+    from podium.cli.console import Console, Text
+    from podium.engine.garbage import put_aside
+    from podium.simulator import Validation, load_scenario
 
     def load(on_file: Callable[[str], None]) -> Scenario:
         with put_aside():
@@ -184,6 +185,9 @@ def read_configuration(
 ) -> Configuration:
     """A file's configuration, or the defaults; what should be written differently is told on
     standard error."""
+    from podium.config.load import load_configuration, load_file
+    from podium.files.bounded_files import read_input
+
     if path is None:
         return load_configuration(None, gates=gates)
     configuration = load_file(read_input(path), source=path, gates=gates, takes_old=not strict)
@@ -193,6 +197,10 @@ def read_configuration(
 
 def warn_of_unworkable(equipped: Equipped, source: str) -> None:
     """Tell of plugins that cannot work as they are listed, on standard error."""
+    from podium.config.expand import expand_profiles
+    from podium.config.merge import PluginListError
+    from podium.config.unworkable_points import find_unworkable
+
     configuration, registry, _ = equipped
     try:
         lists = expand_profiles(configuration, registry.implements, registry.__contains__)
@@ -207,6 +215,9 @@ def print_findings(findings: Iterable[Finding], source: str) -> None:
 
 def limit_plugins(timeout: str) -> None:
     """What `--plugin-timeout` asks for. Raises InputError."""
+    from podium.golang.durations import Duration, DurationError
+    from podium.user_code.time_limits import limit_calls
+
     try:
         limit = Duration.parse(timeout)
     except DurationError as problem:
@@ -220,6 +231,10 @@ def limit_plugins(timeout: str) -> None:
 def progress_bar(what: str, total: int, *, rate: str = "") -> Iterator[Progress]:
     """A bar on standard error that shows on terminals only and leaves nothing behind; `rate` is the
     unit of how fast it goes, if that is to be shown."""
+    from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
+
+    from podium.cli.console import Console, DescriptionColumn, Progress, RateColumn
+
     console = Console(stderr=True)
     columns: list[ProgressColumn] = [DescriptionColumn(), BarColumn(), MofNCompleteColumn()]
     if rate:

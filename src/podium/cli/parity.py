@@ -1,18 +1,18 @@
 """`podium parity`: how far decisions agree with recorded ones."""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TimeRemainingColumn
-from rich.table import Table
 
-from podium.cli.console import Console, DescriptionColumn, Text
-from podium.cli.documents import print_list
 from podium.cli.exit_codes import NO, OK
-from podium.parity.cases import case_files, family_of, find_recorded_cases
-from podium.parity.comparison import FIELDS, Agreement, Difference, narrow
-from podium.parity.judging import judge_file
+
+if TYPE_CHECKING:
+    from podium.cli.console import Console
+    from podium.parity.comparison import Agreement, Difference
+
 
 PROGRAM = Path(__file__)
 """Inside a clone where Podium was installed from one to be edited, as `make setup` does."""
@@ -40,6 +40,13 @@ def parity(
 
     Example: podium parity tests/recorded/parity-1.36/volumes.jsonl.gz
     """
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TimeRemainingColumn
+
+    from podium.cli.console import Console, DescriptionColumn
+    from podium.cli.documents import print_list
+    from podium.parity.cases import case_files, family_of, find_recorded_cases
+    from podium.parity.judging import judge_file
+
     files = case_files(paths or find_recorded_cases(Path.cwd(), PROGRAM))
     tallies: list[Agreement] = []
     console = Console(stderr=True)
@@ -69,6 +76,11 @@ def _as_json(tally: Agreement) -> dict[str, Any]:
 
 
 def _print_tables(tallies: list[Agreement]) -> None:
+    from rich.table import Table
+
+    from podium.cli.console import Console
+    from podium.parity.comparison import FIELDS
+
     console = Console()
     table = Table(title="Agreement with the recorded decisions")
     table.add_column("family")
@@ -93,6 +105,9 @@ def _print_tables(tallies: list[Agreement]) -> None:
 
 
 def _print_difference(console: Console, difference: Difference) -> None:
+    from podium.cli.console import Text
+    from podium.parity.comparison import narrow
+
     heading = f"{difference.case} step {difference.step}: {difference.field}"
     console.print()
     console.print(Text(heading, "bold"))
@@ -103,6 +118,8 @@ def _print_difference(console: Console, difference: Difference) -> None:
 
 
 def _sum(tallies: list[Agreement]) -> Agreement:
+    from podium.parity.comparison import Agreement
+
     total = Agreement("all")
     for tally in tallies:
         total.cases += tally.cases

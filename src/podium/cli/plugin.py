@@ -1,13 +1,13 @@
 """`podium plugin`: start a plugin of one's own, try it out, and see which there are."""
 
-from pathlib import Path
-from typing import Annotated, Any
+from __future__ import annotations
 
-import yaml
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
 from cyclopts import App, Group, Parameter
 
 from podium.cli.config import TableOrJson
-from podium.cli.documents import print_document, print_list
 from podium.cli.exit_codes import NO, OK
 from podium.cli.options import (
     Config,
@@ -17,24 +17,14 @@ from podium.cli.options import (
     read_configuration,
     read_scenario,
 )
-from podium.cli.plugin_scaffold import Form, make_scaffold
-from podium.cli.plugin_view import (
-    KnownPlugin,
-    known_document,
-    show_known,
-    show_trial,
-    trial_document,
-)
+from podium.cli.plugin_scaffold import Form
 from podium.cli.printing import print_line
-from podium.cli.tables import Screen
-from podium.config.plugin_args import RawArgs
-from podium.framework.points import POINTS
-from podium.framework.registry import Registry
 from podium.golang.errors import InputError
-from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.plugins import in_tree_registry
-from podium.scheduler_plugins import COLLECTION
-from podium.user_code.plugins import all_plugins, load_plugin
+
+if TYPE_CHECKING:
+    from podium.cli.plugin_view import KnownPlugin
+    from podium.framework.registry import Registry
+
 
 plugin = App(
     name="plugin",
@@ -74,6 +64,10 @@ def new(
     podium plugin new PodDensity --form vector --directory plugins
     ```
     """
+    from podium.cli.plugin_scaffold import make_scaffold
+    from podium.plugins import in_tree_registry
+    from podium.user_code.plugins import all_plugins
+
     taken = all_plugins(in_tree_registry(), ())
     code, test, configuration = make_scaffold(name, form, taken).write(directory)
     print_line(f"{code}: the plugin")
@@ -122,7 +116,12 @@ def try_out(
 
     **Exit code** 0 if all promises are kept, 1 if one is broken, 2 if the plugin cannot be loaded.
     """
+    from podium.cli.documents import print_document
     from podium.cli.plugin_trial import TrialCluster, try_plugin
+    from podium.cli.plugin_view import show_trial, trial_document
+    from podium.cli.tables import Screen
+    from podium.kubernetes.releases.feature_gates import FeatureGates
+    from podium.user_code.plugins import load_plugin
 
     limit_plugins(plugin_timeout)
     found = load_plugin(file)
@@ -161,6 +160,10 @@ def list_plugins(
     podium plugin list -o json | jq -r '.items[] | select(.points | index("score")) | .name'
     ```
     """
+    from podium.cli.documents import print_list
+    from podium.cli.plugin_view import known_document, show_known
+    from podium.cli.tables import Screen
+
     known = _known(tuple(plugin or ()))
     if output == "json":
         print_list("Plugin", map(known_document, known), "json")
@@ -170,6 +173,10 @@ def list_plugins(
 
 
 def _arguments(name: str, args: str | None, config: str | None) -> dict[str, Any] | None:
+    import yaml
+
+    from podium.config.plugin_args import RawArgs
+
     if args is not None:
         try:
             read = yaml.safe_load(args)
@@ -186,6 +193,12 @@ def _arguments(name: str, args: str | None, config: str | None) -> dict[str, Any
 
 
 def _known(given: tuple[str, ...]) -> list[KnownPlugin]:
+    from podium.cli.plugin_view import KnownPlugin
+    from podium.framework.points import POINTS
+    from podium.plugins import in_tree_registry
+    from podium.scheduler_plugins import COLLECTION
+    from podium.user_code.plugins import all_plugins, load_plugin
+
     in_tree = in_tree_registry()
     registry: Registry = all_plugins(in_tree, given)
     on = {
@@ -209,4 +222,6 @@ def _known(given: tuple[str, ...]) -> list[KnownPlugin]:
 
 
 def _serves(registry: Registry, name: str, point: str) -> bool:
+    from podium.framework.points import POINTS
+
     return issubclass(registry.get(name), POINTS[point])

@@ -8,10 +8,12 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
-from typing import Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from podium.framework.registry import Registry
 from podium.golang.errors import InputError
+
+if TYPE_CHECKING:
+    from podium.framework.registry import Registry
 
 Form = Literal["filter", "score", "both", "vector"]
 
@@ -183,7 +185,7 @@ class Scaffold:
         return paths
 
 
-def make_scaffold(name: str, form: Form, taken: Registry) -> Scaffold:
+def make_scaffold(name: str, form: Form, taken: "Registry") -> Scaffold:
     """`taken` has the plugins whose names are not free. Raises InputError."""
     name, module = _checked(name, taken)
     test = f"test_{module}.py"
@@ -222,7 +224,7 @@ def _plugin(name: str, form: Form) -> str:
     )
 
 
-def _checked(name: str, taken: Registry) -> tuple[str, str]:
+def _checked(name: str, taken: "Registry") -> tuple[str, str]:
     """The name and that of its module."""
     remedy = "write it as a class is written, such as ZonePrice"
     words = _WORDS.findall(name)

@@ -1,26 +1,21 @@
 """`podium rebalance`: which pods to move so that nodes become empty, pods fit or loads even out."""
 
-from typing import Annotated, Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
 from podium.cli.html_report import Html, command_text
-from podium.cli.input_warnings import input_warnings_document, show_input_warnings
 from podium.cli.options import Output, ShowAll
-from podium.cli.preparation import prepare_simulation
-from podium.cli.rebalance_report import rebalance_report
-from podium.cli.rebalance_view import rebalance_document, show_rebalance
-from podium.cli.simulate import exit_code
 from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
 from podium.cli.solver_options import TimeLimit, read_time_limit
-from podium.cli.tables import Screen
-from podium.files.private_files import write_private_file
 from podium.golang.errors import InputError
-from podium.optimum.integer_program import require_solver
-from podium.what_if.rebalance import RebalanceQuestion, find_rebalance, fresh_simulations
-from podium.what_if.rebalance_goals import FitPending, FreeNodes, Goal, LimitSkew, parse_skew
+
+if TYPE_CHECKING:
+    from podium.what_if.rebalance_goals import Goal
+
 
 _GOALS = "--free-nodes N, --fit-pending, --skew 'cpu<=20%' or --lower-skew cpu"
 
@@ -116,6 +111,17 @@ def rebalance(
     **Exit code** 0 if the goal is reached, 1 if not, with how near the moves come to it, 2 if the
     input is wrong, 70 if Podium has a bug.
     """
+    from podium.cli.documents import print_document
+    from podium.cli.input_warnings import input_warnings_document, show_input_warnings
+    from podium.cli.preparation import prepare_simulation
+    from podium.cli.rebalance_report import rebalance_report
+    from podium.cli.rebalance_view import rebalance_document, show_rebalance
+    from podium.cli.simulate import exit_code
+    from podium.cli.tables import Screen
+    from podium.files.private_files import write_private_file
+    from podium.optimum.integer_program import require_solver
+    from podium.what_if.rebalance import RebalanceQuestion, find_rebalance, fresh_simulations
+
     goal = _read_goal(free_nodes, skew, lower_skew, by, fit_pending=fit_pending)
     if max_moves is not None and max_moves < 0:
         raise InputError("--max-moves cannot be negative")
@@ -165,6 +171,8 @@ def _read_goal(
     *,
     fit_pending: bool,
 ) -> Goal:
+    from podium.what_if.rebalance_goals import FitPending, FreeNodes, LimitSkew, parse_skew
+
     goals: list[Goal] = []
     if free_nodes is not None:
         if free_nodes < 1:

@@ -1,34 +1,25 @@
 """`podium record`: what happens in a cluster, into a file."""
 
-import logging
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
 
 from podium.cli.cluster_options import ClusterOptions
-from podium.cli.console import Console, Text
 from podium.cli.exit_codes import BAD_INPUT, CANNOT_WRITE, OK
 from podium.cli.printing import print_line, print_lines
-from podium.cli.tables import count
-from podium.client import ResourceType
-from podium.cluster_traces.object_recording import RECORDED_STRUCTS, resource_name
-from podium.cluster_traces.recorder import RecordingProgress
-from podium.cluster_traces.recording_rights import (
-    ROLE,
-    RecordingRights,
-    cluster_role,
-)
-from podium.cluster_traces.trace_writing import MIN_SIZE_BYTES, TraceUnwritable
-from podium.golang.durations import Duration, DurationError
 from podium.golang.errors import InputError, closest, did_you_mean
-from podium.kubernetes.rules.quantity import QuantityError, value
-from podium.processes.event_loop import run
-from podium.processes.run_recorder import RecordingEnd, RecordingPlan, RightsMissing, run_recorder
-from podium.simulator.live_reading import refusals_told
-from podium.simulator.read_kinds import REQUIRED
+
+if TYPE_CHECKING:
+    from podium.client import ResourceType
+    from podium.cluster_traces.recorder import RecordingProgress
+    from podium.cluster_traces.recording_rights import RecordingRights
+    from podium.processes.run_recorder import RecordingEnd, RecordingPlan, RightsMissing
+
 
 _UNITS: Final = (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
 
@@ -114,6 +105,11 @@ def record(
     **Exit code** 0 when the recording has ended, 2 if the input is wrong or rights are missing, 74
     if the file cannot be written any more.
     """
+    from podium.cluster_traces.trace_writing import TraceUnwritable
+    from podium.processes.event_loop import run
+    from podium.processes.run_recorder import RecordingPlan, RightsMissing, run_recorder
+    from podium.simulator.live_reading import refusals_told
+
     found = ClusterOptions(kubeconfig, context).find()
     plan = RecordingPlan(
         found.settings,
@@ -156,6 +152,9 @@ def record(
 
 
 def _choose_resources(kinds: str) -> list[ResourceType]:
+    from podium.cluster_traces.object_recording import RECORDED_STRUCTS, resource_name
+    from podium.simulator.read_kinds import REQUIRED
+
     known = {resource_name(each): each for each in RECORDED_STRUCTS}
     if not kinds:
         return list(known.values())
@@ -170,6 +169,8 @@ def _choose_resources(kinds: str) -> list[ResourceType]:
 
 
 def _parse_duration(text: str | None) -> float | None:
+    from podium.golang.durations import Duration, DurationError
+
     if text is None:
         return None
     try:
@@ -182,6 +183,9 @@ def _parse_duration(text: str | None) -> float | None:
 
 
 def _parse_size(text: str) -> int:
+    from podium.cluster_traces.trace_writing import MIN_SIZE_BYTES
+    from podium.kubernetes.rules.quantity import QuantityError, value
+
     try:
         size = value(text)
     except QuantityError as problem:
@@ -197,6 +201,8 @@ def _parse_size(text: str) -> int:
 @contextmanager
 def _quiet_client() -> Iterator[None]:
     """Reflectors tell of every try; a recording tells once that something is away."""
+    import logging
+
     log = logging.getLogger("podium.client")
     before = log.level
     log.setLevel(logging.ERROR)
@@ -209,6 +215,8 @@ def _quiet_client() -> Iterator[None]:
 @contextmanager
 def _progress_line() -> Iterator[Callable[[RecordingProgress], None]]:
     """A line on terminals that changes in place; elsewhere only what is away, when that changes."""
+    from podium.cli.console import Console, Text
+
     console = Console(stderr=True)
     told: list[dict[str, str]] = [{}]
 
@@ -242,6 +250,8 @@ def _away_lines(before: dict[str, str], away: dict[str, str]) -> Iterator[str]:
 
 
 def _progress_text(progress: RecordingProgress) -> str:
+    from podium.cli.tables import count
+
     if not progress.is_following:
         return f"reading what is there: {count(progress.objects, 'object')}"
     return (
@@ -251,6 +261,8 @@ def _progress_text(progress: RecordingProgress) -> str:
 
 
 def _tell_start(plan: RecordingPlan, rights: RecordingRights, server: str) -> None:
+    from podium.cluster_traces.object_recording import resource_name
+
     until = "until Ctrl-C" if plan.for_s is None else f"for {_tell_time(plan.for_s)}"
     print_line(f"podium: records {server} into {plan.target} {until}", error=True)
     if rights.forbidden:
@@ -260,6 +272,8 @@ def _tell_start(plan: RecordingPlan, rights: RecordingRights, server: str) -> No
 
 
 def _tell_rights(problem: RightsMissing, wanted: Sequence[ResourceType]) -> None:
+    from podium.cluster_traces.recording_rights import ROLE, cluster_role
+
     print_line(f"podium: cannot record: {problem}", error=True)
     print_line("podium: this grants what is needed, once bound to whoever records:", error=True)
     print_line("kubectl apply -f - <<'EOF'", error=True)
@@ -271,6 +285,8 @@ def _tell_rights(problem: RightsMissing, wanted: Sequence[ResourceType]) -> None
 
 
 def _tell_end(end: RecordingEnd, plan: RecordingPlan) -> None:
+    from podium.cli.tables import count
+
     if end.reason == "size":
         print_line("podium: the recording ended, as the file may not become larger", error=True)
     written = f"{count(end.lines, 'line')}, {_tell_size(end.size)}"
@@ -286,6 +302,8 @@ def _tell_end(end: RecordingEnd, plan: RecordingPlan) -> None:
 
 
 def _tell_time(seconds: float) -> str:
+    from podium.golang.durations import Duration
+
     return str(Duration.of_seconds(round(seconds)))
 
 

@@ -1,14 +1,14 @@
 """`podium replay`: what would have happened under another configuration?"""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 from cyclopts import Parameter
 
-from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
-from podium.cli.feature_gate_flags import read_gates
 from podium.cli.html_report import Html, command_text
 from podium.cli.options import (
     Gates,
@@ -22,20 +22,13 @@ from podium.cli.options import (
     limit_plugins,
     progress_bar,
 )
-from podium.cli.preparation import equip_configuration
-from podium.cli.replay_document import check_document, replay_document
-from podium.cli.replay_report import replay_check_report, replay_report
-from podium.cli.replay_view import show_check, show_replay
 from podium.cli.simulation_options import SimulationOptions
-from podium.cli.tables import Screen
-from podium.cluster_traces.decision_check import check_decisions
-from podium.cluster_traces.recorded_cluster import RecordedCluster, read_recorded_cluster
-from podium.cluster_traces.replay import ReplayRules
-from podium.cluster_traces.replay import replay as run_replay
-from podium.config.errors import ConfigurationError
-from podium.files.private_files import write_private_file
-from podium.golang.durations import Duration, DurationError
 from podium.golang.errors import InputError
+
+if TYPE_CHECKING:
+    from podium.cluster_traces.recorded_cluster import RecordedCluster
+    from podium.cluster_traces.replay import ReplayRules
+
 
 DEFAULT: Final = "default"
 
@@ -122,6 +115,12 @@ def replay(
     **Exit code** 0; 1 if pods that had a node when it was recorded have none here, or if a recorded
     decision differs; 2 if the input is wrong, 70 if Podium has a bug.
     """
+    from podium.cli.feature_gate_flags import read_gates
+    from podium.cli.preparation import equip_configuration
+    from podium.cluster_traces.recorded_cluster import read_recorded_cluster
+    from podium.cluster_traces.replay import ReplayRules
+    from podium.config.errors import ConfigurationError
+
     gates = read_gates(options.feature_gates, strict=options.strict)
     limit_plugins(options.plugin_timeout)
     equipped = equip_configuration(
@@ -165,6 +164,14 @@ class _Wanted(NamedTuple):
 
 
 def _check(cluster: RecordedCluster, rules: ReplayRules, wanted: _Wanted) -> int:
+    from podium.cli.documents import print_document
+    from podium.cli.replay_document import check_document
+    from podium.cli.replay_report import replay_check_report
+    from podium.cli.replay_view import show_check
+    from podium.cli.tables import Screen
+    from podium.cluster_traces.decision_check import check_decisions
+    from podium.files.private_files import write_private_file
+
     with progress_bar("decisions", len(cluster.pods)) as progress:
         check = check_decisions(
             cluster, rules, on_decision=lambda: progress.advance(progress.task_ids[0])
@@ -180,6 +187,14 @@ def _check(cluster: RecordedCluster, rules: ReplayRules, wanted: _Wanted) -> int
 
 
 def _replay(cluster: RecordedCluster, rules: ReplayRules, wanted: _Wanted, config: str) -> int:
+    from podium.cli.documents import print_document
+    from podium.cli.replay_document import replay_document
+    from podium.cli.replay_report import replay_report
+    from podium.cli.replay_view import show_replay
+    from podium.cli.tables import Screen
+    from podium.cluster_traces.replay import replay as run_replay
+    from podium.files.private_files import write_private_file
+
     with progress_bar("seconds", round(cluster.duration_s)) as progress:
         report = run_replay(
             cluster,
@@ -197,6 +212,8 @@ def _replay(cluster: RecordedCluster, rules: ReplayRules, wanted: _Wanted, confi
 
 
 def _parse_offset(option: str, text: str) -> float:
+    from podium.golang.durations import Duration, DurationError
+
     try:
         duration = Duration.parse(text)
     except DurationError as problem:

@@ -5,6 +5,8 @@ the other commands. Exit codes and what is printed where are kube-scheduler's: a
 cannot be understood gets the usage text and `Error: ...`, everything later is a line of the log.
 """
 
+from __future__ import annotations
+
 import platform
 import shutil
 import sys
@@ -15,23 +17,14 @@ from cyclopts import Parameter
 
 from podium.cli.exit_codes import BAD_INPUT, NO, OK
 from podium.cli.printing import print_line, print_lines
-from podium.config.errors import ConfigurationError, joined
-from podium.config.flags.definitions import scheduler_flags
-from podium.config.flags.flag import by_name
-from podium.config.flags.host_environment import StartRefused
-from podium.config.flags.logging_checks import logging_problems
-from podium.config.flags.notices import idle_notes, legacy_warnings
-from podium.config.flags.options import Options, options_of
-from podium.config.flags.parser import FlagError, ParsedFlags, parse_flags
-from podium.config.flags.usage import help_text, usage_text
-from podium.config.flags.version_gates import SettledGates, settled_gates
-from podium.config.registration import EMPTY
 from podium.golang.quoting import quoted, quoted_list
-from podium.kubernetes.releases.feature_gates import FeatureGateError
-from podium.kubernetes.releases.release import Release, release
-from podium.processes.kube_log import KubeLog
 
 if TYPE_CHECKING:
+    from podium.config.flags.options import Options
+    from podium.config.flags.parser import ParsedFlags
+    from podium.config.flags.version_gates import SettledGates
+    from podium.kubernetes.releases.release import Release
+    from podium.processes.kube_log import KubeLog
     from podium.processes.management import MakePage
     from podium.processes.startup import PreparedScheduler
 
@@ -53,21 +46,42 @@ def run(*arguments: Annotated[str, Parameter(allow_leading_hyphen=True)]) -> int
 
     **Exit code** 0 after a signal, or 1 if the scheduler cannot start or loses its lease.
     """
+    from podium.config.flags.options import options_of
+    from podium.config.flags.parser import FlagError, parse_flags
+    from podium.kubernetes.releases.release import release
+
     known = release()
     try:
         parsed = parse_flags(arguments, known)
     except FlagError as problem:
+        from podium.config.flags.usage import usage_text
+
         print_lines(usage_text(_columns(sys.stderr.isatty())).split("\n"), error=True)
         print_line(f"Error: {problem}", error=True)
         return NO
     options = options_of(parsed)
     if options.help:
+        from podium.config.flags.usage import help_text
+
         print_lines(help_text(_columns(sys.stdout.isatty())).removesuffix("\n").split("\n"))
         return OK
     if any(options.positional):
         listed = quoted_list(options.positional)
         print_line(f'Error: "kube-scheduler" does not take any arguments, got {listed}', error=True)
         return NO
+    return _settle(parsed, options, known)
+
+
+def _settle(parsed: ParsedFlags, options: Options, known: Release) -> int:
+    """Find out which release and which gates count, and start a scheduler if that is asked for."""
+    from podium.config.errors import ConfigurationError, joined
+    from podium.config.flags.host_environment import StartRefused
+    from podium.config.flags.logging_checks import logging_problems
+    from podium.config.flags.version_gates import settled_gates
+    from podium.config.registration import EMPTY
+    from podium.kubernetes.releases.feature_gates import FeatureGateError
+    from podium.processes.kube_log import KubeLog
+
     try:
         settled = settled_gates(options.versions, known, strict=options.strict)
     except FeatureGateError as problem:
@@ -94,7 +108,9 @@ def run(*arguments: Annotated[str, Parameter(allow_leading_hyphen=True)]) -> int
 
 def _start(parsed: ParsedFlags, options: Options, settled: SettledGates, log: KubeLog) -> int:
     """Raises StartRefused or ConfigurationError."""
-    # Here and not above, because it brings all plugins with it: help and usage are quick.
+    from podium.config.flags.definitions import scheduler_flags
+    from podium.config.flags.flag import by_name
+    from podium.config.flags.notices import idle_notes, legacy_warnings
     from podium.processes.startup import check_election, prepare_scheduler, write_configuration
 
     known = by_name(scheduler_flags(settled.gates.release))
@@ -118,7 +134,7 @@ def _start(parsed: ParsedFlags, options: Options, settled: SettledGates, log: Ku
 
 
 def _schedule(
-    prepared: "PreparedScheduler",
+    prepared: PreparedScheduler,
     options: Options,
     settled: SettledGates,
     log: KubeLog,
@@ -140,7 +156,7 @@ def _schedule(
     return OK
 
 
-def _page_maker() -> "MakePage":
+def _page_maker() -> MakePage:
     from podium.web.live_page import mounted_page
 
     return mounted_page

@@ -1,20 +1,24 @@
 """Options of commands that make many runs: where they are made, kept and written to."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Final, NoReturn
+from typing import TYPE_CHECKING, Annotated, Final, NoReturn
 
 from cyclopts import Parameter
 
 from podium.cli.options import progress_bar
 from podium.cli.printing import print_lines
 from podium.golang.errors import InputError
-from podium.sweeps.dask_executor import DaskAddress, DaskExecutor
-from podium.sweeps.execution import RunsFailed
-from podium.sweeps.executors import Executor, LocalProcesses
-from podium.sweeps.result_tables import TableFormat, require_format
+
+if TYPE_CHECKING:
+    from podium.sweeps.execution import RunsFailed
+    from podium.sweeps.executors import Executor
+    from podium.sweeps.result_tables import TableFormat
+
 
 _MAX_TOLD: Final = 20
 
@@ -76,6 +80,9 @@ class DaskOptions:
 
     def make_executor(self, jobs: int) -> Executor:
         """Raises InputError."""
+        from podium.sweeps.dask_executor import DaskAddress, DaskExecutor
+        from podium.sweeps.executors import LocalProcesses
+
         if self.dask is not None:
             return DaskExecutor(DaskAddress(self.dask, self.tls_ca, self.tls_cert, self.tls_key))
         if self.tls_ca or self.tls_cert or self.tls_key:
@@ -115,6 +122,8 @@ NO_RUN_OPTIONS: Final = RunOptions()
 
 def list_tables(parquet: Path | None, csv: Path | None) -> list[tuple[Path, TableFormat]]:
     """Raises InputError for Parquet without pyarrow."""
+    from podium.sweeps.result_tables import require_format
+
     found: list[tuple[Path, TableFormat]] = []
     if parquet is not None:
         require_format("parquet")
@@ -128,6 +137,8 @@ def list_tables(parquet: Path | None, csv: Path | None) -> list[tuple[Path, Tabl
 def follow_runs(total: int) -> Iterator[Callable[[int], None]]:
     """A bar that is told how many runs have ended. Runs that failed are told with their keys, then
     the first error is raised, as if there were no other."""
+    from podium.sweeps.execution import RunsFailed
+
     try:
         with progress_bar("runs", total, rate="runs/s") as progress:
             task = progress.task_ids[0]

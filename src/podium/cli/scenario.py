@@ -1,16 +1,15 @@
 """`podium scenario`: days of arrivals, failures and scaling on the virtual clock."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Group, Parameter
 
-from podium.cli.compare_view import show_judgements, show_metrics
 from podium.cli.comparison_options import Configs, FailIf
-from podium.cli.documents import print_document, print_list
 from podium.cli.exit_codes import BROKEN, NO, OK
-from podium.cli.feature_gate_flags import read_gates
 from podium.cli.html_report import Html, command_text
 from podium.cli.options import (
     Config,
@@ -25,29 +24,13 @@ from podium.cli.options import (
     progress_bar,
     read_scenario,
 )
-from podium.cli.preparation import equip_configuration
 from podium.cli.printing import print_lines
-from podium.cli.scenario_document import (
-    scenario_comparison_document,
-    scenario_document,
-    summary_document,
-)
-from podium.cli.scenario_report import scenario_comparison_report, scenario_report
-from podium.cli.scenario_view import show_scenario_run, show_scenarios
-from podium.cli.simulate import tell_crashes
 from podium.cli.simulation_options import InputOptions
-from podium.cli.tables import Screen
-from podium.config.errors import ConfigurationError
-from podium.files.private_files import write_private_file
 from podium.golang.errors import InputError, ObjectError
-from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.scenarios import ScenarioRun, find_scenario, list_ready_scenarios, run_scenario
-from podium.scenarios.durations import format_duration, parse_positive_duration
-from podium.scenarios.ready_scenarios import read_ready_scenario
-from podium.scenarios.trace_running import find_trace, run_trace
-from podium.what_if.comparison import DEFAULT, plan_seeds, require_configs
-from podium.what_if.conditions import parse_condition
-from podium.what_if.scenario_comparison import compare_scenario
+
+if TYPE_CHECKING:
+    from podium.scenarios import ScenarioRun
+
 
 scenario = App(
     name="scenario",
@@ -137,6 +120,20 @@ def run(
     **Exit code** 0; 1 if a condition of `--fail-if` holds; 2 if the input is wrong, 70 if Podium
     has a bug.
     """
+    from podium.cli.documents import print_document
+    from podium.cli.feature_gate_flags import read_gates
+    from podium.cli.preparation import equip_configuration
+    from podium.cli.scenario_document import scenario_document
+    from podium.cli.scenario_report import scenario_report
+    from podium.cli.scenario_view import show_scenario_run
+    from podium.cli.simulate import tell_crashes
+    from podium.cli.tables import Screen
+    from podium.config.errors import ConfigurationError
+    from podium.files.private_files import write_private_file
+    from podium.scenarios import find_scenario, run_scenario
+    from podium.scenarios.trace_running import find_trace, run_trace
+    from podium.what_if.conditions import parse_condition
+
     conditions = [parse_condition(text) for text in fail_if or ()]
     until_s = _read_until(until)
     _require_scale(scale)
@@ -245,6 +242,21 @@ def compare(
     **Exit code** 0; 1 if a condition of `--fail-if` holds; 2 if the input is wrong, 70 if Podium
     has a bug.
     """
+    from podium.cli.compare_view import show_judgements, show_metrics
+    from podium.cli.documents import print_document
+    from podium.cli.feature_gate_flags import read_gates
+    from podium.cli.preparation import equip_configuration
+    from podium.cli.scenario_document import scenario_comparison_document
+    from podium.cli.scenario_report import scenario_comparison_report
+    from podium.cli.simulate import tell_crashes
+    from podium.cli.tables import Screen
+    from podium.files.private_files import write_private_file
+    from podium.scenarios import find_scenario
+    from podium.scenarios.durations import format_duration
+    from podium.what_if.comparison import DEFAULT, plan_seeds, require_configs
+    from podium.what_if.conditions import parse_condition
+    from podium.what_if.scenario_comparison import compare_scenario
+
     configs = config or []
     require_configs(configs)
     conditions = [parse_condition(text) for text in fail_if or ()]
@@ -320,6 +332,14 @@ def list_scenarios(
 
     **Exit code** 0.
     """
+    from podium.cli.documents import print_list
+    from podium.cli.scenario_document import summary_document
+    from podium.cli.scenario_view import show_scenarios
+    from podium.cli.tables import Screen
+    from podium.kubernetes.releases.feature_gates import FeatureGates
+    from podium.scenarios import find_scenario, list_ready_scenarios
+    from podium.scenarios.durations import format_duration
+
     found = [find_scenario(name, gates=FeatureGates()) for name in list_ready_scenarios()]
     if output in ("json", "yaml"):
         print_list("ScenarioSummary", map(summary_document, found), output)
@@ -346,6 +366,8 @@ def show(
 
     **Exit code** 0; 2 if there is none of that name.
     """
+    from podium.scenarios.ready_scenarios import read_ready_scenario
+
     print_lines(read_ready_scenario(name).splitlines())
     return OK
 
@@ -356,6 +378,8 @@ def _require_scale(scale: float) -> None:
 
 
 def _read_until(text: str | None) -> float | None:
+    from podium.scenarios.durations import parse_positive_duration
+
     if text is None:
         return None
     try:

@@ -1,26 +1,24 @@
 """`podium simulate`: where would these pods go?"""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from podium.cli.documents import print_document
 from podium.cli.exit_codes import BROKEN, NO, OK
 from podium.cli.html_report import Html, input_text
-from podium.cli.input_warnings import input_warnings_document, show_input_warnings
 from podium.cli.options import Output, ShowAll
-from podium.cli.preparation import PreparedSimulation, prepare_simulation
 from podium.cli.printing import print_line, print_traceback
-from podium.cli.simulate_document import report_document
-from podium.cli.simulate_view import show_report
 from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
-from podium.cli.tables import Screen
-from podium.engine import Engine
-from podium.files.private_files import write_private_file
-from podium.simulator import SimulationReport
-from podium.simulator.result_annotations import AnnotationRecorder, annotated_list
+
+if TYPE_CHECKING:
+    from podium.cli.preparation import PreparedSimulation
+    from podium.engine import Engine
+    from podium.simulator import SimulationReport
+    from podium.simulator.result_annotations import AnnotationRecorder
 
 
 def simulate(
@@ -81,6 +79,15 @@ def simulate(
     **Exit code** 0 if all pods fit, 1 if some do not, 2 if the input is wrong, 70 if Podium has a
     bug. Pods with a scheduling gate or for another scheduler are reported and do not count.
     """
+    from podium.cli.documents import print_document
+    from podium.cli.input_warnings import input_warnings_document, show_input_warnings
+    from podium.cli.preparation import prepare_simulation
+    from podium.cli.simulate_document import report_document
+    from podium.cli.simulate_view import show_report
+    from podium.cli.tables import Screen
+    from podium.files.private_files import write_private_file
+    from podium.simulator.result_annotations import AnnotationRecorder, annotated_list
+
     files = options.files(paths)
     prepared = prepare_simulation(files, options)
     recorders: list[AnnotationRecorder] = []
@@ -116,6 +123,7 @@ def _run_for_html(
     observe: Callable[[Engine], None],
 ) -> SimulationReport:
     """The run, and the file that shows it. Raises InputError."""
+    from podium.files.private_files import write_private_file
     from podium.web.report import Recorder, report_html
 
     recorders: list[Recorder] = []

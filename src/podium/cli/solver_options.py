@@ -4,7 +4,6 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from podium.golang.durations import Duration, DurationError
 from podium.golang.errors import InputError
 
 TimeLimit = Annotated[
@@ -19,6 +18,8 @@ TimeLimit = Annotated[
 
 def read_time_limit(text: str) -> float:
     """In seconds; raises InputError."""
+    from podium.golang.durations import Duration, DurationError
+
     try:
         limit_s = Duration.parse(text).seconds
     except DurationError:

@@ -4,20 +4,10 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
-from podium.cli.input_warnings import input_warnings_document, show_input_warnings
 from podium.cli.options import Output, PodReference
-from podium.cli.preparation import prepare_simulation
-from podium.cli.recorded import tell_recorded
 from podium.cli.recorded_options import DECIDE_ANEW, RecordedOptions
-from podium.cli.recorded_view import show_recorded_story
-from podium.cli.simulate import exit_code
 from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
-from podium.cli.story_document import story_document
-from podium.cli.story_view import show_story
-from podium.cli.tables import Screen
-from podium.simulator.pod_history import PodHistory
 
 
 def story(
@@ -55,6 +45,17 @@ def story(
     **Exit code** 0 if the pod has a node in the end, 1 if not, 2 if the input is wrong, 70 if
     Podium has a bug.
     """
+    from podium.cli.documents import print_document
+    from podium.cli.input_warnings import input_warnings_document, show_input_warnings
+    from podium.cli.preparation import prepare_simulation
+    from podium.cli.recorded import tell_recorded
+    from podium.cli.recorded_view import show_recorded_story
+    from podium.cli.simulate import exit_code
+    from podium.cli.story_document import story_document
+    from podium.cli.story_view import show_story
+    from podium.cli.tables import Screen
+    from podium.simulator.pod_history import PodHistory
+
     if recorded.is_asked:
         return tell_recorded(pod, options.cluster, recorded, output, show_recorded_story)
     prepared = prepare_simulation(options.files(paths), options)

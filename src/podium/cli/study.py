@@ -1,44 +1,27 @@
 """`podium study`: policies compared over many runs of recorded workloads."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Group, Parameter
 
-from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
 from podium.cli.html_report import Html, option_text
 from podium.cli.options import Output
 from podium.cli.run_options import NO_DASK, DaskOptions, follow_runs, list_tables
-from podium.cli.study_bound import bounds_document, find_bounds, show_bounds
 from podium.cli.study_manifests import write_manifests
-from podium.cli.study_report import study_report
-from podium.cli.study_view import show_study, study_document
-from podium.cli.tables import Screen, count
-from podium.files.private_files import write_private_file
 from podium.golang.errors import InputError
-from podium.gpu.packing.policies import POLICIES
-from podium.optimum.integer_program import require_solver
-from podium.study.batch import (
-    DeviceName,
-    RunGroup,
-    TraceFiles,
-    Verification,
-    choose_device,
-    digest,
-    plan_runs,
-    require_device,
-    run_groups,
-    run_on_gpu,
-)
-from podium.study.cluster_files import SUFFIXES
-from podium.study.results import ResultFolder, RunKey, RunResult
-from podium.study.summary import SHOWN_PERCENT, summarize
-from podium.study.tables import write_tables
-from podium.study.user_policies import policy_name, require_different_names
+from podium.study.devices import DeviceName
+
+if TYPE_CHECKING:
+    from podium.study.batch import RunGroup, TraceFiles, Verification
+    from podium.study.results import ResultFolder, RunKey, RunResult
+
 
 MAX_DEMAND_PERCENT = 130
 MAX_DIFFERENT_TOLD = 10
@@ -128,6 +111,25 @@ def gpu_packing(
 
     **Exit code** 0; 1 if a GPU placed a pod elsewhere than the CPU; 2 if the input is wrong.
     """
+    from podium.cli.documents import print_document
+    from podium.cli.study_bound import bounds_document, find_bounds, show_bounds
+    from podium.cli.study_report import study_report
+    from podium.cli.study_view import show_study, study_document
+    from podium.cli.tables import Screen, count
+    from podium.files.private_files import write_private_file
+    from podium.gpu.packing.policies import POLICIES
+    from podium.optimum.integer_program import require_solver
+    from podium.study.batch import (
+        Verification,
+        choose_device,
+        require_device,
+        run_groups,
+        run_on_gpu,
+    )
+    from podium.study.results import ResultFolder
+    from podium.study.summary import SHOWN_PERCENT, summarize
+    from podium.study.tables import write_tables
+
     started = time.monotonic()
     if verify and device != "cuda":
         raise InputError("--verify compares a GPU with the CPU", remedy="add --device cuda")
@@ -197,12 +199,17 @@ class _WantedRuns:
     """Of their results, in the order in which they are shown."""
 
     def missing(self, known: set[RunKey]) -> list[RunGroup]:
+        from podium.study.batch import plan_runs
+
         return plan_runs(self.traces, self.policies, self.seeds, self.demand_percent, known)
 
 
 def _wanted_runs(
     nodes: Path, pods: Sequence[Path], policies: Sequence[str], seeds: str, demand: int
 ) -> _WantedRuns:
+    from podium.study.batch import TraceFiles, digest
+    from podium.study.user_policies import policy_name, require_different_names
+
     specs = list(dict.fromkeys(policies))
     require_different_names(specs)
     if not 1 <= demand <= MAX_DEMAND_PERCENT:
@@ -219,10 +226,14 @@ def _wanted_runs(
 
 
 def _describe_reuse(runs: int, out: Path | None) -> list[str]:
+    from podium.cli.tables import count
+
     return [f"{count(runs, 'run')} had a result in {out}"] if runs else []
 
 
 def _describe_verification(verification: Verification | None) -> list[str]:
+    from podium.cli.tables import count
+
     if verification is None:
         return []
     different = verification.different
@@ -246,6 +257,8 @@ def _run_count(groups: Sequence[RunGroup]) -> int:
 
 
 def _trace_name(path: Path) -> str:
+    from podium.study.cluster_files import SUFFIXES
+
     name = path.name.removesuffix(".gz")
     for suffix in (".csv", *SUFFIXES):
         name = name.removesuffix(suffix)

@@ -1,19 +1,18 @@
 """`podium study manifests`: a run of the GPU packing study as files for the scheduler itself."""
 
-from pathlib import Path
-from typing import Annotated
+from __future__ import annotations
 
-import msgspec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
 from cyclopts import Parameter
 
 from podium.cli.printing import print_line
-from podium.cli.tables import count
 from podium.golang.errors import InputError, closest, did_you_mean
-from podium.golang.json_values import JsonObject
-from podium.gpu.packing.policies import POLICIES
-from podium.study.manifests import node_manifests, pod_manifests, scheduler_configuration
-from podium.study.trace_files import read_trace
-from podium.study.workloads import make_workload
+
+if TYPE_CHECKING:
+    from podium.golang.json_values import JsonObject
+
 
 NODES, PODS, SCHEDULER = "nodes.json", "pods.json", "scheduler.json"
 
@@ -46,6 +45,14 @@ def write_manifests(
 
     **Exit code** 0; 2 if the input is wrong.
     """
+    import msgspec
+
+    from podium.cli.tables import count
+    from podium.gpu.packing.policies import POLICIES
+    from podium.study.manifests import node_manifests, pod_manifests, scheduler_configuration
+    from podium.study.trace_files import read_trace
+    from podium.study.workloads import make_workload
+
     if policy not in POLICIES:
         raise InputError(
             f"no policy is named {policy}", remedy=did_you_mean(closest(policy, list(POLICIES)))

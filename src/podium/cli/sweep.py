@@ -1,44 +1,31 @@
 """`podium sweep`: many inputs, configurations and seeds, each combination a run."""
 
+from __future__ import annotations
+
 import dataclasses
 from collections.abc import Callable, Sequence
 from itertools import product
-from typing import Annotated, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 from cyclopts import Parameter
 
-from podium.cli.compare import price_notes
 from podium.cli.comparison_options import Prices, SeedCount, TypicalPod
-from podium.cli.documents import print_document
 from podium.cli.exit_codes import BROKEN, OK
 from podium.cli.html_report import Html, command_text
 from podium.cli.options import Output
-from podium.cli.preparation import equip_configurations, prepare_inputs
 from podium.cli.run_options import NO_RUN_OPTIONS, Jobs, RunOptions, follow_runs
-from podium.cli.simulate import tell_crashes
 from podium.cli.simulation_options import InputOptions, as_simulation_options
-from podium.cli.sweep_report import sweep_report
-from podium.cli.sweep_view import SweepAnswer, show_sweep, sweep_document
-from podium.cli.tables import Screen
-from podium.files.bounded_files import STDIN
-from podium.files.private_files import write_private_file
-from podium.golang.durations import Duration
 from podium.golang.errors import InputError
-from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.simulator import Scenario
-from podium.user_code.plugins import Equipped
-from podium.what_if.comparison import DEFAULT, plan_seeds, require_configs
-from podium.what_if.measured_runs import InputReview, MeasuredRun
-from podium.what_if.run_matrix import (
-    NamedConfiguration,
-    NamedInput,
-    RunMatrix,
-    RunPlace,
-    make_runs,
-)
-from podium.what_if.run_metrics import Yardstick, choose_yardstick
-from podium.what_if.run_tables import open_run_tables
-from podium.what_if.scenario_runs import NamedScenario, name_scenario
+
+if TYPE_CHECKING:
+    from podium.kubernetes.releases.feature_gates import FeatureGates
+    from podium.simulator import Scenario
+    from podium.user_code.plugins import Equipped
+    from podium.what_if.measured_runs import InputReview, MeasuredRun
+    from podium.what_if.run_matrix import NamedInput, RunMatrix
+    from podium.what_if.run_metrics import Yardstick
+    from podium.what_if.scenario_runs import NamedScenario
+
 
 _INPUT: Final = InputOptions()
 
@@ -114,6 +101,18 @@ def sweep(
 
     **Exit code** 0; 2 if the input is wrong, 70 if Podium has a bug.
     """
+    from podium.cli.documents import print_document
+    from podium.cli.simulate import tell_crashes
+    from podium.cli.sweep_report import sweep_report
+    from podium.cli.sweep_view import SweepAnswer, show_sweep, sweep_document
+    from podium.cli.tables import Screen
+    from podium.files.private_files import write_private_file
+    from podium.golang.durations import Duration
+    from podium.what_if.comparison import DEFAULT, plan_seeds, require_configs
+    from podium.what_if.run_matrix import NamedConfiguration, RunMatrix, RunPlace, make_runs
+    from podium.what_if.run_metrics import choose_yardstick
+    from podium.what_if.run_tables import open_run_tables
+
     configs = config or [DEFAULT]
     require_configs(configs)
     planned = plan_seeds(options.seed, seeds, jobs)
@@ -185,6 +184,8 @@ class _Wanted(NamedTuple):
 
     def check(self) -> None:
         """Raises InputError."""
+        from podium.files.bounded_files import STDIN
+
         for option, given in (
             ("--cluster", self.clusters),
             ("--workload", self.workloads),
@@ -207,6 +208,11 @@ def _read_inputs(
     measure_by: Callable[[Scenario], Yardstick],
 ) -> tuple[FeatureGates, list[Equipped], list[NamedInput | NamedScenario]]:
     """Every cluster with every workload or scenario. Raises InputError."""
+    from podium.cli.preparation import equip_configurations, prepare_inputs
+    from podium.what_if.comparison import DEFAULT
+    from podium.what_if.run_matrix import NamedInput
+    from podium.what_if.scenario_runs import name_scenario
+
     wanted.check()
     named = [None if each == DEFAULT else each for each in configs]
     simulated = as_simulation_options(options)
@@ -237,6 +243,9 @@ def _add_review(
     reviews: dict[int, InputReview], number: int, review: InputReview, matrix: RunMatrix
 ) -> None:
     """What the first configuration says of an input, with the notes of all of them."""
+    from podium.cli.compare import price_notes
+    from podium.what_if.run_matrix import NamedInput
+
     given = matrix.inputs[number]
     first = reviews.get(number, review)
     notes = [*first.notes, *review.notes]

@@ -1,7 +1,7 @@
 """`podium up`: a whole cluster, scheduler included, with one command."""
 
-import asyncio
-import logging
+from __future__ import annotations
+
 import shlex
 import sys
 from collections.abc import Callable, Sequence
@@ -16,10 +16,7 @@ from podium.cli.api_server_options import (
     read_runtime_config,
     require_data,
 )
-from podium.cli.cluster_screen import ClusterScreen
-from podium.cli.decision_lines import DecisionLines
 from podium.cli.exit_codes import OK
-from podium.cli.feature_gate_flags import read_gates
 from podium.cli.line_logging import silence_web_server, start_logging
 from podium.cli.node_options import (
     Count,
@@ -48,22 +45,14 @@ from podium.cli.options import (
 )
 from podium.cli.printing import print_line, print_lines
 from podium.cli.recorded_options import SCHEDULER_EXTENSION
-from podium.cli.tables import Screen
-from podium.cli.tables import count as counted
 from podium.golang.errors import InputError
-from podium.live.decision_notices import DecisionNotices
-from podium.plugins import in_tree_registry
-from podium.processes.event_loop import run
-from podium.processes.steady_time import steady_wall
-from podium.simulated_cluster import SimulatedClusterOptions
-from podium.simulated_cluster.controller_registry import ALL
-from podium.simulator.inputs import documents_in
-from podium.user_code.plugins import Equipped, equip
 
 if TYPE_CHECKING:
+    from podium.cli.tables import Screen
     from podium.engine import Engine
     from podium.processes.cluster_scheduler import PluginReload
     from podium.processes.whole_cluster import RunningCluster
+    from podium.user_code.plugins import Equipped
     from podium.web.page_server import PageServer
     from podium.web.play_decisions import RecentDecisions
 
@@ -222,13 +211,27 @@ def up(
 
     **Exit code** 0 after SIGTERM or Ctrl-C, 2 if the input is wrong or the port is taken.
     """
+    import logging
+
     from podium.apiserver.serving.kubeconfig import write_kubeconfig
     from podium.apiserver.serving.server import ApiServer, ServerOptions
+    from podium.cli.decision_lines import DecisionLines
+    from podium.cli.feature_gate_flags import read_gates
+    from podium.cli.tables import Screen
+    from podium.cli.tables import count as counted
     from podium.client.ended_cluster import UP_EXTENSION, describe_process
     from podium.engine.garbage import seldom_collected
+    from podium.live.decision_notices import DecisionNotices
+    from podium.plugins import in_tree_registry
     from podium.processes.cluster_scheduler import SchedulerPlan
+    from podium.processes.event_loop import run
     from podium.processes.kube_log import log_at
-    from podium.processes.whole_cluster import ClusterPlan, RunningCluster, run_cluster
+    from podium.processes.steady_time import steady_wall
+    from podium.processes.whole_cluster import ClusterPlan, run_cluster
+    from podium.simulated_cluster.cluster import SimulatedClusterOptions
+    from podium.simulated_cluster.controller_names import ALL
+    from podium.simulator.inputs import documents_in
+    from podium.user_code.plugins import equip
     from podium.web.page_server import PageServer
     from podium.web.play_decisions import RecentDecisions
 
@@ -329,15 +332,18 @@ def up(
 
 
 async def _show(
-    up: "RunningCluster",
+    up: RunningCluster,
     screen: Screen | None,
-    page_server: "PageServer | None",
-    decisions: "RecentDecisions | None",
+    page_server: PageServer | None,
+    decisions: RecentDecisions | None,
     kubeconfig: Path,
     *,
     nodes: bool,
 ) -> None:
     """On the terminal and in browsers, for as long as the cluster is up."""
+    import asyncio
+
+    from podium.cli.cluster_screen import ClusterScreen
     from podium.explain.proposals.shell import Kubectl
     from podium.processes.other_loop import run_in
     from podium.serving.loop_calls import LoopCalls
@@ -345,7 +351,7 @@ async def _show(
     from podium.web.play import Play
     from podium.web.relayed_page import RelayedPage
 
-    def engine() -> "Engine":
+    def engine() -> Engine:
         return up.scheduler.engine
 
     async with asyncio.TaskGroup() as group:
@@ -372,7 +378,7 @@ def _warn(problem: InputError) -> None:
 
 def _reloading(
     plugins: Sequence[str] | None, equipped: Callable[[], Equipped], screen: Screen
-) -> "PluginReload":
+) -> PluginReload:
     from podium.processes.cluster_scheduler import PluginReload
     from podium.processes.plugin_reloading import WatchedPluginFiles
 

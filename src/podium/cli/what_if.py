@@ -1,35 +1,23 @@
 """`podium what-if`: what would a change of the cluster do?"""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from podium.cli.change_options import NAMES, Changes, read_changes
-from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
 from podium.cli.html_report import Html, command_text
-from podium.cli.input_warnings import input_warnings_document, show_input_warnings
 from podium.cli.options import Output, ShowAll, progress_bar
-from podium.cli.preparation import prepare_simulation
-from podium.cli.simulate import exit_code
 from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
-from podium.cli.tables import Screen
-from podium.cli.what_if_document import what_if_document
-from podium.cli.what_if_report import what_if_report
-from podium.cli.what_if_view import show_what_if
-from podium.cluster.load import load_of
-from podium.files.private_files import write_private_file
 from podium.golang.errors import InputError
-from podium.simulator import Scenario, Simulation
-from podium.what_if.answer import WhatIfAnswer
-from podium.what_if.changed_cluster import ChangedCluster
-from podium.what_if.disruption_accounts import recount_budgets
-from podium.what_if.failures import Failure, fail_each_node, fail_each_zone
-from podium.what_if.node_selection import zones_of
 
 if TYPE_CHECKING:  # the page is loaded for a report only
+    from podium.simulator import Scenario, Simulation
     from podium.web.cluster_snapshot import ClusterSnapshot
+    from podium.what_if.failures import Failure
 
 
 def what_if(
@@ -84,6 +72,22 @@ def what_if(
     **Exit code** 0 if every pod has a place in the end and every one that was to go has gone, 1 if
     not, 2 if the input is wrong, 70 if Podium has a bug.
     """
+    from podium.cli.documents import print_document
+    from podium.cli.input_warnings import input_warnings_document, show_input_warnings
+    from podium.cli.preparation import prepare_simulation
+    from podium.cli.simulate import exit_code
+    from podium.cli.tables import Screen
+    from podium.cli.what_if_document import what_if_document
+    from podium.cli.what_if_report import what_if_report
+    from podium.cli.what_if_view import show_what_if
+    from podium.cluster.load import load_of
+    from podium.files.private_files import write_private_file
+    from podium.what_if.answer import WhatIfAnswer
+    from podium.what_if.changed_cluster import ChangedCluster
+    from podium.what_if.disruption_accounts import recount_budgets
+    from podium.what_if.failures import fail_each_node, fail_each_zone
+    from podium.what_if.node_selection import zones_of
+
     if not changes and not each_node and not each_zone:
         raise InputError("nothing is to change", remedy=", ".join((*NAMES, "--each-node")))
     files = options.files(paths)
@@ -131,7 +135,7 @@ def what_if(
     return OK if answer.is_survived else NO
 
 
-def _snapshot(simulation: Simulation) -> "ClusterSnapshot":
+def _snapshot(simulation: Simulation) -> ClusterSnapshot:
     from podium.web.cluster_snapshot import ClusterSnapshot
 
     return ClusterSnapshot(simulation.engine)

@@ -4,20 +4,10 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from podium.cli.documents import print_document
 from podium.cli.exit_codes import NO, OK
-from podium.cli.input_warnings import input_warnings_document, show_input_warnings
 from podium.cli.options import Output, PodReference
-from podium.cli.preparation import WORKLOADS, only, prepare_simulation
 from podium.cli.printing import print_line
-from podium.cli.simulate import exit_code
 from podium.cli.simulation_options import BY_DEFAULT, SimulationOptions
-from podium.cli.tables import Screen
-from podium.cli.why_view import show_answer
-from podium.explain.proposals.answer_document import answer_document
-from podium.explain.proposals.search import Answer, find_proposals
-from podium.explain.trial import Trial
-from podium.simulator.pod_references import PodsRefusedError, choose_result, names_workload
 
 
 def why(
@@ -68,6 +58,17 @@ def why(
     **Exit code** 0 if the pod gets a node or a change would give it one, 1 if nothing that was
     tried helps, 2 if the input is wrong, 70 if Podium has a bug.
     """
+    from podium.cli.documents import print_document
+    from podium.cli.input_warnings import input_warnings_document, show_input_warnings
+    from podium.cli.preparation import WORKLOADS, only, prepare_simulation
+    from podium.cli.simulate import exit_code
+    from podium.cli.tables import Screen
+    from podium.cli.why_view import show_answer
+    from podium.explain.proposals.answer_document import answer_document
+    from podium.explain.proposals.search import Answer, find_proposals
+    from podium.explain.trial import Trial
+    from podium.simulator.pod_references import PodsRefusedError, choose_result, names_workload
+
     prepared = prepare_simulation(options.files(paths), options, WORKLOADS)
     scenario = prepared.scenario
     try:

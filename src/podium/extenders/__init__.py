@@ -4,6 +4,17 @@
 what the engine asks of those in a scheduler's configuration.
 """
 
-from podium.extenders.extender import Extender, ExtenderError, Nodes, Unresolvable, Victims
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from podium.extenders.extender import Extender, ExtenderError, Nodes, Unresolvable, Victims
 
 __all__ = ["Extender", "ExtenderError", "Nodes", "Unresolvable", "Victims"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        from podium.extenders import extender
+
+        return getattr(extender, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

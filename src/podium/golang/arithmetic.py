@@ -3,15 +3,13 @@
 Scores are compared for equality with kube-scheduler's, so a last bit of a logarithm or a half
 rounded the other way is a different decision. Python and numpy differ from Go in four places that
 scoring meets: integer division of negative numbers, rounding of halves, the natural logarithm and
-the reading of integers. Each has its Go twin here; everything else (`+ - * /`, `sqrt`) is IEEE
+the reading of integers. Each has its Go twin here, or for whole arrays in `array_arithmetic`, so
+that who reads a quantity does not load numpy; everything else (`+ - * /`, `sqrt`) is IEEE
 exact in both, as long as the order of operations is kept.
 """
 
 import math
 import re
-
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 INT64_MAX = 2**63 - 1
 INT64_MIN = -(2**63)
@@ -40,20 +38,6 @@ def quotient(dividend: int, divisor: int) -> int:
     """`dividend / divisor` as Go divides integers: truncated toward zero, so -7 / 2 is -3."""
     magnitude = abs(dividend) // abs(divisor)
     return magnitude if (dividend < 0) == (divisor < 0) else -magnitude
-
-
-def quotients(dividends: NDArray[np.int64], divisors: NDArray[np.int64] | int) -> NDArray[np.int64]:
-    """`quotient`, element by element; no divisor may be 0."""
-    exact: NDArray[np.int64] = dividends - np.fmod(dividends, divisors)
-    return exact // divisors
-
-
-def round_away(numbers: ArrayLike) -> NDArray[np.int64]:
-    """Go's `int64(math.Round(x))`: halves go away from zero, so 52.5 is 53 and -2.5 is -3."""
-    given = np.asarray(numbers, dtype=np.float64)
-    whole = np.trunc(given)
-    step = np.where(np.abs(given - whole) >= 0.5, np.copysign(1.0, given), 0.0)
-    return np.asarray(whole + step).astype(np.int64)
 
 
 def go_log(number: float) -> float:

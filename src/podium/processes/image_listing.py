@@ -19,9 +19,8 @@ from typing import Any, Final, Protocol
 import aiohttp
 
 from podium.files.bounded_files import read_file
+from podium.processes.defaults import CRI_ENDPOINT, DOCKER_SOCKET
 
-DOCKER_SOCKET: Final = "/var/run/docker.sock"
-CRI_ENDPOINT: Final = "unix:///run/containerd/containerd.sock"
 MAX_ANSWER_BYTES: Final = 32 << 20
 MAX_REFERENCE: Final = 1024
 """Characters. A repository has 255 at most, a tag 128, a digest with SHA-512 135."""

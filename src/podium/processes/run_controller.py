@@ -25,17 +25,17 @@ from podium.golang.durations import Duration
 from podium.golang.errors import InputError
 from podium.live.leader_election import LeaderElection, LeadershipLost, new_identity
 from podium.live.leader_election_thread import LeaderElectionThread, MonotonicClock
+from podium.processes.defaults import CONTROLLER_WORKERS
 from podium.processes.kube_log import KubeLog
 from podium.processes.steady_time import steady_wall
 from podium.processes.tasks import run_until_stopped, stop_on_signal
-from podium.simulated_cluster import ClusterClock
+from podium.simulated_cluster.clock import ClusterClock
 from podium.simulated_cluster.control import make_control_loop
 from podium.simulated_cluster.controller_registry import ControllerContext, custom_kind_of, make
 from podium.simulated_cluster.informers import Informers
 from podium.simulated_cluster.request_executor import RequestExecutor
 from podium.simulated_cluster.served_kinds import ServedKinds
 
-DEFAULT_WORKERS: Final = 1
 _START_S: Final = 20.0
 
 
@@ -43,7 +43,7 @@ async def run_controller(
     settings: ClientSettings,
     name: str,
     *,
-    workers: int = DEFAULT_WORKERS,
+    workers: int = CONTROLLER_WORKERS,
     election: LeaderElectionConfiguration | None = None,
     on_started: Callable[[], None] = lambda: None,
 ) -> None:

@@ -23,7 +23,6 @@ from podium.serving import (
     run_until_signal,
 )
 
-DEFAULT_PORT: Final = 8088
 _LOG: Final = logging.getLogger("podium.image_service")
 _LIMITS: Final = Limits(max_connections=256, idle_timeout_s=120.0)
 _GRACE_S: Final = 5

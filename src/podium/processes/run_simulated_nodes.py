@@ -23,12 +23,8 @@ from podium.processes.tasks import (
     stop_on_signal,
     wait_while_running,
 )
-from podium.simulated_cluster import (
-    ClusterClock,
-    Progress,
-    SimulatedCluster,
-    SimulatedClusterOptions,
-)
+from podium.simulated_cluster.clock import ClusterClock
+from podium.simulated_cluster.cluster import Progress, SimulatedCluster, SimulatedClusterOptions
 from podium.simulated_cluster.rivals import rival_of
 
 

@@ -32,7 +32,7 @@ from podium.processes.tasks import (
     stop_on_signal,
     wait_while_running,
 )
-from podium.simulated_cluster import SimulatedClusterOptions
+from podium.simulated_cluster.cluster import SimulatedClusterOptions
 
 _SETTLING_S: Final = 3.0
 _LOOK_S: Final = 0.05

@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 
 from podium.cluster.growth import count_of
-from podium.golang.arithmetic import quotients
+from podium.golang.array_arithmetic import quotients
 from podium.plugin import Cycle, Dependence, Ints, Registration, Rows, ScorePlugin
 from podium.scheduler_plugins.score_ranges import stretch_scores
 

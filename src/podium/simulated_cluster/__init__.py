@@ -7,8 +7,3 @@
 A decision is a pure function from typed objects and a moment to a plan, by the rules of
 `podium.kubernetes.controllers`; `control` and `request_executor` do everything that takes time.
 """
-
-from podium.simulated_cluster.clock import ClusterClock
-from podium.simulated_cluster.cluster import Progress, SimulatedCluster, SimulatedClusterOptions
-
-__all__ = ["ClusterClock", "Progress", "SimulatedCluster", "SimulatedClusterOptions"]

@@ -1,12 +1,11 @@
 """The controllers by name, and how each is made."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 from podium.client import KubeClient, ResourceType
 from podium.client.resources import COSCHEDULING_POD_GROUPS, ELASTIC_QUOTAS
-from podium.golang.errors import InputError, closest, did_you_mean
 from podium.kubernetes.controllers.controller import Controller
 from podium.kubernetes.controllers.cron_jobs import CronJobs
 from podium.kubernetes.controllers.daemon_sets import DaemonSets
@@ -96,21 +95,11 @@ _OF_CUSTOM_KINDS: Final[
         lambda context: CoschedulingPodGroups(context.informers),
     ),
 }
-ALL: Final = tuple(sorted((*_PLANNED, *_SYNCHRONISING, *_OF_CUSTOM_KINDS)))
 
 
-def chosen(names: Iterable[str]) -> tuple[str, ...]:
-    """The controllers that are meant by `all`, `none` or names. Raises InputError."""
-    wanted = tuple(names)
-    if wanted == ("all",):
-        return ALL
-    if wanted == ("none",):
-        return ()
-    for name in wanted:
-        if name not in ALL:
-            known = did_you_mean(closest(name, ALL)) or f"there is {', '.join(ALL)}, all and none"
-            raise InputError(f'there is no controller "{name}"', remedy=known)
-    return tuple(dict.fromkeys(wanted))
+def registered() -> tuple[str, ...]:
+    """All names, sorted."""
+    return tuple(sorted((*_PLANNED, *_SYNCHRONISING, *_OF_CUSTOM_KINDS)))
 
 
 def custom_kind_of(name: str) -> ResourceType | None:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
 import numpy as np
@@ -18,6 +18,7 @@ import numpy as np
 from podium.files.bounded_files import MAX_CLUSTER_BYTES, read_input
 from podium.golang.errors import InputError
 from podium.gpu.columns import Ints
+from podium.study.devices import DeviceName, require_installed
 from podium.study.metrics import measure
 from podium.study.numpy_engine import NO_NODE, Placements, place
 from podium.study.policy_numbers import POLICY_NUMBERS
@@ -35,7 +36,6 @@ from podium.sweeps.execution import collect_finished, execute_sweep
 from podium.sweeps.executors import Executor
 from podium.sweeps.planned_runs import PlannedRun, Sweep, digest_values
 
-DeviceName = Literal["numpy", "numba", "cuda"]
 MIN_COMPILED_STEPS: Final = 200_000_000
 """Nodes times pods times runs; numpy takes some twenty seconds for as many."""
 
@@ -81,11 +81,7 @@ def choose_device(traces: Sequence[TraceFiles], policies: int, seeds: int) -> De
 
 
 def require_device(device: DeviceName) -> None:
-    package, extra = {"numba": ("numba", "study"), "cuda": ("cupy", "study-cuda")}.get(
-        device, ("numpy", "")
-    )
-    if not find_spec(package):
-        raise InputError(f"{package} is not installed", remedy=f"pip install 'podium[{extra}]'")
+    require_installed(device)
     if device == "numba":
         _compiled_engine()
 

@@ -5,32 +5,36 @@ estimated and nothing real is touched. What is named here is for scripts and not
 from release to release (docs/python-api.md).
 """
 
-from podium.golang.errors import InputError
-from podium.what_if.changes import (
-    AddNodes,
-    Cordon,
-    Drain,
-    Fail,
-    Remove,
-    Scale,
-    SetTaint,
-    ZoneOutage,
-    parse_taint,
-)
-from podium.what_if.cluster_model import (
-    Capacity,
-    ClusterModel,
-    Comparison,
-    Optimum,
-    Rebalance,
-    Run,
-    compare_runs,
-    load_cluster,
-)
-from podium.what_if.live_model import read_live_cluster
-from podium.what_if.node_shapes import load_nodes
-from podium.what_if.rebalance_goals import FitPending, FreeNodes, LimitSkew
-from podium.what_if.scenario_model import ScenarioAnswer, ScenarioModel, load_timed_scenario
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from podium.golang.errors import InputError
+    from podium.what_if.changes import (
+        AddNodes,
+        Cordon,
+        Drain,
+        Fail,
+        Remove,
+        Scale,
+        SetTaint,
+        ZoneOutage,
+        parse_taint,
+    )
+    from podium.what_if.cluster_model import (
+        Capacity,
+        ClusterModel,
+        Comparison,
+        Optimum,
+        Rebalance,
+        Run,
+        compare_runs,
+        load_cluster,
+    )
+    from podium.what_if.live_model import read_live_cluster
+    from podium.what_if.node_shapes import load_nodes
+    from podium.what_if.rebalance_goals import FitPending, FreeNodes, LimitSkew
+    from podium.what_if.scenario_model import ScenarioAnswer, ScenarioModel, load_timed_scenario
 
 __all__ = [
     "AddNodes",
@@ -60,3 +64,49 @@ __all__ = [
     "parse_taint",
     "read_live_cluster",
 ]
+
+_MODULES: Final = {
+    "podium.golang.errors": ("InputError",),
+    "podium.what_if.changes": (
+        "AddNodes",
+        "Cordon",
+        "Drain",
+        "Fail",
+        "Remove",
+        "Scale",
+        "SetTaint",
+        "ZoneOutage",
+        "parse_taint",
+    ),
+    "podium.what_if.cluster_model": (
+        "Capacity",
+        "ClusterModel",
+        "Comparison",
+        "Optimum",
+        "Rebalance",
+        "Run",
+        "compare_runs",
+        "load_cluster",
+    ),
+    "podium.what_if.live_model": ("read_live_cluster",),
+    "podium.what_if.node_shapes": ("load_nodes",),
+    "podium.what_if.rebalance_goals": (
+        "FitPending",
+        "FreeNodes",
+        "LimitSkew",
+    ),
+    "podium.what_if.scenario_model": (
+        "ScenarioAnswer",
+        "ScenarioModel",
+        "load_timed_scenario",
+    ),
+}
+"""Where the names stand. A module is loaded when one of its names is asked for: whoever imports one
+module of this package pays for no other."""
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _MODULES.items():
+        if name in names:
+            return getattr(import_module(module), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,16 +1,19 @@
 """What a placement is to be as good as possible at: a list of measures, the first counts most."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from math import fsum
-from typing import Final, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
-from podium.cluster.state import Cluster
 from podium.golang.errors import InputError
-from podium.kubernetes.rules.requests import CPU, MEMORY
-from podium.optimum.integer_program import Expression
-from podium.optimum.placement_problem import Assignment, PlacementProblem
-from podium.optimum.placement_program import PlacementProgram
+
+if TYPE_CHECKING:
+    from podium.cluster.state import Cluster
+    from podium.optimum.integer_program import Expression
+    from podium.optimum.placement_problem import Assignment, PlacementProblem
+    from podium.optimum.placement_program import PlacementProgram
 
 ObjectiveName = Literal["pods", "priority", "cost", "nodes", "utilisation"]
 OBJECTIVES: Final[tuple[str, ...]] = get_args(ObjectiveName)
@@ -84,6 +87,8 @@ def _by_priority(problem: PlacementProblem) -> list[Measure]:
 
 def _utilisation(problem: PlacementProblem, cluster: Cluster) -> Measure:
     """The mean share of CPU and memory of all nodes that the pods take, in percent."""
+    from podium.kubernetes.rules.requests import CPU, MEMORY
+
     nodes = cluster.nodes
     rows = [nodes.row(name) for name in problem.nodes]
     weights: dict[int, float] = {}

@@ -18,8 +18,8 @@ from podium.plugins import in_tree_registry
 from podium.processes.cluster_scheduler import SchedulerPlan
 from podium.processes.kube_log import log_at
 from podium.processes.whole_cluster import ClusterPlan, RunningCluster, whole_cluster
-from podium.simulated_cluster import SimulatedClusterOptions
-from podium.simulated_cluster.controller_registry import ALL
+from podium.simulated_cluster.cluster import SimulatedClusterOptions
+from podium.simulated_cluster.controller_names import ALL
 from podium.simulated_cluster.nodes.templates import default_template, nodes_from
 from podium.user_code.plugins import equip
 

@@ -17,8 +17,8 @@ from podium.engine.observer import Observer
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.live.assembly import Assembly
 from podium.processes.embedded_cluster import embedded_cluster
-from podium.simulated_cluster import SimulatedClusterOptions
-from podium.simulated_cluster.controller_registry import ALL
+from podium.simulated_cluster.cluster import SimulatedClusterOptions
+from podium.simulated_cluster.controller_names import ALL
 from podium.simulated_cluster.nodes.templates import default_template, nodes_from
 
 Scenario = Callable[[Cluster, Assembly], Awaitable[None]]

@@ -13,9 +13,10 @@ from podium.client import KubeClient, PatchType, ResourceType, Selection
 from podium.client.api_errors import NotFound
 from podium.golang.json_values import JsonObject
 from podium.processes.embedded_cluster import embedded_cluster
-from podium.simulated_cluster import SimulatedClusterOptions
-from podium.simulated_cluster.controller_registry import ALL
-from podium.simulated_cluster.gpus.shapes import DEFAULT_DIALECT, equip_nodes
+from podium.simulated_cluster.cluster import SimulatedClusterOptions
+from podium.simulated_cluster.controller_names import ALL
+from podium.simulated_cluster.gpus.shapes import equip_nodes
+from podium.simulated_cluster.names import DEFAULT_GPU_DIALECT
 from podium.simulated_cluster.nodes.templates import default_template, nodes_from
 
 
@@ -70,7 +71,7 @@ def in_cluster(
     controllers: tuple[str, ...] = ALL,
     speed: float = 1.0,
     gpus: Sequence[str] = (),
-    gpu_dialect: str = DEFAULT_DIALECT,
+    gpu_dialect: str = DEFAULT_GPU_DIALECT,
 ) -> None:
     """Run a scenario in a fresh cluster."""
     made = nodes_from([default_template()], nodes, ["a", "b"])

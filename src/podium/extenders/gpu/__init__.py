@@ -15,3 +15,8 @@
 The rules of allocation are `podium.gpu`'s. Contract: everything runs in one event loop, and
 between looking at the ledger and reserving in it nobody else has a turn.
 """
+
+from typing import Final
+
+PREEMPTION_THRESHOLD_PERCENT: Final = 50
+"""Victims are taken from nodes only that have so much of their cores or memory in use."""

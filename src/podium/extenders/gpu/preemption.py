@@ -13,6 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from podium.extenders.gpu import PREEMPTION_THRESHOLD_PERCENT
 from podium.gpu.choosing import check_row
 from podium.gpu.ledger import Holder, Ledger
 from podium.gpu.requests import PodRequest, starting_order
@@ -21,7 +22,6 @@ from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.node_pods import is_daemon
 from podium.kubernetes.rules.priorities import SYSTEM_PRIORITIES
 
-DEFAULT_THRESHOLD: Final = 50
 _MAX_STEPS: Final = 1 << 15
 """With 8 cards 4,096 tries for a pod of one container, and 32 for one of 128."""
 _CRITICAL: Final = min(SYSTEM_PRIORITIES.values())
@@ -39,7 +39,7 @@ class PreemptionSettings(Struct, frozen=True):
     """Nodes are cleared if at least `threshold` percent of their cards' cores or memory is in
     use."""
 
-    threshold: int = DEFAULT_THRESHOLD
+    threshold: int = PREEMPTION_THRESHOLD_PERCENT
     strategy: PreemptionStrategy = PreemptionStrategy.FIFO
 
 

@@ -6,9 +6,10 @@ on a pod when it is bound. It knows nothing of which card is chosen.
 
 from functools import cache
 from importlib import import_module
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from podium.gpu.dialects.dialect import Dialect
+if TYPE_CHECKING:
+    from podium.gpu.dialects.dialect import Dialect
 
 DIALECTS: Final[dict[str, str]] = {
     "gpu-manager": "gpu_manager:GPUManager",
@@ -26,7 +27,7 @@ class UnknownDialect(ValueError):
 
 
 @cache
-def find_dialect(name: str) -> Dialect:
+def find_dialect(name: str) -> "Dialect":
     """The dialect of a name; UnknownDialect if there is none."""
     place = DIALECTS.get(name)
     if place is None:

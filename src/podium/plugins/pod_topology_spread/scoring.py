@@ -17,7 +17,8 @@ import numpy.typing as npt
 from podium.cluster.growth import Ints, Mask, Rows, count_of
 from podium.framework.cycle import Cycle
 from podium.framework.scoring import MAX_SCORE
-from podium.golang.arithmetic import go_log, quotients, round_away
+from podium.golang.arithmetic import go_log
+from podium.golang.array_arithmetic import quotients, round_away
 from podium.plugins.pod_topology_spread.constraints import SpreadConstraint
 from podium.plugins.pod_topology_spread.node_inclusion import (
     NodeInclusion,

@@ -18,12 +18,12 @@ from podium.kubernetes.controllers.actions import Action, Patch
 from podium.kubernetes.controllers.nodes import Node
 from podium.kubernetes.kinds.meta import ObjectMeta
 from podium.simulated_cluster.gpus.shapes import (
-    DEFAULT_DIALECT,
     make_cards,
     read_shape,
     require_dialect,
 )
 from podium.simulated_cluster.names import (
+    DEFAULT_GPU_DIALECT,
     FAILURE,
     GPU_AGENT_FAILURE,
     GPU_DIALECT,
@@ -58,7 +58,7 @@ def find_agent(metadata: ObjectMeta) -> Agent | None:
     read = metadata.annotation
     if not read(GPUS):
         return None
-    dialect = require_dialect(read(GPU_DIALECT) or DEFAULT_DIALECT)
+    dialect = require_dialect(read(GPU_DIALECT) or DEFAULT_GPU_DIALECT)
     cards = _cards(metadata.name, read(GPUS), dialect, read(GPU_UNHEALTHY))
     failure = read(GPU_AGENT_FAILURE)
     is_off = read(FAILURE) not in ("", NOT_READY)

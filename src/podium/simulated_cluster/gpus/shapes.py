@@ -25,7 +25,6 @@ from podium.kubernetes.rules.quantity import QuantityError, value
 from podium.simulated_cluster.gpus.models import Model, find_model
 from podium.simulated_cluster.names import GPU_DIALECT, GPUS
 
-DEFAULT_DIALECT: Final = "hami"
 _SPLIT: Final = 10
 _MIB: Final = 1 << 20
 _SAME_PROCESSOR: Final = 20
