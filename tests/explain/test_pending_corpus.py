@@ -10,7 +10,7 @@ from support.explain.pending_input import write_list
 from support.suite.slow_cases import few_of
 
 from podium.cli import main
-from podium.plugins import IN_TREE, LEGACY
+from podium.plugins import in_tree_registry
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def test_the_document_holds_the_cause_and_what_every_filter_has_against_each_nod
     assert cause["code"] == entry.code
     assert cause["sentence"].endswith(".")
     assert set(cause) == {"code", "plugin", "subject", "sentence", "nodes", "facts"}
-    known = {plugin.name for plugin in (*IN_TREE, *LEGACY)}
+    known = {*in_tree_registry()}
     silent = {
         plugin
         for attempt in document["attempts"]

@@ -7,11 +7,12 @@ from typing import Final
 
 import podium.explain
 from podium.framework.points import FilterPlugin, Plugin
-from podium.plugins import IN_TREE, LEGACY
+from podium.plugins import in_tree_registry
 
 SHARED_RULES: Final = {"podium.plugins.default_preemption.disruption_budgets"}
 """Whom budgets protect is the same for preemption and for whoever proposes an eviction."""
-PLUGINS: Final[tuple[type[Plugin], ...]] = (*IN_TREE, *LEGACY)
+REGISTRY: Final = in_tree_registry()
+PLUGINS: Final[tuple[type[Plugin], ...]] = tuple(map(REGISTRY.get, REGISTRY))
 
 
 def _trees() -> Iterator[tuple[str, ast.Module]]:

@@ -27,7 +27,7 @@ from podium.plugin import (
     rejecting,
     unschedulable,
 )
-from podium.plugins import IN_TREE, LEGACY
+from podium.plugins import in_tree_registry
 from podium.testing import assert_promises, check_promises, event_promises, make_node, make_pod
 from podium.testing import memory_promises as memory
 from podium.testing import vector_promises as vectors
@@ -63,7 +63,7 @@ class Filter(FilterPlugin):
     "plugin",
     [
         kind
-        for kind in (*IN_TREE, *LEGACY)
+        for kind in map(in_tree_registry().get, in_tree_registry())
         if issubclass(kind, FilterPlugin | ScorePlugin)
         and kind.name not in REFUSED_BY_CONFIGURATIONS
     ],

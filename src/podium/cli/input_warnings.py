@@ -1,18 +1,19 @@
 """What to know before the answer: kinds that the input lacks, messages that differ."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from podium.cli.console import Text
 from podium.cli.tables import Screen, count, some
-from podium.simulator import SimulationReport
 from podium.simulator.cluster_dump import HOW_TO_DUMP, dump_command
-from podium.simulator.completeness import MissingKind
-from podium.simulator.recorded_messages import (
-    MessageDifference,
-    RecordedMessages,
-    compare_messages,
-)
-from podium.what_if.measured_runs import InputReview
+from podium.simulator.recorded_messages import compare_messages
+from podium.simulator.report import SimulationReport
+
+if TYPE_CHECKING:
+    from podium.simulator.completeness import MissingKind
+    from podium.simulator.recorded_messages import MessageDifference, RecordedMessages
+    from podium.what_if.measured_runs import InputReview
 
 _MAX_DIFFERENCES = 3
 
@@ -32,9 +33,9 @@ def show_input_warnings(
 
 
 def _messages(report: SimulationReport | InputReview) -> RecordedMessages:
-    if isinstance(report, InputReview):
-        return report.messages
-    return compare_messages(report.pods)
+    if isinstance(report, SimulationReport):
+        return compare_messages(report.pods)
+    return report.messages
 
 
 def _sentence(missing: MissingKind) -> str:

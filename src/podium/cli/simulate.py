@@ -79,14 +79,10 @@ def simulate(
     **Exit code** 0 if all pods fit, 1 if some do not, 2 if the input is wrong, 70 if Podium has a
     bug. Pods with a scheduling gate or for another scheduler are reported and do not count.
     """
-    from podium.cli.documents import print_document
     from podium.cli.input_warnings import input_warnings_document, show_input_warnings
     from podium.cli.preparation import prepare_simulation
-    from podium.cli.simulate_document import report_document
     from podium.cli.simulate_view import show_report
     from podium.cli.tables import Screen
-    from podium.files.private_files import write_private_file
-    from podium.simulator.result_annotations import AnnotationRecorder, annotated_list
 
     files = options.files(paths)
     prepared = prepare_simulation(files, options)
@@ -94,6 +90,8 @@ def simulate(
 
     def observe(engine: Engine) -> None:
         if annotate is not None:
+            from podium.simulator.result_annotations import AnnotationRecorder
+
             recorders.append(AnnotationRecorder(engine))
             engine.observers.add(recorders[0])
 
@@ -103,8 +101,14 @@ def simulate(
         with prepared.running(on_engine=observe) as (report, _, _):
             pass
     if annotate is not None:
+        from podium.files.private_files import write_private_file
+        from podium.simulator.result_annotations import annotated_list
+
         write_private_file(annotate, annotated_list(report, recorders[0]))
     if output in ("json", "yaml"):
+        from podium.cli.documents import print_document
+        from podium.cli.simulate_document import report_document
+
         document = report_document(report, timeline=timeline)
         print_document("Simulation", {**input_warnings_document(report), **document}, output)
     else:

@@ -12,7 +12,6 @@ from rich.table import Table
 
 from podium.cli.console import RichText, Text, stack_lines
 from podium.cli.tables import Screen, count, percent, some
-from podium.cli.timeline_view import show_timeline
 from podium.explain.cause import Cause
 from podium.explain.placement_words import why
 from podium.explain.utilisation import Use
@@ -49,6 +48,8 @@ def show_report(
     _show_failures([r for r in report.pods if not r.placed], screen, show_all=show_all)
     _show_evictions(report, screen, show_all=show_all)
     if timeline:
+        from podium.cli.timeline_view import show_timeline
+
         show_timeline(report.timeline, screen, show_all=show_all)
     _show_nodes(report, screen, show_all=show_all)
     _show_summary(report, screen)

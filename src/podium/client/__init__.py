@@ -16,43 +16,47 @@ release to release (`tests/test_client_surface.py` pins it). How to write one: d
 Scheduler, simulated cluster, extenders and `podium controller` are made of the same parts.
 """
 
-from podium.client import api_errors, resources
-from podium.client.asgi_transport import AsgiTransport
-from podium.client.clock import Clock, LoopClock
-from podium.client.connection import connect
-from podium.client.control_loop import ControlLoop
-from podium.client.delta_fifo import Delta, DeltaFIFO, DeltaType, PoppedDeltas
-from podium.client.event_handlers import (
-    HandlerRegistration,
-    ResourceEventHandler,
-    ResourceEventHandlerFuncs,
-)
-from podium.client.http_transport import HttpTransport
-from podium.client.informer_factory import SharedInformerFactory
-from podium.client.kube_client import DeleteOptions, KubeClient, Selection
-from podium.client.object_store import ObjectStore
-from podium.client.rate_limit import LimitedTransport, TokenBucket
-from podium.client.rate_limiters import (
-    BucketRateLimiter,
-    ItemExponentialFailureRateLimiter,
-    MaxOfRateLimiter,
-    RateLimiter,
-    default_controller_rate_limiter,
-)
-from podium.client.reflector import Reflector, ReflectorStore
-from podium.client.resources import ResourceType
-from podium.client.shared_informer import Lister, SharedInformer, new_indexer_informer
-from podium.client.transport import RequestFailed, Transport, Unreachable
-from podium.client.work_queue import QueueShutDown, RateLimitingQueue
-from podium.kubernetes.controllers.indexer import NAMESPACE_INDEX, Index, Indexer, IndexFunc
-from podium.kubernetes.controllers.object_keys import (
-    DeletedFinalStateUnknown,
-    Key,
-    last_state,
-    meta_namespace_key,
-    split_meta_namespace_key,
-)
-from podium.kubernetes.rules.merge_patch import PatchType
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from podium.client import api_errors, resources
+    from podium.client.asgi_transport import AsgiTransport
+    from podium.client.clock import Clock, LoopClock
+    from podium.client.connection import connect
+    from podium.client.control_loop import ControlLoop
+    from podium.client.delta_fifo import Delta, DeltaFIFO, DeltaType, PoppedDeltas
+    from podium.client.event_handlers import (
+        HandlerRegistration,
+        ResourceEventHandler,
+        ResourceEventHandlerFuncs,
+    )
+    from podium.client.http_transport import HttpTransport
+    from podium.client.informer_factory import SharedInformerFactory
+    from podium.client.kube_client import DeleteOptions, KubeClient, Selection
+    from podium.client.object_store import ObjectStore
+    from podium.client.rate_limit import LimitedTransport, TokenBucket
+    from podium.client.rate_limiters import (
+        BucketRateLimiter,
+        ItemExponentialFailureRateLimiter,
+        MaxOfRateLimiter,
+        RateLimiter,
+        default_controller_rate_limiter,
+    )
+    from podium.client.reflector import Reflector, ReflectorStore
+    from podium.client.resources import ResourceType
+    from podium.client.shared_informer import Lister, SharedInformer, new_indexer_informer
+    from podium.client.transport import RequestFailed, Transport, Unreachable
+    from podium.client.work_queue import QueueShutDown, RateLimitingQueue
+    from podium.kubernetes.controllers.indexer import NAMESPACE_INDEX, Index, Indexer, IndexFunc
+    from podium.kubernetes.controllers.object_keys import (
+        DeletedFinalStateUnknown,
+        Key,
+        last_state,
+        meta_namespace_key,
+        split_meta_namespace_key,
+    )
+    from podium.kubernetes.rules.merge_patch import PatchType
 
 __all__ = [
     "NAMESPACE_INDEX",
@@ -104,3 +108,87 @@ __all__ = [
     "resources",
     "split_meta_namespace_key",
 ]
+
+_MODULES: Final = {
+    "podium.client.asgi_transport": ("AsgiTransport",),
+    "podium.client.clock": (
+        "Clock",
+        "LoopClock",
+    ),
+    "podium.client.connection": ("connect",),
+    "podium.client.control_loop": ("ControlLoop",),
+    "podium.client.delta_fifo": (
+        "Delta",
+        "DeltaFIFO",
+        "DeltaType",
+        "PoppedDeltas",
+    ),
+    "podium.client.event_handlers": (
+        "HandlerRegistration",
+        "ResourceEventHandler",
+        "ResourceEventHandlerFuncs",
+    ),
+    "podium.client.http_transport": ("HttpTransport",),
+    "podium.client.informer_factory": ("SharedInformerFactory",),
+    "podium.client.kube_client": (
+        "DeleteOptions",
+        "KubeClient",
+        "Selection",
+    ),
+    "podium.client.object_store": ("ObjectStore",),
+    "podium.client.rate_limit": (
+        "LimitedTransport",
+        "TokenBucket",
+    ),
+    "podium.client.rate_limiters": (
+        "BucketRateLimiter",
+        "ItemExponentialFailureRateLimiter",
+        "MaxOfRateLimiter",
+        "RateLimiter",
+        "default_controller_rate_limiter",
+    ),
+    "podium.client.reflector": (
+        "Reflector",
+        "ReflectorStore",
+    ),
+    "podium.client.resources": ("ResourceType",),
+    "podium.client.shared_informer": (
+        "Lister",
+        "SharedInformer",
+        "new_indexer_informer",
+    ),
+    "podium.client.transport": (
+        "RequestFailed",
+        "Transport",
+        "Unreachable",
+    ),
+    "podium.client.work_queue": (
+        "QueueShutDown",
+        "RateLimitingQueue",
+    ),
+    "podium.kubernetes.controllers.indexer": (
+        "NAMESPACE_INDEX",
+        "Index",
+        "Indexer",
+        "IndexFunc",
+    ),
+    "podium.kubernetes.controllers.object_keys": (
+        "DeletedFinalStateUnknown",
+        "Key",
+        "last_state",
+        "meta_namespace_key",
+        "split_meta_namespace_key",
+    ),
+    "podium.kubernetes.rules.merge_patch": ("PatchType",),
+}
+"""Where the names stand. A module is loaded when one of its names is asked for: who needs the types
+of resources alone loads no HTTP client."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("api_errors", "resources"):
+        return import_module(f"{__name__}.{name}")
+    for module, names in _MODULES.items():
+        if name in names:
+            return getattr(import_module(module), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

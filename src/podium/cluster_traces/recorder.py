@@ -99,7 +99,9 @@ class ClusterRecorder:
                 _RecordedStore(resource, self),
                 clock=self._clock,
                 randomness=randomness or SystemRandom(),
-                selection=UNFINISHED_PODS if resource is known_resources.PODS else Selection(),
+                selection=Selection(
+                    fields=UNFINISHED_PODS if resource is known_resources.PODS else ""
+                ),
             )
             for resource in followed
         }

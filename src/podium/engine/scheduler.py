@@ -9,13 +9,13 @@ them asked (`scheduling`).
 
 import traceback
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
 from podium.cluster.known_pods import KnownPods
 from podium.cluster.pod_info import PodInfo, request_rules
 from podium.cluster.state import Cluster
-from podium.config.flags.client_settings import ClientSettings
 from podium.config.types import Configuration
 from podium.engine.binding_cycle import Binding
 from podium.engine.bindings import Bindings
@@ -25,7 +25,6 @@ from podium.engine.failure import Failures
 from podium.engine.intake import Intake
 from podium.engine.interests import interests_of
 from podium.engine.observer import Observers
-from podium.engine.pod_groups import PodGroups
 from podium.engine.pod_log import PodLog
 from podium.engine.preempting import Preemptions
 from podium.engine.queue import SchedulingQueue
@@ -38,7 +37,6 @@ from podium.engine.scheduling_cycle import SchedulingCycle
 from podium.engine.source_intake import SourceIntake
 from podium.engine.state import EngineState
 from podium.engine.transitions import transition
-from podium.engine.validation import StateValidator
 from podium.framework.asking import Asker, Asking, drive
 from podium.framework.cycle import Cycle
 from podium.framework.extender_rules import in_calling_order
@@ -54,6 +52,10 @@ from podium.framework.status import Code, Status, error
 from podium.framework.waiting import WaitingPods
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.releases.feature_gates import FeatureGates
+
+if TYPE_CHECKING:
+    from podium.config.flags.client_settings import ClientSettings
+    from podium.engine.pod_groups import PodGroups
 
 CRASHED = "Podium failed while it looked for a node: "
 
@@ -86,7 +88,7 @@ class Engine:
         percentage: int | None = None,
         validate: bool = False,
         pod_log: PodLog | None = None,
-        client_settings: ClientSettings | None = None,
+        client_settings: "ClientSettings | None" = None,
         max_unschedulable_s: float = MAX_UNSCHEDULABLE_S,
         log: Log = SILENT,
     ) -> None:
@@ -138,6 +140,8 @@ class Engine:
         )
         self.transitions = self.state.transitions
         if validate:
+            from podium.engine.validation import StateValidator
+
             self.transitions.validate(StateValidator(self.state))
         if percentage is None:
             percentage = configuration.percentage_of_nodes_to_score
@@ -185,7 +189,9 @@ class Engine:
             observer=self.observers,
         )
 
-    def _build_pod_groups(self, choice: Choice) -> PodGroups:
+    def _build_pod_groups(self, choice: Choice) -> "PodGroups":
+        from podium.engine.pod_groups import PodGroups
+
         return PodGroups(
             self.state,
             self._cycle,
@@ -295,7 +301,7 @@ class Engine:
         self.failures.handle_decision(queued, decision)
         return attempt
 
-    def _try_group(self, groups: PodGroups, queued: QueuedPod) -> Asking[Attempt | None]:
+    def _try_group(self, groups: "PodGroups", queued: QueuedPod) -> Asking[Attempt | None]:
         """A member of a pod group is tried together with all others; its own attempt comes first
         and has theirs with it."""
         submitted = yield from groups.scheduling(queued)

@@ -5,7 +5,8 @@ belongs to one class: a second claim is an error that names both.
 """
 
 import inspect
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from podium.config.points import ExtensionPoint
 from podium.framework.points import POINTS, Plugin, serves
@@ -16,9 +17,20 @@ class RegistryError(ValueError):
     """A plugin cannot be registered, or is not there."""
 
 
+@dataclass(frozen=True, slots=True)
+class LatePlugins:
+    """Plugins that few ask for: known by name, loaded together when somebody wants one."""
+
+    names: tuple[str, ...] = ()
+    load: Callable[[], Iterable[type[Plugin]]] = tuple
+
+
 class Registry:
-    def __init__(self, plugins: Iterable[type[Plugin]] = ()) -> None:
+    def __init__(
+        self, plugins: Iterable[type[Plugin]] = (), late: LatePlugins | None = None
+    ) -> None:
         self._plugins: dict[str, type[Plugin]] = {}
+        self._late = late or LatePlugins()
         for plugin in plugins:
             self.register(plugin)
 
@@ -32,7 +44,7 @@ class Registry:
             )
         _check_methods(plugin)
         _refuse_async(plugin)
-        held = self._plugins.get(name)
+        held = self.get(name) if name in self else None
         if held is not None and held is not plugin:
             raise RegistryError(
                 f"plugin name {name} is taken by {held.__module__}.{held.__qualname__}"
@@ -40,6 +52,8 @@ class Registry:
         self._plugins[name] = plugin
 
     def get(self, name: str) -> type[Plugin]:
+        if name in self._late.names and name not in self._plugins:
+            self._load_late()
         found = self._plugins.get(name)
         if found is None:
             raise RegistryError(f'plugin "{name}" does not exist; known: {", ".join(self)}')
@@ -54,14 +68,22 @@ class Registry:
         return self.get(name).builds_on if name in self else {}
 
     def __contains__(self, name: str) -> bool:
-        return name in self._plugins
+        return name in self._plugins or name in self._late.names
 
     def __iter__(self) -> Iterator[str]:
-        return iter(sorted(self._plugins))
+        return iter(sorted({*self._plugins, *self._late.names}))
 
     def with_plugins(self, *plugins: type[Plugin]) -> "Registry":
         """A copy with more plugins in it."""
-        return Registry([*self._plugins.values(), *plugins])
+        copy = Registry(self._plugins.values(), self._late)
+        for plugin in plugins:
+            copy.register(plugin)
+        return copy
+
+    def _load_late(self) -> None:
+        late, self._late = self._late, LatePlugins()
+        for plugin in late.load():
+            self.register(plugin)
 
 
 def _check_methods(plugin: type[Plugin]) -> None:

@@ -3,43 +3,32 @@
 A plugin of several files is a folder: the plugin itself is in its `plugin.py`. What several plugins
 ask stands by topic: `resources`, `topology`, `volumes`.
 
-`IN_TREE` are the plugins of 1.36, `LEGACY` those that kube-scheduler has given up and that old
-configurations and Policy files still name.
+`IN_TREE` are the plugins of 1.36, `LEGACY` the names of those that kube-scheduler has given up and
+that old configurations and Policy files still name; these are loaded when one of them is named.
 """
 
-from podium.framework.registry import Registry
+from typing import Final
+
+from podium.framework.points import Plugin
+from podium.framework.registry import LatePlugins, Registry
 from podium.plugins.default_binder import DefaultBinder
 from podium.plugins.default_preemption import DefaultPreemption
 from podium.plugins.dynamic_resources import DynamicResources
 from podium.plugins.gang_scheduling import GangScheduling
 from podium.plugins.image_locality import ImageLocality
 from podium.plugins.inter_pod_affinity import InterPodAffinity
-from podium.plugins.legacy_volume_limits import (
-    AzureDiskLimits,
-    CinderLimits,
-    EBSLimits,
-    GCEPDLimits,
-)
 from podium.plugins.node_affinity import NodeAffinity
 from podium.plugins.node_declared_features import NodeDeclaredFeatures
-from podium.plugins.node_label import NodeLabel
 from podium.plugins.node_name import NodeName
 from podium.plugins.node_ports import NodePorts
-from podium.plugins.node_prefer_avoid_pods import NodePreferAvoidPods
-from podium.plugins.node_resource_limits import NodeResourceLimits
 from podium.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
 from podium.plugins.node_resources_fit import NodeResourcesFit
-from podium.plugins.node_resources_least_allocated import NodeResourcesLeastAllocated
-from podium.plugins.node_resources_most_allocated import NodeResourcesMostAllocated
 from podium.plugins.node_unschedulable import NodeUnschedulable
 from podium.plugins.node_volume_limits import NodeVolumeLimits
 from podium.plugins.pod_group_pods_count import PodGroupPodsCount
 from podium.plugins.pod_topology_spread import PodTopologySpread
 from podium.plugins.priority_sort import PrioritySort
-from podium.plugins.requested_to_capacity_ratio import RequestedToCapacityRatio
 from podium.plugins.scheduling_gates import SchedulingGates
-from podium.plugins.selector_spread import SelectorSpread
-from podium.plugins.service_affinity import ServiceAffinity
 from podium.plugins.taint_toleration import TaintToleration
 from podium.plugins.topology_placement_generator import TopologyPlacementGenerator
 from podium.plugins.volume_binding import VolumeBinding
@@ -72,21 +61,53 @@ IN_TREE = (
     PodGroupPodsCount,
 )
 
-LEGACY = (
-    NodeResourcesLeastAllocated,
-    NodeResourcesMostAllocated,
-    RequestedToCapacityRatio,
-    NodePreferAvoidPods,
-    NodeResourceLimits,
-    SelectorSpread,
-    NodeLabel,
-    ServiceAffinity,
-    EBSLimits,
-    GCEPDLimits,
-    AzureDiskLimits,
-    CinderLimits,
+LEGACY: Final = (
+    "NodeResourcesLeastAllocated",
+    "NodeResourcesMostAllocated",
+    "RequestedToCapacityRatio",
+    "NodePreferAvoidPods",
+    "NodeResourceLimits",
+    "SelectorSpread",
+    "NodeLabel",
+    "ServiceAffinity",
+    "EBSLimits",
+    "GCEPDLimits",
+    "AzureDiskLimits",
+    "CinderLimits",
 )
 
 
 def in_tree_registry() -> Registry:
-    return Registry((*IN_TREE, *LEGACY))
+    return Registry(IN_TREE, LatePlugins(LEGACY, _load_legacy))
+
+
+def _load_legacy() -> tuple[type[Plugin], ...]:
+    from podium.plugins.legacy_volume_limits import (
+        AzureDiskLimits,
+        CinderLimits,
+        EBSLimits,
+        GCEPDLimits,
+    )
+    from podium.plugins.node_label import NodeLabel
+    from podium.plugins.node_prefer_avoid_pods import NodePreferAvoidPods
+    from podium.plugins.node_resource_limits import NodeResourceLimits
+    from podium.plugins.node_resources_least_allocated import NodeResourcesLeastAllocated
+    from podium.plugins.node_resources_most_allocated import NodeResourcesMostAllocated
+    from podium.plugins.requested_to_capacity_ratio import RequestedToCapacityRatio
+    from podium.plugins.selector_spread import SelectorSpread
+    from podium.plugins.service_affinity import ServiceAffinity
+
+    return (
+        NodeResourcesLeastAllocated,
+        NodeResourcesMostAllocated,
+        RequestedToCapacityRatio,
+        NodePreferAvoidPods,
+        NodeResourceLimits,
+        SelectorSpread,
+        NodeLabel,
+        ServiceAffinity,
+        EBSLimits,
+        GCEPDLimits,
+        AzureDiskLimits,
+        CinderLimits,
+    )

@@ -38,9 +38,8 @@ from podium.kubernetes.kinds.reading import advice_on, is_in_status, remedy_of
 from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
 from podium.kubernetes.kinds.typed_objects import convert_object
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.kubernetes.resources.builtin import served_resources
+from podium.kubernetes.resources.builtin import ResourcesByGroup
 from podium.kubernetes.resources.resource import Resource
-from podium.kubernetes.resources.table import ResourceTable
 from podium.kubernetes.rules.node_status import default_allocatable
 from podium.kubernetes.schema import Decoded, DecodeError
 from podium.kubernetes.status_errors import StatusError, invalid, not_handled, not_strict
@@ -87,7 +86,7 @@ class ServedKinds:
     """The kinds that the embedded server knows, with the rules of each."""
 
     def __init__(self, gates: FeatureGates) -> None:
-        self.table: Final = ResourceTable(served_resources(gates))
+        self.table: Final = ResourcesByGroup(gates)
         self._rules: dict[tuple[str, str], tuple[Resource, BuiltinRules] | None] = {}
 
     def find(self, api_version: str, kind: str) -> tuple[Resource, BuiltinRules] | None:

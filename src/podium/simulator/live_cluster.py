@@ -44,7 +44,7 @@ def listings_for(
         Listing(
             resource,
             KINDS[resource.api_version, resource.kind],
-            UNFINISHED_PODS if resource is resources.PODS else Selection(),
+            Selection(fields=UNFINISHED_PODS if resource is resources.PODS else ""),
             parts.share,
         )
         for resource in READ

@@ -17,8 +17,8 @@ from podium.kubernetes.admission.lookup import Summaries
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import NAMESPACE_LABEL
+from podium.kubernetes.resources.builtin import ResourcesByGroup
 from podium.kubernetes.resources.resource import Resource
-from podium.kubernetes.resources.table import ResourceTable
 from podium.kubernetes.rules.quality_of_service import qos_class_of
 
 T = TypeVar("T")
@@ -40,7 +40,7 @@ class _Followed:
 class ObjectLookup:
     """Implements `kubernetes.admission.Lookup` without a store."""
 
-    def __init__(self, table: ResourceTable, typed: Iterable[KubeObject] = ()) -> None:
+    def __init__(self, resources: ResourcesByGroup, typed: Iterable[KubeObject] = ()) -> None:
         self._objects: dict[Key, dict[tuple[str, str], JsonObject]] = {
             _PRIORITY_CLASSES: {("", each["metadata"]["name"]): each for each in SYSTEM_CLASSES}
         }
@@ -51,12 +51,12 @@ class ObjectLookup:
         """Namespaces and names of what was put, in order."""
         self.missing: tuple[str, str] | None = None
         """Kind and name of what was looked for last and is not there."""
-        self._table = table
+        self._resources = resources
         keys: dict[type, Key | None] = {}
         for obj in typed:
             kind = type(obj)
             if kind not in keys:
-                keys[kind] = _key_of(table.find_kind(*_group_version(obj), obj.kind))
+                keys[kind] = _key_of(resources.find_kind(*_group_version(obj), obj.kind))
             key = keys[kind]
             if key is not None:
                 self._typed.setdefault(key, []).append(obj)
@@ -81,7 +81,7 @@ class ObjectLookup:
                 "status": {"phase": "Active"},
             }
         if found is None:
-            resource = self._table.find(group, version, plural)
+            resource = self._resources.find(group, version, plural)
             self.missing = (resource.kind if resource is not None else plural, name)
         return found
 

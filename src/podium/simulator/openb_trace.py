@@ -9,7 +9,6 @@ from typing import Final
 
 from podium.golang.documents import Document
 from podium.golang.errors import InputError
-from podium.gpu.openb_manifests import node_manifest, pod_manifest
 from podium.gpu.openb_rows import is_node_list, is_pod_list, read_node_rows, read_pod_rows
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.releases.feature_gates import FeatureGates
@@ -32,6 +31,8 @@ def is_openb_pods(data: bytes) -> bool:
 
 def openb_documents(data: bytes, source: str) -> list[Document]:
     """Nodes or pods as documents, one a line. Raises InputError."""
+    from podium.gpu.openb_manifests import node_manifest, pod_manifest
+
     text = _text(data, source)
     if is_node_list(_columns(data)):
         values = [node_manifest(row) for row in read_node_rows(text, source)]
@@ -45,6 +46,8 @@ def openb_documents(data: bytes, source: str) -> list[Document]:
 
 def read_openb_events(data: bytes, source: str, *, gates: FeatureGates) -> list[PodArrival]:
     """The arrivals of a list of pods, the first one at 0. Raises InputError."""
+    from podium.gpu.openb_manifests import pod_manifest
+
     rows = read_pod_rows(_text(data, source), source)
     if not rows:
         raise InputError("no pods", source=source)

@@ -5,13 +5,13 @@ Kinds with the longest lists come first, so that whoever reads several at a time
 
 from typing import Final
 
-from podium.client import ResourceType, Selection, resources
+from podium.client import ResourceType, resources
 from podium.framework.watched_kind import WatchedKind
 
 REQUIRED: Final = (resources.NODES, resources.PODS)
 """Without these there can be no answer at all."""
-UNFINISHED_PODS: Final = Selection(fields="status.phase!=Succeeded,status.phase!=Failed")
-"""Finished pods take nothing of a node any more."""
+UNFINISHED_PODS: Final = "status.phase!=Succeeded,status.phase!=Failed"
+"""A field selector: finished pods take nothing of a node any more."""
 DEVICES: Final = (
     resources.RESOURCE_SLICES,
     resources.RESOURCE_CLAIMS,

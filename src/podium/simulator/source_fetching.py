@@ -6,7 +6,6 @@ stands still while a source is asked. One that fails again and again is not aske
 a run takes no longer than a few timeouts more than it would.
 """
 
-import asyncio
 from typing import Final
 
 from podium.engine import Engine
@@ -37,6 +36,8 @@ class SourceFetching:
                 self._fetch(column, now)
 
     def _fetch(self, column: SourceColumn, now: float) -> None:
+        import asyncio  # few simulations have sources
+
         source, name = column.source, column.name
         self._due[name] = now + source.refresh_every_s
         try:
@@ -59,5 +60,7 @@ class SourceFetching:
 
 
 async def _within(seconds: float, column: SourceColumn) -> object:
+    import asyncio
+
     async with asyncio.timeout(seconds):
         return await fetch_guarded(column.source)

@@ -8,11 +8,12 @@ their names alone, as in-tree ones are.
 Contract: whatever is wrong with a plugin is an InputError that says which one and where.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from types import ModuleType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
@@ -22,8 +23,9 @@ from podium.framework.registry import Registry, RegistryError
 from podium.framework.watched_kind import WatchedKind, unique_kinds
 from podium.golang.errors import InputError, closest, did_you_mean
 from podium.scheduler_plugins import COLLECTION, find_plugin
-from podium.user_code.guarded_plugin import guarded
-from podium.user_code.modules import load_code, load_error
+
+if TYPE_CHECKING:  # installed packages are looked through when a plugin is looked for
+    from importlib.metadata import EntryPoint, EntryPoints
 
 GROUP = "podium.plugins"
 FORMS = "a plugin is given as FILE.py, FILE.py:Class or package.module:Class"
@@ -59,7 +61,7 @@ def equip(configuration: Configuration, registry: Registry, given: Sequence[str]
     wanted = {name for p in configuration.profiles for name in p.plugins.enabled_names()}
     unknown = sorted(wanted - {*registry})
     # Every package that is installed is looked through, so once.
-    offers = entry_points(group=GROUP) if unknown else None
+    offers = _find_offers() if unknown else None
     for name in unknown:
         if (own := find_plugin(name)) is not None:
             registry = registry.with_plugins(own)
@@ -75,7 +77,7 @@ def all_plugins(registry: Registry, given: Sequence[str]) -> Registry:
         registry = _register(registry, load_plugin(spec), spec)
     for name in sorted({*COLLECTION} - {*registry}):
         registry = registry.with_plugins(*filter(None, [find_plugin(name)]))
-    offers = entry_points(group=GROUP)
+    offers = _find_offers()
     for name in sorted({entry.name for entry in offers} - {*registry}):
         with suppress(InputError):
             offered = _find_offered(name, offers)
@@ -85,6 +87,8 @@ def all_plugins(registry: Registry, given: Sequence[str]) -> Registry:
 
 def load_plugin(spec: str) -> type[Plugin]:
     """The plugin class that `--plugin` names."""
+    from podium.user_code.modules import load_code
+
     code = load_code(spec, "--plugin", FORMS)
     return _choose(code.module, code.where, code.name)
 
@@ -145,6 +149,8 @@ def _require_name(plugin: type[Plugin], where: str) -> type[Plugin]:
 
 
 def _register(registry: Registry, plugin: type[Plugin], spec: str) -> Registry:
+    from podium.user_code.guarded_plugin import guarded
+
     try:
         Registry([plugin])
         return registry.with_plugins(guarded(plugin))
@@ -174,6 +180,12 @@ def _enable_everywhere(configuration: Configuration, plugin: str) -> Configurati
     return replace(configuration, profiles=tuple(map(add, configuration.profiles)))
 
 
+def _find_offers() -> EntryPoints:
+    from importlib.metadata import entry_points
+
+    return entry_points(group=GROUP)
+
+
 def _find_offered(name: str, offers: EntryPoints) -> type[Plugin] | None:
     """The plugin that an installed package offers under a name, if one does."""
     found: dict[str, EntryPoint] = {e.value: e for e in offers.select(name=name)}
@@ -187,6 +199,8 @@ def _find_offered(name: str, offers: EntryPoints) -> type[Plugin] | None:
     try:
         loaded = offer.load()
     except (Exception, SystemExit) as problem:
+        from podium.user_code.modules import load_error
+
         raise load_error(problem, shown) from problem
     if not (isinstance(loaded, type) and issubclass(loaded, Plugin)):
         raise InputError("is not a plugin class", source=shown)

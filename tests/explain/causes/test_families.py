@@ -10,10 +10,10 @@ from podium.config.load import load_configuration
 from podium.explain.causes import find_waiting_cause
 from podium.framework.cycle import Cycle
 from podium.framework.explanations.wording import amount_text, counted_values, joined, sentence
-from podium.framework.points import FilterPlugin, Plugin, PreFilterPlugin
+from podium.framework.points import FilterPlugin, PreFilterPlugin
 from podium.kubernetes.kinds.devices import DeviceClass
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.plugins import IN_TREE, LEGACY, in_tree_registry
+from podium.plugins import in_tree_registry
 from podium.simulator import ExplainedPod, Scenario, Simulation
 from podium.testing import FakeCluster, make_node, make_pod
 
@@ -21,11 +21,11 @@ ZONE = "topology.kubernetes.io/zone"
 
 
 def test_every_filter_of_the_tree_has_words_of_its_own() -> None:
-    plugins: tuple[type[Plugin], ...] = (*IN_TREE, *LEGACY)
+    known = in_tree_registry()
     assert not [
-        plugin.name
-        for plugin in plugins
-        if issubclass(plugin, FilterPlugin)
+        name
+        for name in known
+        if issubclass(plugin := known.get(name), FilterPlugin)
         and plugin.explain_rejections is FilterPlugin.explain_rejections
     ]
 

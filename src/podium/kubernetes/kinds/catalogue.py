@@ -48,7 +48,12 @@ def find_kind(group: str, kind: str) -> Kind:
 
 def all_kinds() -> list[Kind]:
     """The records of all groups, which loads them."""
-    return [each for group in GROUPS for each in _kinds_of(group).values()]
+    return [each for group in GROUPS for each in kinds_of(group)]
+
+
+def kinds_of(group: str) -> list[Kind]:
+    """The records of one group; none if it has no built-in kinds."""
+    return [*_kinds_of(group).values()] if group in GROUPS else []
 
 
 @cache

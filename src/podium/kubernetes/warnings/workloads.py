@@ -10,7 +10,6 @@ from typing import Final
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.record import Path, Warnings
 from podium.kubernetes.validation.names import label_problems
-from podium.kubernetes.warnings.pods import about_claim_spec, about_pod
 
 _SURPRISING: Final = "which can result in surprising behavior; a DNS label is recommended"
 _TEMPLATE_GENERATION: Final = "deprecated.daemonset.template.generation"
@@ -28,6 +27,8 @@ def template_generation(daemon_set: JsonObject) -> object:
 
 
 def about_created_pod(pod: JsonObject) -> Iterator[str]:
+    from podium.kubernetes.warnings.pods import about_pod
+
     yield from _about_name(pod, "the Pod's hostname")
     yield from about_pod(pod["spec"], pod["metadata"])
 
@@ -71,6 +72,8 @@ def _about_name(obj: JsonObject, use: str) -> Iterator[str]:
 
 
 def _about_template(obj: JsonObject, path: Path) -> Iterator[str]:
+    from podium.kubernetes.warnings.pods import about_pod
+
     template = obj
     for name in path:
         template = template.get(name) or {}
@@ -79,6 +82,8 @@ def _about_template(obj: JsonObject, path: Path) -> Iterator[str]:
 
 
 def _about_stateful_set(stateful_set: JsonObject, suffix: str) -> Iterator[str]:
+    from podium.kubernetes.warnings.pods import about_claim_spec
+
     spec: JsonObject = stateful_set.get("spec") or {}
     for number, claim in enumerate(spec.get("volumeClaimTemplates") or ()):
         at = f"spec.volumeClaimTemplates[{number}]{suffix}"

@@ -7,20 +7,12 @@ thousand nodes are evaluated once.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 from weakref import WeakValueDictionary
 
 import msgspec
 
 from podium.cluster.catalog import Catalog
-from podium.kubernetes.cel import (
-    COST_LIMIT,
-    CelError,
-    CompileError,
-    Meter,
-    compile_selector,
-    device_view,
-)
 from podium.kubernetes.kinds.devices import (
     Device,
     DeviceAttribute,
@@ -35,6 +27,9 @@ from podium.kubernetes.rules.quantity import nano
 from podium.plugins.dynamic_resources.capacity import CapacityRule, rules_of
 from podium.plugins.dynamic_resources.search_budget import SearchBudget
 from podium.plugins.dynamic_resources.taint_rules import with_rules
+
+if TYPE_CHECKING:  # a cluster without devices pays for no CEL
+    from podium.kubernetes.cel import Meter
 
 _encode = msgspec.msgpack.Encoder().encode
 _BLOCKING_EFFECTS = frozenset({"NoSchedule", "NoExecute"})
@@ -105,6 +100,8 @@ class Content:
         evaluated for the first time and cost more than is left."""
         result = self._results.get(expression)
         if result is None:
+            from podium.kubernetes.cel import COST_LIMIT, Meter
+
             meter = Meter()
             result = self._evaluate(expression, meter)
             if len(self._results) >= _MAX_RESULTS:
@@ -129,8 +126,10 @@ class Content:
         """An attribute of the driver's own, written with or without its domain."""
         return self.attributes.get(name) or self.attributes.get(f"{self._driver}/{name}")
 
-    def _evaluate(self, expression: str, meter: Meter) -> bool | str:
+    def _evaluate(self, expression: str, meter: "Meter") -> bool | str:
         """The result of a selector, or the text of what went wrong."""
+        from podium.kubernetes.cel import CelError, CompileError, compile_selector
+
         try:
             selector = compile_selector(expression, lists=self._lists)
         except CompileError as problem:
@@ -145,6 +144,8 @@ class Content:
             return f"CEL runtime error: {problem}"
 
     def _make_view(self) -> dict[str, object] | str:
+        from podium.kubernetes.cel import CelError, device_view
+
         device = self._device
         try:
             return device_view(

@@ -1,14 +1,10 @@
 """The kinds of the core group."""
 
 from collections.abc import Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.defaulting import cluster as cluster_defaults
-from podium.kubernetes.defaulting import pods as pod_defaults
-from podium.kubernetes.defaulting import services as service_defaults
-from podium.kubernetes.defaulting import storage as storage_defaults
-from podium.kubernetes.defaulting import workloads as workload_defaults
+from podium.kubernetes.deferred import defer
 from podium.kubernetes.kinds.groups.subresources import SCALE
 from podium.kubernetes.kinds.record import (
     ALL_VERBS,
@@ -22,32 +18,68 @@ from podium.kubernetes.kinds.record import (
 )
 from podium.kubernetes.kinds.selectable_fields import EVENT_FIELDS, read_text, read_texts
 from podium.kubernetes.resources.gated_pod_fields import gated_pod_fields, gated_spec_fields
-from podium.kubernetes.strategy import cluster as cluster_strategy
-from podium.kubernetes.strategy import pods as pod_strategy
-from podium.kubernetes.strategy import services as service_strategy
-from podium.kubernetes.strategy import storage as storage_strategy
-from podium.kubernetes.tables import cluster as cluster_tables
-from podium.kubernetes.tables import pods as pod_tables
-from podium.kubernetes.tables import services as service_tables
-from podium.kubernetes.tables import storage as storage_tables
-from podium.kubernetes.tables import workloads as workload_tables
-from podium.kubernetes.validation import (
-    configuration,
-    endpoints,
-    events,
-    nodes,
-    pod_statuses,
-    pod_subresources,
-    pod_updates,
-    pods,
-    quotas,
-    services,
-    storage,
-    workloads,
-)
-from podium.kubernetes.warnings.networking import about_service
-from podium.kubernetes.warnings.storage import about_claim, about_volume
 from podium.kubernetes.warnings.workloads import about_created_pod, about_workload
+
+if TYPE_CHECKING:
+    from podium.kubernetes.defaulting import cluster as cluster_defaults
+    from podium.kubernetes.defaulting import pods as pod_defaults
+    from podium.kubernetes.defaulting import services as service_defaults
+    from podium.kubernetes.defaulting import storage as storage_defaults
+    from podium.kubernetes.defaulting import workloads as workload_defaults
+    from podium.kubernetes.strategy import cluster as cluster_strategy
+    from podium.kubernetes.strategy import pods as pod_strategy
+    from podium.kubernetes.strategy import services as service_strategy
+    from podium.kubernetes.strategy import storage as storage_strategy
+    from podium.kubernetes.tables import cluster as cluster_tables
+    from podium.kubernetes.tables import pods as pod_tables
+    from podium.kubernetes.tables import services as service_tables
+    from podium.kubernetes.tables import storage as storage_tables
+    from podium.kubernetes.tables import workloads as workload_tables
+    from podium.kubernetes.validation import (
+        configuration,
+        endpoints,
+        events,
+        nodes,
+        pod_statuses,
+        pod_subresources,
+        pod_updates,
+        pods,
+        quotas,
+        services,
+        storage,
+        workloads,
+    )
+    from podium.kubernetes.warnings import networking as network_warnings
+    from podium.kubernetes.warnings import storage as storage_warnings
+else:
+    cluster_defaults = defer("podium.kubernetes.defaulting.cluster")
+    pod_defaults = defer("podium.kubernetes.defaulting.pods")
+    service_defaults = defer("podium.kubernetes.defaulting.services")
+    storage_defaults = defer("podium.kubernetes.defaulting.storage")
+    workload_defaults = defer("podium.kubernetes.defaulting.workloads")
+    cluster_strategy = defer("podium.kubernetes.strategy.cluster")
+    pod_strategy = defer("podium.kubernetes.strategy.pods")
+    service_strategy = defer("podium.kubernetes.strategy.services")
+    storage_strategy = defer("podium.kubernetes.strategy.storage")
+    cluster_tables = defer("podium.kubernetes.tables.cluster")
+    pod_tables = defer("podium.kubernetes.tables.pods")
+    service_tables = defer("podium.kubernetes.tables.services")
+    storage_tables = defer("podium.kubernetes.tables.storage")
+    workload_tables = defer("podium.kubernetes.tables.workloads")
+    configuration = defer("podium.kubernetes.validation.configuration")
+    endpoints = defer("podium.kubernetes.validation.endpoints")
+    events = defer("podium.kubernetes.validation.events")
+    nodes = defer("podium.kubernetes.validation.nodes")
+    pod_statuses = defer("podium.kubernetes.validation.pod_statuses")
+    pod_subresources = defer("podium.kubernetes.validation.pod_subresources")
+    pod_updates = defer("podium.kubernetes.validation.pod_updates")
+    pods = defer("podium.kubernetes.validation.pods")
+    quotas = defer("podium.kubernetes.validation.quotas")
+    services = defer("podium.kubernetes.validation.services")
+    storage = defer("podium.kubernetes.validation.storage")
+    workloads = defer("podium.kubernetes.validation.workloads")
+    network_warnings = defer("podium.kubernetes.warnings.networking")
+    storage_warnings = defer("podium.kubernetes.warnings.storage")
 
 _CREATE: Final = ("create",)
 _NOT_SUPPORTED: Final = "field label not supported: {field}"
@@ -229,7 +261,7 @@ _CLUSTER: Final = (
             create=storage_strategy.prepare_claim, update=storage_strategy.prepare_claim_update
         ),
         printer=storage_tables.CLAIM,
-        warnings=Warnings(always=about_claim),
+        warnings=Warnings(always=storage_warnings.about_claim),
     ),
     Kind(
         "",
@@ -247,7 +279,7 @@ _CLUSTER: Final = (
             create=storage_strategy.prepare_volume, status=storage_strategy.prepare_volume_status
         ),
         printer=storage_tables.VOLUME,
-        warnings=Warnings(always=about_volume),
+        warnings=Warnings(always=storage_warnings.about_volume),
     ),
 )
 
@@ -343,7 +375,7 @@ _OTHERS: Final = (
             update=service_strategy.prepare_update,
         ),
         printer=service_tables.SERVICE,
-        warnings=Warnings(always=about_service),
+        warnings=Warnings(always=network_warnings.about_service),
         selectable_fields=read_texts("spec.clusterIP", "spec.type"),
         selector_refusal=_NOT_SUPPORTED,
     ),
