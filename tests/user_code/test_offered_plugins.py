@@ -13,7 +13,6 @@ from podium.config.load import load_configuration
 from podium.config.types import API_VERSION, KIND
 from podium.golang.errors import InputError
 from podium.plugins import in_tree_registry
-from podium.user_code import plugins as user_plugins
 from podium.user_code.plugins import equip
 
 pytestmark = pytest.mark.usefixtures("own_modules")
@@ -42,7 +41,7 @@ def offers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, source: Source) -> O
     source(SAYS_NO, "installed_rules.py")
     monkeypatch.syspath_prepend(str(tmp_path))
     found = Offers(SaysNo="installed_rules:SaysNo")
-    monkeypatch.setattr(user_plugins, "entry_points", found)
+    monkeypatch.setattr("importlib.metadata.entry_points", found)
     return found
 
 
@@ -108,7 +107,7 @@ def test_packages_are_looked_through_once_however_many_plugins_are_unknown(
         looks.append(group)
         return EntryPoints()
 
-    monkeypatch.setattr(user_plugins, "entry_points", look)
+    monkeypatch.setattr("importlib.metadata.entry_points", look)
     names = [{"name": f"Unknown{number}"} for number in range(1_000)]
     profile = {"plugins": {"filter": {"enabled": names}}}
     raw = {"apiVersion": API_VERSION, "kind": KIND, "profiles": [profile]}

@@ -13,6 +13,7 @@ from podium.cli.bench_apiserver import apiserver
 from podium.cli.bench_extender import extender
 from podium.cli.bench_live import live
 from podium.cli.bench_scaling import scaling
+from podium.cli.bench_start import start
 from podium.cli.exit_codes import OK
 from podium.cli.printing import write_output
 from podium.golang.errors import InputError
@@ -30,6 +31,7 @@ bench.command(scaling)
 bench.command(extender)
 bench.command(apiserver)
 bench.command(live)
+bench.command(start)
 
 ALL = "all"
 SizeName = Literal["500Nodes", "5000Nodes", "15000Nodes", "100000Nodes"]

@@ -79,12 +79,13 @@ def simulate(
     **Exit code** 0 if all pods fit, 1 if some do not, 2 if the input is wrong, 70 if Podium has a
     bug. Pods with a scheduling gate or for another scheduler are reported and do not count.
     """
+    files = options.files(paths)
+
     from podium.cli.input_warnings import input_warnings_document, show_input_warnings
     from podium.cli.preparation import prepare_simulation
     from podium.cli.simulate_view import show_report
     from podium.cli.tables import Screen
 
-    files = options.files(paths)
     prepared = prepare_simulation(files, options)
     recorders: list[AnnotationRecorder] = []
 

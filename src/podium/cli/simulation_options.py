@@ -1,6 +1,7 @@
 """The options of every command that simulates: what goes in, and by which rules it is decided."""
 
 import dataclasses
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -19,6 +20,7 @@ from podium.cli.options import (
     Validate,
     ValidationMode,
 )
+from podium.golang.errors import InputError
 
 
 @Parameter(name="*")
@@ -37,8 +39,18 @@ class InputOptions:
     validate: Validate = False
 
     def files(self, more: Iterable[str] = ()) -> list[str]:
-        """All files that were named, with -f or without."""
-        return [*(self.filename or ()), *more]
+        """All files that were named, with -f or without. Raises InputError for one that stands
+        alone and is not there: that is told before anything is loaded to read it."""
+        found = [*(self.filename or ()), *more]
+        if len(found) == 1 and found[0] != "-" and "://" not in found[0]:
+            try:
+                os.stat(found[0])
+            except FileNotFoundError as problem:
+                reason = str(problem.strerror).lower()
+                raise InputError(f"cannot be read: {reason}", source=found[0]) from None
+            except (OSError, ValueError):
+                pass  # whoever reads it tells
+        return found
 
 
 @Parameter(name="*")
