@@ -124,6 +124,14 @@ def test_amounts_are_told_as_people_say_them(resource: str, number: int, text: s
     assert amount_text(resource, number) == text
 
 
+def test_amounts_beside_one_another_look_as_different_as_they_are() -> None:
+    engine = make_engine(make_node("a", allocatable={"memory": "4Gi", "pods": 110}))
+    (cause,) = causes_of(engine, make_pod("p", requests={"memory": str((4 << 30) + 1)}))
+    assert cause.sentence == (
+        "The pod asks for 4,294,967,297 memory; the largest node (a) has 4,294,967,296."
+    )
+
+
 def test_values_are_counted_together_where_they_are_equally_many() -> None:
     assert counted_values([("a", 100), ("b", 100)]) == "a, b, 100 each"
     assert counted_values([("a", 100), ("b", 1)]) == "a on 100 nodes, b on 1"

@@ -2,12 +2,14 @@
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from support.explain.asked_engine import GPU, ask, engine_with, node, owned_by, proposal, sentences
 
 from podium.explain.proposals.search import MAX_TRIALS, find_proposals
 from podium.explain.trial import Trial
 from podium.framework.explanations import disturbance
 from podium.kubernetes.kinds.meta import KubeObject, ObjectMeta
+from podium.kubernetes.kinds.node import NodeAddress
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget, PriorityClass
 from podium.testing import make_pod
 
@@ -189,6 +191,17 @@ def test_the_smallest_shape_that_suffices_is_the_node_to_add() -> None:
         make_pod("p", requests={"cpu": "3"}), *(node(f"n{s}", s) for s in (8, 4, 2)), *full
     )
     assert proposal(answer, "add-node").sentence == "add a node like n4 (4 cpu, 8Gi)"
+
+
+def test_a_node_to_add_has_not_the_address_of_the_one_it_is_like() -> None:
+    like = node("a")
+    address = NodeAddress(type="InternalIP", address="10.1.2.3")
+    like = replace(like, status=replace(like.status, addresses=(address,)))
+    found = proposal(
+        ask(make_pod("p", requests={"cpu": "3"}), like, filler("r", "a", "4")), "add-node"
+    )
+    assert found.commands
+    assert "10.1.2.3" not in " ".join(found.commands)
 
 
 def test_a_larger_node_is_added_where_no_shape_suffices() -> None:

@@ -137,7 +137,7 @@ def _copy_of(
     made = Node(
         metadata=ObjectMeta(name=name, uid=f"new-{name}", labels=labels),
         spec=NodeSpec(taints=taints or None),
-        status=replace(node.status, images=None, conditions=None),
+        status=replace(node.status, images=None, conditions=None, addresses=None),
     )
     others: list[KubeObject] = []
     csi_node = situation.catalog.get(CSINode, node.name)

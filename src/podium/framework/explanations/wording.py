@@ -21,16 +21,27 @@ def amount_text(resource: str, number: int) -> str:
     return f"{number:,}"
 
 
+def amount_texts(resource: str, *numbers: int) -> tuple[str, ...]:
+    """Amounts that are told beside one another, in units so small that different ones differ."""
+    texts = tuple(amount_text(resource, number) for number in numbers)
+    for unit, size in _BYTES:
+        if len(set(texts)) == len(set(numbers)):
+            return texts
+        texts = tuple(_text_in(unit, size, number) for number in numbers)
+    return texts if len(set(texts)) == len(set(numbers)) else tuple(f"{n:,}" for n in numbers)
+
+
 def bytes_text(number: int) -> str:
     """In the largest unit; in a smaller one where that is exact and the larger one is not, so that
     4100Mi does not look like 4Gi."""
     units = [(unit, size) for unit, size in _BYTES if abs(number) >= size]
     for unit, size in units:
         if number * 10 % size == 0 and abs(number) < MAX_EXACT * size:
-            return f"{number / size:,.1f}".removesuffix(".0") + unit
-    if not units:
-        return f"{number:,}"
-    unit, size = units[0]
+            return _text_in(unit, size, number)
+    return _text_in(*units[0], number) if units else f"{number:,}"
+
+
+def _text_in(unit: str, size: int, number: int) -> str:
     return f"{number / size:,.1f}".removesuffix(".0") + unit
 
 

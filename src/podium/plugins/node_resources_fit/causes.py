@@ -7,7 +7,12 @@ import numpy as np
 from podium.cluster.growth import Ints, Mask
 from podium.framework.explanations.attempt_view import AttemptView
 from podium.framework.explanations.finding import Finding, Narrowing
-from podium.framework.explanations.wording import amount_text, count, joined
+from podium.framework.explanations.wording import (
+    amount_text,
+    amount_texts,
+    count,
+    joined,
+)
 from podium.framework.status import Code
 from podium.kubernetes.rules.requests import PODS
 from podium.plugins.node_resources_fit import NodeResourcesFit
@@ -159,8 +164,8 @@ def _describe(view: AttemptView, short: tuple[str, ...], mask: Mask) -> tuple[st
 
 
 def _exceeds(view: AttemptView, resource: str, asked: int, here: Ints, anywhere: Ints) -> str:
-    largest = int(here.max())
-    wanted = amount_text(resource, asked)
+    largest, largest_of_all = int(here.max()), int(anywhere.max())
+    wanted, had, had_at_most = amount_texts(resource, asked, largest, largest_of_all)
     if largest == 0:
         others = int(np.count_nonzero(anywhere))
         return f"none of them has {resource}, of which the pod asks for {wanted}; {_have(others)}"
@@ -169,10 +174,10 @@ def _exceeds(view: AttemptView, resource: str, asked: int, here: Ints, anywhere:
     more = f" and {number - 1:,} more" if number > 1 else ""
     which = "the largest of them" if view.introduced else "the largest node"
     text = f"the pod asks for {wanted} {resource}; {which} ({view.names[at]}{more})"
-    text += f" has {amount_text(resource, largest)}"
-    if int(anywhere.max()) > largest:
+    text += f" has {had}"
+    if largest_of_all > largest:
         other = view.names[int(anywhere.argmax())]
-        text += f", the largest of all ({other}) {amount_text(resource, int(anywhere.max()))}"
+        text += f", the largest of all ({other}) {had_at_most}"
     return text
 
 
@@ -209,7 +214,7 @@ def _missing_text(view: AttemptView, resource: str, position: int) -> str:
     if resource == PODS:
         return f"the place of a pod ({int(allocatable[0])} allowed)"
     missing = _asked(view, resource) - int(free[0])
-    left = f"{amount_text(resource, int(free[0]))} of {amount_text(resource, int(allocatable[0]))}"
+    left = " of ".join(amount_texts(resource, int(free[0]), int(allocatable[0])))
     return f"{amount_text(resource, missing)} {resource} ({left} free)"
 
 
