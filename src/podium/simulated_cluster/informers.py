@@ -20,7 +20,6 @@ class Informer(SharedInformer[T], Store[T]):
 
     def __init__(self, resource: ResourceType, kind: type[T]) -> None:
         SharedInformer.__init__(self, resource, kind)
-        Store.__init__(self, self.indexer)
 
     def listen(self, listener: Listener[T]) -> None:
         self.add_event_handler(_ListenerHandler(listener))
@@ -28,8 +27,7 @@ class Informer(SharedInformer[T], Store[T]):
 
 class PodInformer(Informer[Pod], PodStore):
     def __init__(self) -> None:
-        SharedInformer.__init__(self, PODS, Pod)
-        PodStore.__init__(self, self.indexer)
+        Informer.__init__(self, PODS, Pod)
 
 
 class _ListenerHandler(Generic[T]):

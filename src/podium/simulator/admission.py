@@ -35,7 +35,7 @@ from podium.kubernetes.kinds.meta import KubeObject, ObjectMeta
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod, PodSpec
 from podium.kubernetes.kinds.reading import advice_on, is_in_status, remedy_of
-from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
+from podium.kubernetes.kinds.storage import PersistentVolume
 from podium.kubernetes.kinds.typed_objects import convert_object
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.resources.builtin import ResourcesByGroup
@@ -225,11 +225,11 @@ class Admission:
         resource = found[0]
         return self._lookup.find(resource.group, resource.plural, namespace, name) is not None
 
-    def create_claim(self, body: JsonObject) -> PersistentVolumeClaim:
-        """The same for a claim that a controller makes."""
+    def create_made(self, body: JsonObject, struct: type[K]) -> K:
+        """The same for an object of another kind."""
         decoded = self._served.decode(body)
         assert decoded is not None
-        return self.create(decoded.value, PersistentVolumeClaim)
+        return self.create(decoded.value, struct)
 
     def read_stored(self, obj: K) -> K:
         """An object that a server has stored, with what older servers left to the scheduler."""

@@ -37,13 +37,13 @@ from podium.kubernetes.rules.quotas import ResourceQuota
 from podium.simulator.admission import DEFAULT_NAMESPACE, Admission, assign_uid, is_stored
 from podium.simulator.admission_kinds import ADMISSION_KINDS, LimitRange, RuntimeClass
 from podium.simulator.cluster_dump import HOW_TO_DUMP
+from podium.simulator.control_plane import ControlPlane
 from podium.simulator.disruptions import count_budget, scales_of
 from podium.simulator.inputs import Inputs, Item, Validation, read_inline, read_inputs
 from podium.simulator.node_conditions import taint_by_conditions
 from podium.simulator.pod_claims import ClaimMaker
 from podium.simulator.problems import Problems
 from podium.simulator.volumes import provision_at_once
-from podium.simulator.workloads import Controllers
 
 _FINISHED = ("Succeeded", "Failed")
 _ADMISSION_ONLY = frozenset(ADMISSION_KINDS.values())
@@ -268,7 +268,7 @@ def _populate(
     if not items:
         return [], [], []
     values = [*stored, *(item.value for item in items)]
-    controllers = Controllers(
+    controllers = ControlPlane(
         [value for value in values if isinstance(value, Pod)],
         [value for value in values if isinstance(value, Workload)],
         [value for value in values if isinstance(value, Node)],

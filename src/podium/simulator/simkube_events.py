@@ -21,6 +21,7 @@ from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.typed_objects import KINDS, convert_object
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.simulator.admission import DEFAULT_NAMESPACE, Admission, assign_uid
+from podium.simulator.control_plane import ControlPlane
 from podium.simulator.simkube_trace import (
     Lifecycle,
     SimKubeTrace,
@@ -36,7 +37,6 @@ from podium.simulator.timed_events import (
     PodRemoval,
     TimedEvent,
 )
-from podium.simulator.workloads import Controllers
 
 _CRON_JOB = ("batch/v1", "CronJob")
 _Identity = tuple[str, str, str]
@@ -122,7 +122,7 @@ class _EventReading:
         self, value: JsonObject, struct: type[Workload], at: float
     ) -> Iterator[TimedEvent]:
         workload = assign_uid(convert_object(value, struct, strict=False))
-        made = Controllers((), (), self._nodes, self._admission).make(workload)
+        made = ControlPlane((), (), self._nodes, self._admission).make(workload)
         if made.refusal is not None:
             raise made.refusal
         for obj in made.objects:

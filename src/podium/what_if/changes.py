@@ -9,7 +9,7 @@ from typing import Final, assert_never
 
 from podium.golang.errors import InputError
 from podium.kubernetes.kinds.node import Node, Taint
-from podium.simulator.workloads import MAX_PODS
+from podium.simulator.control_plane import MAX_PODS
 
 _EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _TAINT_REMEDY: Final = "NODE:key=value:NoSchedule, and NODE:key:NoSchedule- to take it off"

@@ -34,7 +34,9 @@ def test_no_more_pods_run_than_are_left_to_complete(
 
 
 def test_a_pod_of_an_indexed_job_says_its_index_thrice() -> None:
-    pod = job_pod(job(completionMode="Indexed"), 4, labels=job_labels("once", "u"))
+    template = {"metadata": {"labels": job_labels("once", "u")}}
+    indexed = job(completionMode="Indexed", template=template)
+    pod = job_pod(indexed, 4, finalizers=["batch.kubernetes.io/job-tracking"])
     assert pod["metadata"]["labels"][INDEX] == "4"
     assert pod["metadata"]["labels"]["job-name"] == "once"
     assert pod["metadata"]["annotations"] == {INDEX: "4"}

@@ -82,7 +82,7 @@ class DaemonTemplate:
             untolerated(taints, self._tolerations, effects, comparison=COMPARISON_ALLOWED) is None
         )
 
-    def pod_for(self, node: str, revision: str, name: str = "") -> JsonObject:
+    def pod_for(self, node: str, revision: str) -> JsonObject:
         labels = {REVISION_HASH: revision}
         generation = self._daemons.metadata.annotation(_GENERATION_MARK)
         if generation:
@@ -91,7 +91,6 @@ class DaemonTemplate:
             DAEMON_SET,
             self._daemons.metadata,
             self._daemons.spec.template,
-            name=name,
             labels=labels,
             spec={**self._spec, "affinity": _pinned(self._spec.get("affinity") or {}, node)},
         )

@@ -44,30 +44,24 @@ def job_pod(
     job: Job,
     index: int | None,
     *,
-    name: str = "",
-    labels: dict[str, str] | None = None,
+    finalizers: list[str],
     annotations: dict[str, str] | None = None,
-    finalizers: list[str] | None = None,
 ) -> JsonObject:
     """A pod of a job; `index` is None unless the job is indexed."""
     template = job.spec.template
     if index is None:
-        return pod_from_template(
-            JOB, job.metadata, template, name=name, labels=labels, finalizers=finalizers
-        )
+        return pod_from_template(JOB, job.metadata, template, finalizers=finalizers)
     mark = {COMPLETION_INDEX: str(index)}
     pod = pod_from_template(
         JOB,
         job.metadata,
         template,
-        name=name,
-        labels={**(labels or {}), **mark},
+        labels=mark,
         annotations={**(annotations or {}), **mark},
         finalizers=finalizers,
         spec=_tell_index(template.spec) | {"hostname": f"{job.name}-{index}"},
     )
-    if not name:
-        pod["metadata"]["generateName"] = f"{job.name}-{index}-"
+    pod["metadata"]["generateName"] = f"{job.name}-{index}-"
     return pod
 
 

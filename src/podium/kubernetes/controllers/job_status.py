@@ -25,6 +25,8 @@ class Situation:
     held: dict[int, Pod]
     """By index the failed pod whose successor is yet to be made."""
     moment: Moment
+    burst: int
+    """How many pods may be made at once."""
 
     @property
     def succeeded(self) -> int:

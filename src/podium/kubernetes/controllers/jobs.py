@@ -45,12 +45,12 @@ from podium.kubernetes.rules.moment import Moment
 _OWN_CONTROLLER: Final = (None, "", "kubernetes.io/job-controller")
 _FIRST_PAUSE_S: Final = 10.0
 _LONGEST_PAUSE_S: Final = 600.0
-_BURST: Final = 500
+BURST: Final = 500
 _COMPONENT: Final = "job-controller"
 
 
-def decide(job: Job, pods: Sequence[Pod], moment: Moment) -> Plan:
-    """`pods` are those that the job owns."""
+def decide(job: Job, pods: Sequence[Pod], moment: Moment, burst: int = BURST) -> Plan:
+    """`pods` are those that the job owns; no more than `burst` are made at once."""
     if job.spec.managed_by not in _OWN_CONTROLLER:
         return NOTHING
     if job.end is not None or job.metadata.is_terminating:
@@ -60,7 +60,7 @@ def decide(job: Job, pods: Sequence[Pod], moment: Moment) -> Plan:
     settled = done | failed | job_pods.indexes_of(active)
     held = {} if job.announcement else index_failures.held_pods(job, pods, settled)
     counted = job_counting.count(job, pods, {pod.metadata.uid for pod in held.values()})
-    situation = Situation(job, pods, active, counted, done, failed, held, moment)
+    situation = Situation(job, pods, active, counted, done, failed, held, moment, burst)
     actions, conditions, again_after_s = _progress(situation)
     status = job_status(situation, conditions)
     if conditions or status != reported_status(job):
@@ -153,13 +153,13 @@ def _pods(situation: Situation) -> tuple[list[Action], float | None]:
     if missing <= 0:
         return [], None
     if situation.job.is_indexed:
-        return _new_indexes(situation, min(missing, _BURST))
+        return _new_indexes(situation, min(missing, situation.burst))
     pause_s = _pause(situation)
     if pause_s > 0:
         return [], pause_s
     body = job_pod(situation.job, None, finalizers=[TRACKING])
-    made = [Create(PODS, situation.job.namespace, body)] * min(missing, _BURST)
-    return list(made), 0.0 if missing > _BURST else None
+    made = [Create(PODS, situation.job.namespace, body)] * min(missing, situation.burst)
+    return list(made), 0.0 if missing > situation.burst else None
 
 
 def _unneeded(pods: Sequence[Pod]) -> list[Action]:
@@ -180,7 +180,7 @@ def _pause(situation: Situation) -> float:
 def _rest_of_pause(failures: int, last: str | None, moment: Moment) -> float:
     if last is None or not failures:
         return 0.0
-    pause_s = min(_FIRST_PAUSE_S * 2.0 ** min(failures - 1, _BURST), _LONGEST_PAUSE_S)
+    pause_s = min(_FIRST_PAUSE_S * 2.0 ** min(failures - 1, BURST), _LONGEST_PAUSE_S)
     return pause_s - moment.age_s(last)
 
 
@@ -219,8 +219,9 @@ class Jobs:
 
     name = "jobs"
 
-    def __init__(self, stores: Stores) -> None:
+    def __init__(self, stores: Stores, burst: int = BURST) -> None:
         self._stores = stores
+        self._burst = burst
         self._jobs, self._pods = stores.jobs, stores.pods
         self._tracked = self._pods.indexer.add_index("job", _owning_job)
 
@@ -239,7 +240,7 @@ class Jobs:
         if job is None:
             return Plan(orphaned)
         pods, settled = _own_pods(job, possible_pods(self._stores, job.metadata))
-        plan = decide(job, pods, moment)
+        plan = decide(job, pods, moment, self._burst)
         return Plan([*orphaned, *settled, *plan.actions], plan.again_after_s)
 
     def plan_after_failure(self, key: tuple[str, str], problem: Exception, moment: Moment) -> Plan:

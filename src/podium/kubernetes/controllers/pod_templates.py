@@ -58,7 +58,7 @@ def pod_from_template(
 
 
 def replica_set_of(
-    deployment: Deployment, replicas: int, annotations: dict[str, str] | None = None
+    deployment: Deployment, replicas: int, annotations: dict[str, str]
 ) -> JsonObject:
     """The replica set of the present template, which carries and selects the template's hash."""
     spec = deployment.spec
@@ -76,7 +76,7 @@ def replica_set_of(
         "metadata": {
             "name": f"{deployment.name}-{mark[TEMPLATE_HASH]}",
             "labels": labels,
-            "annotations": annotations or {},
+            "annotations": annotations,
             "ownerReferences": [owner_reference(DEPLOYMENT, deployment.metadata)],
         },
         "spec": {

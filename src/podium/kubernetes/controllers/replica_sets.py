@@ -16,7 +16,7 @@ from podium.kubernetes.controllers.actions import (
     reported,
     status_patch,
 )
-from podium.kubernetes.controllers.availability import availability
+from podium.kubernetes.controllers.availability import Availability, availability
 from podium.kubernetes.controllers.conditions import changed_condition
 from podium.kubernetes.controllers.controller import Wake
 from podium.kubernetes.controllers.object_events import event_about
@@ -41,7 +41,7 @@ from podium.kubernetes.rules.moment import Moment
 
 KIND: Final = Kind("apps/v1", "ReplicaSet")
 OLD_KIND: Final = Kind("v1", "ReplicationController")
-_BURST: Final = 500
+BURST: Final = 500
 _COMPONENTS: Final = {
     KIND.name: "replicaset-controller",
     OLD_KIND.name: "replication-controller",
@@ -55,26 +55,27 @@ def decide(
     replicas: ReplicaSet,
     candidates: Sequence[Pod],
     moment: Moment,
+    burst: int = BURST,
 ) -> Plan:
-    """Pods to make or remove, and the counts to report; `candidates` are those it could own."""
+    """Pods to make or remove, and the counts to report; `candidates` are those it could own. No
+    more than `burst` pods are made or removed at once."""
     selector = selector_or_nothing(replicas.spec.selector)
     owned, actions = settle_ownership(kind, replicas.metadata, selector, PODS, candidates)
     active = [pod for pod in owned if pod.is_active]
     if not replicas.metadata.is_terminating:
-        actions += _scaling(kind, replicas, active)
+        actions += _scaling(kind, replicas, active, burst)
     found = availability(active, replicas.spec.min_ready_seconds, moment)
-    status = _status(replicas, active, moment)
+    status = _status(replicas, active, found)
     if condition_of(replicas.status.conditions, REPLICA_FAILURE) is not None:
         # This is written only once everything before it went well.
         status["conditions"] = [{"type": REPLICA_FAILURE, "$patch": "delete"}]
     if status != reported(replicas.status, status):
         actions.append(status_patch(resource, replicas, status))
-    again = 0.0 if abs(replicas.wanted - len(active)) > _BURST else found.again_after_s
+    again = 0.0 if abs(replicas.wanted - len(active)) > burst else found.again_after_s
     return Plan(actions, again)
 
 
-def _status(replicas: ReplicaSet, active: Sequence[Pod], moment: Moment) -> JsonObject:
-    found = availability(active, replicas.spec.min_ready_seconds, moment)
+def _status(replicas: ReplicaSet, active: Sequence[Pod], found: Availability) -> JsonObject:
     labels = replicas.spec.template.metadata.get("labels") or {}
     fully = sum(labels.items() <= (pod.metadata.labels or {}).items() for pod in active)
     return {
@@ -105,7 +106,8 @@ def report_failure(
     verb, reason = "creating", "FailedCreate"
     if len(active) > replicas.wanted:
         verb, reason = "deleting", "FailedDelete"
-    status = _status(replicas, active, moment)
+    found = availability(active, replicas.spec.min_ready_seconds, moment)
+    status = _status(replicas, active, found)
     if condition_of(replicas.status.conditions, REPLICA_FAILURE) is None:
         failure = (REPLICA_FAILURE, "True", reason, str(problem))
         status["conditions"] = [changed_condition(None, moment, *failure)]
@@ -116,12 +118,14 @@ def report_failure(
     return Plan([*actions, event_about(owner, component, "Warning", reason, told, moment)])
 
 
-def _scaling(kind: Kind, replicas: ReplicaSet, active: Sequence[Pod]) -> list[Action]:
+def _scaling(kind: Kind, replicas: ReplicaSet, active: Sequence[Pod], burst: int) -> list[Action]:
     missing = replicas.wanted - len(active)
     if missing > 0:
         pod = pod_from_template(kind, replicas.metadata, replicas.spec.template)
-        return [Create(PODS, replicas.namespace, pod)] * min(missing, _BURST)
-    surplus = min(-missing, _BURST)
+        return [Create(PODS, replicas.namespace, pod)] * min(missing, burst)
+    if missing == 0:
+        return []
+    surplus = min(-missing, burst)
     return [delete(PODS, pod) for pod in least_missed(active)[:surplus]]
 
 
@@ -130,8 +134,9 @@ class ReplicaSets:
 
     name = "replicasets"
 
-    def __init__(self, stores: Stores) -> None:
+    def __init__(self, stores: Stores, burst: int = BURST) -> None:
         self._stores = stores
+        self._burst = burst
 
     def watch(self, wake: Wake) -> None:
         wake_owners(self._stores.pods, self._stores.replica_sets, KIND, wake)
@@ -141,7 +146,7 @@ class ReplicaSets:
         if found is None:
             return NOTHING
         pods = possible_pods(self._stores, found.metadata)
-        return decide(KIND, REPLICA_SETS, found, pods, moment)
+        return decide(KIND, REPLICA_SETS, found, pods, moment, self._burst)
 
     def plan_after_failure(self, key: tuple[str, str], problem: Exception, moment: Moment) -> Plan:
         found = self._stores.replica_sets.find(key)
@@ -156,8 +161,9 @@ class ReplicationControllers:
 
     name = "replicationcontrollers"
 
-    def __init__(self, stores: Stores) -> None:
+    def __init__(self, stores: Stores, burst: int = BURST) -> None:
         self._stores = stores
+        self._burst = burst
 
     def watch(self, wake: Wake) -> None:
         wake_owners(self._stores.pods, self._stores.replication_controllers, OLD_KIND, wake)
@@ -167,7 +173,8 @@ class ReplicationControllers:
         if found is None:
             return NOTHING
         pods = possible_pods(self._stores, found.metadata)
-        return decide(OLD_KIND, REPLICATION_CONTROLLERS, found.as_replica_set(), pods, moment)
+        replicas = found.as_replica_set()
+        return decide(OLD_KIND, REPLICATION_CONTROLLERS, replicas, pods, moment, self._burst)
 
     def plan_after_failure(self, key: tuple[str, str], problem: Exception, moment: Moment) -> Plan:
         found = self._stores.replication_controllers.find(key)

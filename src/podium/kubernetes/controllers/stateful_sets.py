@@ -72,6 +72,7 @@ class _Situation:
     template: Callable[[str], PodTemplate]
     claims: Mapping[str, KubeObject]
     """The volume claims of the set's namespace by name."""
+    waits: bool
 
     @property
     def ordinals(self) -> range:
@@ -79,7 +80,7 @@ class _Situation:
 
     @property
     def in_order(self) -> bool:
-        return self.stateful.spec.pod_management_policy != "Parallel"
+        return self.waits and self.stateful.spec.pod_management_policy != "Parallel"
 
     @property
     def partition(self) -> int:
@@ -98,8 +99,11 @@ def decide(
     revisions: Sequence[ControllerRevision],
     claims: Sequence[KubeObject],
     moment: Moment,
+    *,
+    waits: bool = True,
 ) -> Plan:
-    """`claims` are the volume claims in the set's namespace."""
+    """`claims` are the volume claims in the set's namespace. Who knows that every pod is ready at
+    once need not wait for one before the next is made."""
     selector = selector_or_nothing(stateful.spec.selector)
     owned, actions = settle_ownership(STATEFUL_SET, stateful.metadata, selector, PODS, candidates)
     if stateful.metadata.is_terminating:
@@ -127,6 +131,7 @@ def decide(
         revision.name,
         lambda name: stateful.spec.template if name == revision.name else known[name],
         {claim.metadata.name: claim for claim in claims},
+        waits,
     )
     actions += _pods_in_place(situation)
     found = availability(owned, stateful.spec.min_ready_seconds, moment)
@@ -240,8 +245,9 @@ class StatefulSets:
 
     name = "statefulsets"
 
-    def __init__(self, stores: Stores) -> None:
+    def __init__(self, stores: Stores, *, waits: bool = True) -> None:
         self._stores = stores
+        self._waits = waits
         self._sets, self._claims = stores.stateful_sets, stores.claims
 
     def watch(self, wake: Wake) -> None:
@@ -254,7 +260,7 @@ class StatefulSets:
         revisions = possible_revisions(self._stores, stateful.metadata)
         claims = list(self._claims.in_namespace.of(stateful.namespace))
         pods = possible_pods(self._stores, stateful.metadata)
-        return decide(stateful, pods, revisions, claims, moment)
+        return decide(stateful, pods, revisions, claims, moment, waits=self._waits)
 
     def plan_after_failure(self, key: tuple[str, str], problem: Exception, moment: Moment) -> Plan:
         stateful = self._sets.find(key)

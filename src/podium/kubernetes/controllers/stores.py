@@ -9,6 +9,7 @@ none.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from typing import Any, Final, Generic, TypeVar
 
 from podium.kubernetes.controllers import workloads as controlled
@@ -35,10 +36,24 @@ class Store(Generic[T]):
 
     def __init__(self, indexer: Indexer[T]) -> None:
         self.indexer = indexer
-        self.in_namespace = indexer.index(NAMESPACE_INDEX)
-        self.owned_by = indexer.add_index("controller", _controller_uid)
-        self.orphans = indexer.add_index("orphans", _namespace_if_orphan)
-        self.dependents_of = indexer.add_index("owners", _owner_uids)
+
+    # Indexes are made when they are first read: each costs a little for every object.
+
+    @cached_property
+    def in_namespace(self) -> Index[T]:
+        return self.indexer.index(NAMESPACE_INDEX)
+
+    @cached_property
+    def owned_by(self) -> Index[T]:
+        return self.indexer.add_index("controller", _controller_uid)
+
+    @cached_property
+    def orphans(self) -> Index[T]:
+        return self.indexer.add_index("orphans", _namespace_if_orphan)
+
+    @cached_property
+    def dependents_of(self) -> Index[T]:
+        return self.indexer.add_index("owners", _owner_uids)
 
     def __len__(self) -> int:
         return len(self.indexer)
@@ -67,10 +82,13 @@ class Store(Generic[T]):
 class PodStore(Store[Pod]):
     """Pods, also by the node that they are on and the claims that they use."""
 
-    def __init__(self, indexer: Indexer[Pod]) -> None:
-        super().__init__(indexer)
-        self.on_node: Index[Pod] = indexer.add_index("node", _node_name)
-        self.using_claim: Index[Pod] = indexer.add_index("claims", _claim_keys)
+    @cached_property
+    def on_node(self) -> Index[Pod]:
+        return self.indexer.add_index("node", _node_name)
+
+    @cached_property
+    def using_claim(self) -> Index[Pod]:
+        return self.indexer.add_index("claims", _claim_keys)
 
 
 class StoredKind(Generic[T]):
@@ -131,10 +149,10 @@ class Stores:
         """The store of any kind; where nobody reads more of it, with metadata only."""
         if resource == known.PODS:
             return self.pods
-        return self.store(resource, _KINDS.get(resource, KubeObject))
+        return self.store(resource, KINDS.get(resource, KubeObject))
 
 
-_KINDS: Final[dict[ResourceType, type[KubeObject]]] = {
+KINDS: Final[dict[ResourceType, type[KubeObject]]] = {
     each.resource: each.kind for each in vars(Stores).values() if isinstance(each, StoredKind)
 }
 """Kinds of which more than the metadata is read."""

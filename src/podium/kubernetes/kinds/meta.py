@@ -51,7 +51,10 @@ class ObjectMeta(KubeStruct, frozen=True):
     @property
     def controller(self) -> OwnerReference | None:
         """The owner that is responsible for the object."""
-        return next((owner for owner in self.owner_references or () if owner.controller), None)
+        for owner in self.owner_references or ():
+            if owner.controller:
+                return owner
+        return None
 
     @property
     def is_terminating(self) -> bool:

@@ -1,5 +1,7 @@
 """Pod templates inside workloads, and the selectors that must match them."""
 
+from typing import Final
+
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.meta import LabelSelector, LabelSelectorRequirement
 from podium.kubernetes.rules.field_errors import forbidden, invalid, not_supported
@@ -11,6 +13,8 @@ from podium.kubernetes.validation.object_meta import (
     check_labels,
 )
 from podium.kubernetes.validation.pod_specs import check_pod_spec
+
+SELECTOR_MISMATCH: Final = "`selector` does not match template `labels`"
 
 
 def check_template(errors: Errors, template: JsonObject, path: str) -> None:
@@ -59,5 +63,4 @@ def compiled(selector: JsonObject | None) -> Selector | None:
 def check_matches(errors: Errors, selector: Selector, template: JsonObject, path: str) -> None:
     labels = (template.get("metadata") or {}).get("labels")
     if not selector.matches(labels or {}):
-        detail = "`selector` does not match template `labels`"
-        errors.append(invalid(f"{path}.metadata.labels", go_map(labels), detail))
+        errors.append(invalid(f"{path}.metadata.labels", go_map(labels), SELECTOR_MISMATCH))

@@ -5,15 +5,20 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
+from podium.golang.documents import Document
+from podium.golang.errors import InputError, ObjectError
 from podium.kubernetes.controllers.workloads import WORKLOAD_KINDS, Workload
 from podium.kubernetes.kinds import workloads as read_by_engine
+from podium.kubernetes.kinds.meta import LabelSelector
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.storage import PersistentVolumeClaim
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.simulator.admission import Admission, assign_uid
-from podium.simulator.workloads import Controllers, Made
+from podium.simulator.control_plane import ControlPlane, Made
+from podium.simulator.scenario import read_inline_scenario
 from podium.testing import make_node, make_pod
 
 POD_SPEC: dict[str, Any] = {"containers": [{"name": "main", "image": "app"}]}
@@ -42,7 +47,7 @@ def make(
     pods: Iterable[Pod] = (),
     nodes: Iterable[Node] = (),
 ) -> Made:
-    return Controllers(pods, [target, *others], nodes, Admission(FeatureGates())).make(target)
+    return ControlPlane(pods, [target, *others], nodes, Admission(FeatureGates())).make(target)
 
 
 def names(made: Made) -> list[str]:
@@ -131,6 +136,26 @@ def test_a_name_that_is_taken_gets_the_template_hash() -> None:
     assert len(names(made)[0]) == len(f"web-{mark}-0")
 
 
+def test_a_stateful_set_goes_on_after_a_name_that_is_taken() -> None:
+    made = make(workload("StatefulSet", "db", replicas=3), pods=[make_pod("db-1")])
+    assert names(made) == ["db-0", names(made)[1], "db-2"]
+    assert names(made)[1].startswith("db-")
+    assert names(made)[1] != "db-1"
+
+
+@pytest.mark.parametrize("kind", [kind for _, kind in WORKLOAD_KINDS])
+def test_a_selector_that_does_not_match_the_template_is_told(kind: str) -> None:
+    labels = {"app": "api"}
+    if kind == "ReplicationController":
+        target = workload(kind, "web", selector=labels)
+    else:
+        target = workload(kind, "web")
+        spec = replace(target.spec, selector=LabelSelector(match_labels=labels))
+        target = replace(target, spec=spec)
+    with pytest.raises(ObjectError, match="`selector` does not match template `labels`"):
+        make(target, nodes=[make_node("n1")])
+
+
 def test_a_stateful_set_makes_pods_with_ordinals_labels_and_claims() -> None:
     spec = {**CLAIM_SPEC, "storageClassName": "fast"}
     template = {"metadata": {"name": "data"}, "spec": spec}
@@ -167,10 +192,27 @@ def test_a_finished_or_suspended_job_makes_no_pods() -> None:
 
 
 def test_pods_of_an_indexed_job_know_their_index() -> None:
-    made = make(workload("Job", "once", parallelism=2, completionMode="Indexed"))
+    made = make(workload("Job", "once", parallelism=2, completions=2, completionMode="Indexed"))
     key = "batch.kubernetes.io/job-completion-index"
     assert [labels(pod)[key] for pod in made.pods] == ["0", "1"]
     assert labels(made.pods[0])["job-name"] == "once"
+
+
+def test_an_indexed_job_that_does_not_say_how_many_indexes_it_has_is_refused() -> None:
+    spec: dict[str, Any] = {
+        "template": {"spec": {**POD_SPEC, "restartPolicy": "Never"}},
+        "parallelism": 2,
+    }
+    job: dict[str, Any] = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "once"},
+        "spec": {**spec, "completionMode": "Indexed"},
+    }
+    message = "spec.completions: Required value: when completion mode is Indexed"
+    with pytest.raises(InputError) as refused:
+        read_inline_scenario([Document("input", 1, 1, job, "")], gates=FeatureGates())
+    assert message in str(refused.value)
 
 
 def pinned_to(pod: Pod) -> tuple[str, ...] | None:

@@ -1,0 +1,135 @@
+"""Controllers run in memory: stores that are dictionaries, and a loop until nothing is left to do.
+
+What an API server does to what controllers write is the caller's: it is given every action, and
+puts what has come of it into the stores.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.controllers.actions import Action, Patch
+from podium.kubernetes.controllers.controller import Controller
+from podium.kubernetes.controllers.indexer import Indexer
+from podium.kubernetes.controllers.object_keys import Key
+from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.controllers.stores import Listener, PodStore, Store, Stores
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.kinds.typed_objects import convert_object
+from podium.kubernetes.patching import strategic_merge
+from podium.kubernetes.resources.resource_types import PODS, ResourceType
+from podium.kubernetes.rules.merge_patch import PatchType, merge
+from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.schema import schema_of
+
+T = TypeVar("T", bound=KubeObject)
+_MAX_PLANS: Final = 100
+"""For one key; controllers need a handful until they agree."""
+
+
+class MemoryStore(Store[T]):
+    def __init__(self) -> None:
+        super().__init__(Indexer())
+        self._listeners: list[Listener[T]] = []
+
+    def listen(self, listener: Listener[T]) -> None:
+        self._listeners.append(listener)
+
+    def put(self, obj: T) -> None:
+        old = self.indexer.put(Key(*obj.metadata.key), obj)
+        for listener in self._listeners:
+            listener(old, obj)
+
+    def drop(self, obj: T) -> None:
+        old = self.indexer.delete(Key(*obj.metadata.key))
+        if old is not None:
+            for listener in self._listeners:
+                listener(old, None)
+
+
+class MemoryPodStore(MemoryStore[Pod], PodStore):
+    """Pods."""
+
+
+class MemoryStores(Stores):
+    def __init__(self) -> None:
+        self._stores: dict[ResourceType, Store[Any]] = {}
+
+    @property
+    def stores(self) -> Mapping[ResourceType, Store[Any]]:
+        return self._stores
+
+    @property
+    def pods(self) -> PodStore:
+        found = self._stores.get(PODS)
+        if not isinstance(found, PodStore):
+            found = self._stores[PODS] = MemoryPodStore()
+        return found
+
+    def store(self, resource: ResourceType, kind: type[T]) -> Store[T]:  # noqa: ARG002
+        if resource not in self._stores:
+            self._stores[resource] = MemoryStore()
+        return self._stores[resource]
+
+
+def settle(
+    controllers: Iterable[Controller],
+    begin: Callable[[], None],
+    carry_out: Callable[[Action], None],
+    moment: Moment,
+) -> None:
+    """Run controllers from what `begin` puts into their stores until nothing more is to be done.
+
+    Time stands still meanwhile: what would be done later is left undone. What `carry_out` raises
+    ends it. Raises RuntimeError if controllers never agree, which is a mistake of theirs.
+    """
+    plans: Counter[tuple[int, Any]] = Counter()
+    due: dict[tuple[int, Any], None] = {}
+    running = list(controllers)
+    for place, controller in enumerate(running):
+        controller.watch(_waker(due, place))
+    begin()
+    while due:
+        place, key = next(iter(due))
+        del due[place, key]
+        plans[place, key] += 1
+        if plans[place, key] > _MAX_PLANS:
+            raise RuntimeError(f"{running[place].name} comes to no end with {key}")
+        plan = running[place].plan(key, moment)
+        for action in plan.actions:
+            carry_out(action)
+        if plan.again_after_s == 0.0:
+            due[place, key] = None
+
+
+def _waker(due: dict[tuple[int, Any], None], place: int) -> Callable[[Any], None]:
+    def wake(key: Any) -> None:
+        due[place, key] = None
+
+    return wake
+
+
+def apply_patch(obj: T, patch: Patch) -> T:
+    """The object that a server would make of it; a patch of a subresource changes the status."""
+    document: JsonObject = msgspec.json.decode(msgspec.json.encode(obj))
+    if patch.kind is PatchType.STRATEGIC:
+        resource = patch.resource
+        schema = schema_of(resource.group, resource.version, resource.kind)
+        merged = strategic_merge.apply(document, patch.body, schema)
+    else:
+        merged = merge(document, patch.body)
+    changed = convert_object(merged, type(obj), strict=False)
+    if not hasattr(obj, "status"):
+        return changed
+    if patch.subresource:
+        return _with(obj, status=changed.status)  # type: ignore[attr-defined]
+    return _with(changed, status=obj.status)
+
+
+def _with(obj: T, **fields: object) -> T:
+    changed: T = replace(obj, **fields)
+    return changed
