@@ -42,6 +42,7 @@ from podium.framework.explanations.situation import Situation
 from podium.framework.handle import Handle
 from podium.framework.log import Log, ObjectRef, pod_ref
 from podium.framework.node_form import NodeFilterPlugin, NodeScorePlugin, NodeView
+from podium.framework.placement_limits import Demand, PlacementLimits, SpreadLimit
 from podium.framework.plugin_metrics import CounterMetric, GaugeMetric, PluginMetric
 from podium.framework.pod_group_cycle import Assignments, Placement, PodGroupCycle
 from podium.framework.points import (
@@ -101,6 +102,7 @@ __all__ = [
     "CounterMetric",
     "Cycle",
     "DeferredWrite",
+    "Demand",
     "Dependence",
     "Diagnosis",
     "FilterPlugin",
@@ -129,6 +131,7 @@ __all__ = [
     "PermitResult",
     "Placement",
     "PlacementGeneratePlugin",
+    "PlacementLimits",
     "PlacementScorePlugin",
     "Plugin",
     "PluginMetric",
@@ -163,6 +166,7 @@ __all__ = [
     "Source",
     "SourceColumn",
     "Sources",
+    "SpreadLimit",
     "Status",
     "ValueSource",
     "Verdict",

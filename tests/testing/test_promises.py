@@ -12,10 +12,14 @@ from podium.plugin import (
     Dependence,
     FilterPlugin,
     Ints,
+    PermitPlugin,
+    PermitResult,
+    PlacementLimits,
     Plugin,
     PreFilterPlugin,
     PreScorePlugin,
     Registration,
+    ReservePlugin,
     Resource,
     Rows,
     ScorePlugin,
@@ -30,6 +34,7 @@ from podium.plugin import (
 from podium.plugins import in_tree_registry
 from podium.testing import assert_promises, check_promises, event_promises, make_node, make_pod
 from podium.testing import memory_promises as memory
+from podium.testing import placement_promises as placements
 from podium.testing import vector_promises as vectors
 
 FULL = unschedulable("full")
@@ -326,6 +331,80 @@ def test_a_source_whose_version_is_not_named_is_found() -> None:
 
 def test_a_source_that_is_said_to_be_an_object_is_found() -> None:
     assert memory.OF_OBJECTS in promises(SaysItStands)
+
+
+# promises about many pods
+
+
+class ThinksBetter(Filter):
+    """Lets pods in where enough are already."""
+
+    refusals_stand = True
+
+    def filter(self, cycle: Cycle, rows: Rows) -> Verdict | None:
+        return rejecting(cycle.usage.pod_count[rows] < 3, FULL)
+
+
+class LooksAtNames(Filter):
+    """Looks at single pods, and says that sums do."""
+
+    def looks_at_sums(self, cycle: Cycle) -> bool:
+        return True
+
+    def filter(self, cycle: Cycle, rows: Rows) -> Verdict | None:
+        pods = [cycle.usage.pods(row) for row in indices(rows).tolist()]
+        copies = [any(pod.pod.metadata.name.startswith("copy-") for pod in there) for there in pods]
+        return rejecting(np.array(copies), FULL)
+
+
+class StatesTooMuch(Filter):
+    def state_limits(self, cycle: Cycle) -> PlacementLimits:
+        return PlacementLimits(amounts={"seats": 3})
+
+    def count_free(self, rows: Ints) -> list[dict[str, int]]:
+        return [{"seats": 2} for _ in rows]
+
+
+class CountsOneRow(StatesTooMuch):
+    def count_free(self, rows: Ints) -> list[dict[str, int]]:
+        return [{"seats": 3}]
+
+
+class HoldsAllTheSame(PermitPlugin):
+    name = "HoldsAllTheSame"
+
+    def permit(self, cycle: Cycle, node_name: str) -> PermitResult | None:
+        return PermitResult(FULL)
+
+    def lets_go(self, cycle: Cycle) -> bool:
+        return True
+
+
+class ReservesAllTheSame(ReservePlugin):
+    name = "ReservesAllTheSame"
+
+    def reserve(self, cycle: Cycle, node_name: str) -> Status | None:
+        return FULL
+
+    def sets_nothing_aside(self, cycle: Cycle) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("plugin", "promise"),
+    [
+        (ThinksBetter, placements.REFUSALS_STAND),
+        (LooksAtNames, placements.LOOKS_AT_SUMS),
+        (StatesTooMuch, placements.LIMITS),
+        (CountsOneRow, placements.COUNT_FREE),
+        (HoldsAllTheSame, placements.LETS_GO),
+        (ReservesAllTheSame, placements.NOTHING_ASIDE),
+    ],
+)
+def test_promises_about_many_pods_that_do_not_hold_are_found(
+    plugin: type[Plugin], promise: str
+) -> None:
+    assert promises(plugin) == {promise}
 
 
 # events

@@ -45,6 +45,11 @@ class ReservePlugin(Plugin):
         """Undo `reserve`; also called when it never ran, so it must not mind. Without it there is
         nothing to undo."""
 
+    def sets_nothing_aside(self, cycle: Cycle) -> bool:  # noqa: ARG002
+        """Whether `reserve` lets this pod onto any node and has nothing to set aside for it; asked
+        after PreFilter."""
+        return False
+
     def reserved(self, cycle: Cycle) -> JsonObject:  # noqa: ARG002
         """What was set aside for the pod, in the form that recorded decisions have."""
         return {}
@@ -72,6 +77,10 @@ class PermitPlugin(Plugin):
     def permit(self, cycle: Cycle, node_name: str) -> PermitResult | None:
         """May the pod be bound to its node?"""
         raise NotImplementedError
+
+    def lets_go(self, cycle: Cycle) -> bool:  # noqa: ARG002
+        """Whether it lets this pod be bound to any node at once, whatever other pods do."""
+        return False
 
 
 class PreBindPlugin(Plugin):

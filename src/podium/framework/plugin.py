@@ -48,6 +48,11 @@ class Plugin:
     """Set where what it promises of templates (`pre_filter_stays`, `of_objects` and so on) does not
     depend on objects of its watched kinds: then a change of one leaves what is remembered."""
 
+    refusals_stand: ClassVar[bool] = False
+    """Set where a pod that it refuses at PreFilter or Filter, on a node or everywhere, stays
+    refused there while pods only come: room shrinks, labels and taints stay. Placements are then
+    looked for on the other nodes alone."""
+
     builds_on: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """Points at which it reads what it worked out at another one, and that one; named as in
     configurations. The other point is passed even where a configuration has it off."""

@@ -8,7 +8,7 @@ In every answer None means success. `Rows` is a slice of the whole table or an i
 answer for a subset equals that part of the answer for all.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import total_ordering
 from typing import TYPE_CHECKING, ClassVar
 
@@ -30,6 +30,7 @@ from podium.framework.explanations.finding import (
     NodeRequirement,
     Restated,
 )
+from podium.framework.placement_limits import PlacementLimits
 from podium.framework.plugin import Arguments, Plugin
 from podium.framework.pod_group_points import (
     GroupTrial,
@@ -215,6 +216,23 @@ class FilterPlugin(Plugin):
     def filter_depends(self, cycle: Cycle) -> Dependence | None:  # noqa: ARG002
         """What the verdict depends on, if it may be remembered; see `vector_cache.py`."""
         return None
+
+    def looks_at_sums(self, cycle: Cycle) -> bool:
+        """Whether its answer for a node depends on nothing but the node's object, the sums of
+        requests, the number of pods and the host ports there, and each pod like this one can only
+        turn it from yes to no. `podium capacity` then asks it about many copies at once."""
+        dependence = self.filter_depends(cycle)
+        return dependence is not None and dependence.stands
+
+    def state_limits(self, cycle: Cycle) -> PlacementLimits | None:  # noqa: ARG002
+        """What it counts, for those who look for a placement of many pods; asked after PreFilter,
+        also where that refused the pod or skipped it."""
+        return None
+
+    def count_free(self, rows: Ints) -> Sequence[Mapping[str, int]]:
+        """For each of the rows what is left of the `amounts` that its limits name; what is not
+        named is not limited there."""
+        raise NotImplementedError
 
     def explain_nodes(self, cycle: Cycle, rows: Rows) -> Callable[[int], str] | None:  # noqa: ARG002
         """What is behind its refusals of some rows, for a person who asks: a function that says it

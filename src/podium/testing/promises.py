@@ -25,6 +25,7 @@ from podium.plugins import in_tree_registry
 from podium.testing.event_promises import check_events
 from podium.testing.fake_cluster import FakeCluster
 from podium.testing.memory_promises import check_memory
+from podium.testing.placement_promises import check_placements
 from podium.testing.seeded_objects import seeded_node, seeded_pod, variants
 from podium.testing.vector_promises import check_vectors
 from podium.user_code.guarded_plugin import guarded
@@ -84,6 +85,7 @@ def check_promises(
                 *check_events(cluster.plugin(plugin.name), cluster, pending),
                 *check_vectors(cluster, given.cluster(seed), plugin.name, pending),
                 *check_memory(cluster, plugin.name, pending, Random(seed)),
+                *check_placements(cluster, plugin.name, pending, Random(seed)),
             ]
         except TookTooLong as late:
             found["answers in time"] = f"{late} (seed {seed})"

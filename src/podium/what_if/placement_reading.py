@@ -1,12 +1,13 @@
 """A placement problem as the scheduler's own plugins state it.
 
 Pods are gathered into kinds by their shape and priority; nodes stay apart. What a node can take is
-what filters say of the cluster without these pods (`standing_filters.py`), the resources that
-NodeResourcesFit counts, and the rows of pods that keep each other near or away
+what filters say of the cluster without these pods (`standing_filters.py`), the sums that filters
+count, and the rows of pods that keep each other near or away
 (`placement_terms.py`). Contract: every placement that the scheduler can reach by placing the pods
 one after the other satisfies the problem. `ignored` names what the problem leaves out.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -19,7 +20,6 @@ from podium.engine.scheduler import Engine
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.requests import PODS
 from podium.optimum.placement_problem import PlacementProblem, PodKind
-from podium.what_if.card_sums import free_cards
 from podium.what_if.placement_terms import AskedKind, attractions, exclusions, spreads
 from podium.what_if.standing_filters import StandingAnswer, ask_filters
 
@@ -94,14 +94,13 @@ def _pod_kind(kind: AskedKind, position: Mapping[str, int]) -> PodKind:
 def _demands(info: PodInfo, answer: StandingAnswer) -> dict[str, int]:
     """What a pod must find free and also takes, so that a node is full when the sums say so."""
     if answer.demands is None:
-        return answer.cards
+        return answer.amounts
     taken = info.shape.accounted
-    found = {
-        demand.resource: min(demand.amount, taken.get(demand.resource, 0))
-        for demand in answer.demands
-    }
+    found: dict[str, int] = {}
+    for resource, amount, _ in answer.demands:
+        found[resource] = max(found.get(resource, 0), min(amount, taken.get(resource, 0)))
     positive = {name: amount for name, amount in found.items() if amount > 0}
-    return {PODS: 1, **positive, **answer.cards}
+    return {PODS: 1, **positive, **answer.amounts}
 
 
 def _free(engine: Engine, rows: Ints, kinds: list[AskedKind]) -> list[dict[str, int]]:
@@ -124,11 +123,21 @@ def _free(engine: Engine, rows: Ints, kinds: list[AskedKind]) -> list[dict[str, 
             # A device class serves nodes that have none of the resource.
             if not (is_delegable and nodes.allocatable[index][rows[at]] == 0):
                 free[at][resource] = int(amount)
-    plugins = {id(p): p for kind in kinds if (p := kind.answer.card_plugin) is not None}
-    if len(plugins) == 1:  # several speak of different cards
-        (plugin,) = plugins.values()
-        for at, left_on_cards in enumerate(free_cards(plugin, rows)):
-            free[at] |= left_on_cards
+    for at, counted in enumerate(_free_amounts(rows, kinds)):
+        free[at] |= counted
+    return free
+
+
+def _free_amounts(rows: Ints, kinds: list[AskedKind]) -> list[dict[str, int]]:
+    """What is left of what plugins count themselves. A name that several use is of different things
+    (the cards of two dialects), and is left out."""
+    free: list[dict[str, int]] = [{} for _ in rows]
+    counting = {id(plugin): plugin for kind in kinds for plugin in kind.answer.counting}
+    left = [plugin.count_free(rows) for plugin in counting.values()]
+    users = Counter(name for of_plugin in left for name in {n for each in of_plugin for n in each})
+    for of_plugin in left:
+        for at, amounts in enumerate(of_plugin):
+            free[at] |= {name: left for name, left in amounts.items() if users[name] == 1}
     return free
 
 
@@ -142,8 +151,7 @@ def _ignored(engine: Engine, kinds: list[AskedKind]) -> tuple[str, ...]:
         for volume in pod.spec.volumes or ()
     ):
         told.append("volumes that pods compete for")
-    if any(kind.answer.card_plugin is not None for kind in kinds):
-        told.append("how shares of GPUs lie on single cards")
+    told += dict.fromkeys(text for kind in kinds for text in kind.answer.leaves_out)
     if any(pod.spec.resource_claims for pod in firsts):
         told.append("devices that pods compete for")
     if any(pod.spec.scheduling_group is not None for pod in firsts):

@@ -14,6 +14,7 @@ import numpy as np
 from podium.cluster.growth import Ints
 from podium.cluster.pod_info import PodInfo, PodShape
 from podium.cluster.state import Cluster
+from podium.framework.placement_limits import SpreadLimit
 from podium.kubernetes.rules.host_ports import conflicts
 from podium.kubernetes.rules.pod_affinity import AffinityTerm
 from podium.optimum.placement_problem import (
@@ -23,7 +24,6 @@ from podium.optimum.placement_problem import (
     Spread,
     SpreadDomain,
 )
-from podium.plugins.pod_topology_spread.filtering import HardConstraint
 from podium.what_if.standing_filters import StandingAnswer
 
 
@@ -110,31 +110,29 @@ def attractions(cluster: Cluster, rows: Ints, kinds: Sequence[AskedKind]) -> tup
 
 def spreads(rows: Ints, kinds: Sequence[AskedKind]) -> tuple[Spread, ...]:
     """DoNotSchedule constraints; takes nodes without the keys from those that fit."""
-    groups: dict[tuple[object, ...], tuple[HardConstraint, list[int]]] = {}
+    groups: dict[tuple[object, ...], tuple[SpreadLimit, list[int]]] = {}
     for at, kind in enumerate(kinds):
-        if kind.answer.spread is None:
-            continue
-        for hard in kind.answer.spread.constraints:
-            kind.answer.fits[hard.topology.slots[rows] == 0] = False
-            eligible = None if hard.eligible is None else hard.eligible[rows].tobytes()
-            key = (kind.shape.namespace, hard.constraint, eligible)
-            groups.setdefault(key, (hard, []))[1].append(at)
+        for limit in kind.answer.spread:
+            kind.answer.fits[limit.domains[rows] == 0] = False
+            eligible = None if limit.eligible is None else limit.eligible[rows].tobytes()
+            key = (kind.shape.namespace, limit.constraint, eligible)
+            groups.setdefault(key, (limit, []))[1].append(at)
     return tuple(
-        _spread(rows, kinds, hard, carrying)
-        for hard, carrying in groups.values()
-        if not hard.constraint.selector.empty
+        _spread(rows, kinds, limit, carrying)
+        for limit, carrying in groups.values()
+        if not limit.selector.empty
     )
 
 
 def _spread(
-    rows: Ints, kinds: Sequence[AskedKind], hard: HardConstraint, carrying: list[int]
+    rows: Ints, kinds: Sequence[AskedKind], limit: SpreadLimit, carrying: list[int]
 ) -> Spread:
     namespace = kinds[carrying[0]].shape.namespace
-    selector = hard.constraint.selector
-    slots = hard.topology.slots[rows]
+    selector = limit.selector
+    slots = limit.domains[rows]
     eligible = np.ones(len(rows), dtype=np.bool_)
-    if hard.eligible is not None:
-        eligible = hard.eligible[rows]
+    if limit.eligible is not None:
+        eligible = limit.eligible[rows]
     domains = []
     for slot in sorted(set(slots.tolist()) - {0}):
         inside = slots == slot
@@ -142,8 +140,8 @@ def _spread(
             SpreadDomain(
                 tuple(np.flatnonzero(inside).tolist()),
                 tuple(np.flatnonzero(inside & eligible).tolist()),
-                int(hard.counts.totals[slot]),
-                hard.entries is None or bool(hard.entries[slot]),
+                int(limit.counts[slot]),
+                limit.entries is None or bool(limit.entries[slot]),
             )
         )
     entries = sum(domain.is_entry for domain in domains)
@@ -154,9 +152,9 @@ def _spread(
             for at, kind in enumerate(kinds)
             if kind.shape.namespace == namespace and selector.matches(kind.shape.labels)
         ),
-        hard.constraint.max_skew,
+        limit.max_skew,
         tuple(domains),
-        entries == 0 or entries < hard.constraint.min_domains,
+        entries == 0 or entries < limit.min_domains,
     )
 
 

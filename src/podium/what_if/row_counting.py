@@ -20,15 +20,8 @@ from podium.engine.scheduler import Engine
 from podium.framework.cycle import Cycle
 from podium.framework.diagnosis import Diagnosis, FilterResult
 from podium.framework.filtering import run_filters
-from podium.framework.points import FilterPlugin
 from podium.framework.profile import Profile
 from podium.framework.status import unresolvable
-from podium.plugins.dynamic_resources import DynamicResources
-from podium.plugins.gang_scheduling import GangScheduling
-from podium.plugins.inter_pod_affinity import InterPodAffinity
-from podium.plugins.node_ports import NodePorts
-from podium.plugins.node_resources_fit import NodeResourcesFit
-from podium.plugins.volume_binding import VolumeBinding
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +62,7 @@ def _search(profile: Profile, cycle: Cycle, rows: Ints) -> Ints | None:
     usage = cycle.cluster.usage
     usage.grow()
     low: Ints = np.zeros(len(rows), dtype=np.int64)
-    # NodeResourcesFit, which is always asked, lets nobody in beyond the number of pods.
+    # A filter that counts requests is always asked; it lets nobody in beyond the number of pods.
     high: Ints = np.maximum(cycle.nodes.allowed_pods[rows] - usage.pod_count[rows], 0)
     if cycle.pod.shape.ports:
         high = np.minimum(high, 1)
@@ -95,26 +88,10 @@ def _looks_at_single_nodes(engine: Engine, profile: Profile, cycle: Cycle) -> bo
     if engine.configuration.extenders or engine.cluster.nominator or cycle.pod.shape.is_immense:
         return False
     filters = [plugin for plugin in profile.filter if plugin.name not in cycle.skip_filter]
-    if not any(isinstance(plugin, NodeResourcesFit) for plugin in filters):
-        return False
-    if not all(_looks_at_one_node(plugin, cycle) for plugin in filters):
-        return False
-    known = (VolumeBinding, DynamicResources)
-    return all(
-        isinstance(plugin, known) and (plugin.name in cycle.skip_filter or plugin in filters)
-        for plugin in profile.reserve
-    ) and all(
-        isinstance(plugin, GangScheduling) and cycle.pod.pod.spec.scheduling_group is None
-        for plugin in profile.permit
+    limits = [plugin.state_limits(cycle) for plugin in filters]
+    return (
+        any(each is not None and each.requests is not None for each in limits)
+        and all(plugin.looks_at_sums(cycle) for plugin in filters)
+        and all(plugin.sets_nothing_aside(cycle) for plugin in profile.reserve)
+        and all(plugin.lets_go(cycle) for plugin in profile.permit)
     )
-
-
-def _looks_at_one_node(plugin: FilterPlugin, cycle: Cycle) -> bool:
-    """Whether a filter's answer depends on nodes alone, or on sums and ports of the one node."""
-    if type(plugin) in (NodeResourcesFit, NodePorts):
-        return True
-    if type(plugin) is InterPodAffinity:
-        terms = cycle.pod.shape.affinity  # others' terms stay as they are while these pods come
-        return not terms.required_affinity and not terms.required_anti
-    dependence = plugin.filter_depends(cycle)
-    return dependence is not None and dependence.stands

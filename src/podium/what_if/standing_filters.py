@@ -1,12 +1,13 @@
 """Which nodes a pod can ever come to while other pods come: the answers of filters that stand.
 
 Filters are asked one by one on a cluster without the pods in question. What most of them refuse
-then they refuse whatever else is placed: labels and taints stay, and room only shrinks. Filters
-that may think better of it, and those that nobody knows, are not believed and are named.
+then they refuse whatever else is placed: labels and taints stay, and room only shrinks. That is a
+promise of the plugin (`refusals_stand`, or what its filter depends on); those that promise nothing
+may think better of it, are not believed and are named. What a filter counts it states itself
+(`framework/placement_limits.py`).
 """
 
 from dataclasses import dataclass, field
-from typing import Final
 
 import numpy as np
 from msgspec.structs import replace
@@ -16,70 +17,24 @@ from podium.cluster.pod_info import PodInfo
 from podium.engine.scheduler import Engine
 from podium.framework.cycle import Cycle
 from podium.framework.filtering import run_filters, run_pre_filters
-from podium.framework.points import FilterPlugin, Plugin, PreFilterPlugin
-from podium.framework.profile import Profile
-from podium.plugins.dynamic_resources import DynamicResources
-from podium.plugins.inter_pod_affinity import InterPodAffinity
-from podium.plugins.legacy_volume_limits import (
-    AzureDiskLimits,
-    CinderLimits,
-    EBSLimits,
-    GCEPDLimits,
-)
-from podium.plugins.node_affinity import NodeAffinity
-from podium.plugins.node_declared_features import NodeDeclaredFeatures
-from podium.plugins.node_label import NodeLabel
-from podium.plugins.node_name import NodeName
-from podium.plugins.node_ports import NodePorts
-from podium.plugins.node_resources_fit import NodeResourcesFit
-from podium.plugins.node_resources_fit.plugin import Demands
-from podium.plugins.node_unschedulable import NodeUnschedulable
-from podium.plugins.node_volume_limits import NodeVolumeLimits
-from podium.plugins.pod_topology_spread import PodTopologySpread
-from podium.plugins.pod_topology_spread.filtering import SpreadFilterState
-from podium.plugins.taint_toleration import TaintToleration
-from podium.plugins.volume_binding import VolumeBinding
-from podium.plugins.volume_restrictions import VolumeRestrictions
-from podium.plugins.volume_zone import VolumeZone
-from podium.what_if.card_sums import card_demands, is_card_plugin
-
-_STANDING: Final[tuple[type[Plugin], ...]] = (
-    AzureDiskLimits,
-    CinderLimits,
-    DynamicResources,
-    EBSLimits,
-    GCEPDLimits,
-    NodeAffinity,
-    NodeDeclaredFeatures,
-    NodeLabel,
-    NodeName,
-    NodePorts,
-    NodeResourcesFit,
-    NodeUnschedulable,
-    NodeVolumeLimits,
-    TaintToleration,
-    VolumeBinding,
-    VolumeRestrictions,
-    VolumeZone,
-)
-"""What these refuse, they refuse for good while pods only come."""
-_OF_OTHER_PODS: Final = (InterPodAffinity, PodTopologySpread)
-"""What these refuse depends on who else is there, and is stated in rows of its own."""
+from podium.framework.placement_limits import Demand, PlacementLimits, SpreadLimit
+from podium.framework.points import FilterPlugin, PreFilterPlugin
 
 
 @dataclass(slots=True)
 class StandingAnswer:
     """What is known of a pod: `fits` by position among the rows, the names of plugins that were
-    not believed, and what its profile has counted."""
+    not believed, and what the filters of its profile state."""
 
     fits: Mask
     disbelieved: set[str] = field(default_factory=set)
-    demands: Demands | None = None
+    demands: list[Demand] | None = None
     """None where no filter looks at requests."""
-    spread: SpreadFilterState | None = None
-    cards: dict[str, int] = field(default_factory=dict)
-    """What it takes of the GPU cards of a node."""
-    card_plugin: Plugin | None = None
+    spread: list[SpreadLimit] = field(default_factory=list)
+    amounts: dict[str, int] = field(default_factory=dict)
+    """What it takes of what plugins count themselves (`counting`)."""
+    counting: list[FilterPlugin] = field(default_factory=list)
+    leaves_out: list[str] = field(default_factory=list)
     minds_ports: bool = False
     minds_pods: bool = False
     """Whether (anti-)affinity to other pods counts."""
@@ -104,48 +59,59 @@ def ask_filters(engine: Engine, info: PodInfo, rows: Ints) -> StandingAnswer:
         elif outcome.nodes is not None:
             within = outcome.nodes
             answer.fits &= np.array([names[row] in within for row in rows.tolist()], np.bool_)
+    minding = []
     for each in profile.filter:
-        is_silent = each.name in cycle.skip_filter or each.name in refusing
-        if not is_silent and not isinstance(each, _OF_OTHER_PODS):
-            _ask(each, cycle, rows, answer)
-    _read_states(profile, cycle, answer)
-    if answer.minds_pods:
-        answer.fits &= _far_from_others(engine, profile, info, rows)
+        limits = each.state_limits(cycle) or PlacementLimits()
+        is_believed = True
+        if each.name not in cycle.skip_filter | refusing and not limits.says_all:
+            is_believed = _ask(each, cycle, rows, answer)
+        _note_limits(each, limits, answer)
+        answer.minds_ports |= limits.host_ports and is_believed and each.name not in refusing
+        if limits.affinity:
+            minding.append(each)
+    if minding:
+        answer.minds_pods = True
+        answer.fits &= _far_from_others(engine, minding, info, rows)
     return answer
 
 
-def _ask(plugin: FilterPlugin, cycle: Cycle, rows: Ints, answer: StandingAnswer) -> None:
+def _ask(plugin: FilterPlugin, cycle: Cycle, rows: Ints, answer: StandingAnswer) -> bool:
+    """Whether it is believed."""
     result = run_filters([plugin], cycle, rows)
-    if _is_believed(plugin, cycle) and not result.broken:
+    is_believed = _is_believed(plugin, cycle) and not result.broken
+    if is_believed:
         answer.fits &= result.passed()
-        answer.minds_ports |= isinstance(plugin, NodePorts)
     else:
         answer.disbelieved.add(plugin.name)
+    return is_believed
 
 
 def _is_believed(plugin: PreFilterPlugin | FilterPlugin, cycle: Cycle) -> bool:
-    if type(plugin) in (*_STANDING, *_OF_OTHER_PODS) or is_card_plugin(plugin):
+    if plugin.refusals_stand:
         return True
     if not isinstance(plugin, FilterPlugin):
         return False
+    limits = plugin.state_limits(cycle)
+    if limits is not None and limits.says_all:
+        return True
     dependence = plugin.filter_depends(cycle)
     return dependence is not None and dependence.stands
 
 
-def _read_states(profile: Profile, cycle: Cycle, answer: StandingAnswer) -> None:
-    for plugin in profile.filter:
-        state = cycle.states.get(plugin.name)
-        if isinstance(plugin, NodeResourcesFit) and isinstance(state, Demands):
-            answer.demands = state
-        elif isinstance(plugin, InterPodAffinity):
-            answer.minds_pods = True
-        elif is_card_plugin(plugin) and plugin.name not in cycle.skip_filter:
-            answer.cards, answer.card_plugin = card_demands(plugin, state), plugin
-        elif isinstance(state, SpreadFilterState) and plugin.name not in cycle.skip_filter:
-            answer.spread = state
+def _note_limits(plugin: FilterPlugin, limits: PlacementLimits, answer: StandingAnswer) -> None:
+    if limits.requests is not None:
+        answer.demands = [*(answer.demands or ()), *limits.requests]
+    answer.spread += limits.spread
+    if limits.amounts is not None:
+        answer.amounts |= limits.amounts
+        answer.counting.append(plugin)
+    if limits.leaves_out:
+        answer.leaves_out.append(limits.leaves_out)
 
 
-def _far_from_others(engine: Engine, profile: Profile, info: PodInfo, rows: Ints) -> Mask:
+def _far_from_others(
+    engine: Engine, plugins: list[FilterPlugin], info: PodInfo, rows: Ints
+) -> Mask:
     """Nodes where no pod that stays is in the way of anti-affinity, of either side. Affinity may
     still be satisfied by pods that come, so the question is put for a pod without any."""
     everywhere: Mask = np.ones(len(rows), dtype=np.bool_)
@@ -153,12 +119,12 @@ def _far_from_others(engine: Engine, profile: Profile, info: PodInfo, rows: Ints
     pod = info.pod
     if affinity is not None and affinity.pod_affinity is not None:
         pod = replace(pod, spec=replace(pod.spec, affinity=replace(affinity, pod_affinity=None)))
-    plugins = [each for each in profile.filter if isinstance(each, InterPodAffinity)]
     cycle = Cycle(engine.cluster.infos.of(pod), engine.cluster)
     for plugin in plugins:
-        outcome = run_pre_filters([plugin], cycle)
-        if outcome.status is not None:
-            return ~everywhere
+        if isinstance(plugin, PreFilterPlugin):
+            outcome = run_pre_filters([plugin], cycle)
+            if outcome.status is not None:
+                return ~everywhere
         if plugin.name not in cycle.skip_filter:
             everywhere &= run_filters([plugin], cycle, rows).passed()
     return everywhere

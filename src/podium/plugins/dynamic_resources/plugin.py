@@ -112,6 +112,7 @@ class DynamicResources(
     PreBindPlugin,
 ):
     name = "DynamicResources"
+    refusals_stand = True
     spares_new_nodes = True
     narrows = NodeRequirement.DEVICES
     builds_on = MappingProxyType(
@@ -344,6 +345,9 @@ class DynamicResources(
             self._claims.start(claim.metadata.uid, allocation)
         self._pending_of_group(cycle).update(claim.metadata.uid for claim, _ in reservation.held)
         return None
+
+    def sets_nothing_aside(self, cycle: Cycle) -> bool:
+        return self.name in cycle.skip_filter
 
     def unreserve(self, cycle: Cycle, node_name: str) -> None:  # noqa: ARG002
         state = cycle.states.get(self.name)

@@ -65,6 +65,9 @@ class GangScheduling(PreEnqueuePlugin, PermitPlugin):
             return TOO_FEW_KNOWN
         return None
 
+    def lets_go(self, cycle: Cycle) -> bool:
+        return cycle.pod.pod.spec.scheduling_group is None
+
     def permit(self, cycle: Cycle, node_name: str) -> PermitResult | None:  # noqa: ARG002
         key = group_of(cycle.pod.pod)
         if key is None:

@@ -20,6 +20,7 @@ from podium.framework.explanations.attempt_view import AttemptView
 from podium.framework.explanations.finding import Finding, Narrowing, NodeRequirement
 from podium.framework.explanations.situation import Situation
 from podium.framework.handle import Handle
+from podium.framework.placement_limits import PlacementLimits
 from podium.framework.points import (
     FilterPlugin,
     PreFilterExtensions,
@@ -86,6 +87,14 @@ class InterPodAffinity(
         if terms.required_affinity or terms.required_anti:
             return False
         return not self._carried.matching("required_anti", shape)
+
+    def looks_at_sums(self, cycle: Cycle) -> bool:
+        """Others' terms stay as they are while pods without any come."""
+        terms = cycle.pod.shape.affinity
+        return not terms.required_affinity and not terms.required_anti
+
+    def state_limits(self, cycle: Cycle) -> PlacementLimits:  # noqa: ARG002
+        return PlacementLimits(affinity=True, says_all=True)
 
     def add_pod(self, cycle: Cycle, pod: PodInfo, row: int) -> None:
         self._filter_state(cycle).shift(cycle, pod, row, 1)

@@ -61,6 +61,7 @@ class LegacyLimitsArgs:
 class LegacyVolumeLimits(PreFilterPlugin, FilterPlugin):
     """What the four have in common; each names its volumes and its numbers."""
 
+    refusals_stand = True
     disk: ClassVar[InTreePlugin]
     id_field: ClassVar[str]
     default_limit: ClassVar[int]

@@ -52,6 +52,7 @@ _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
     name = "NodeAffinity"
+    refusals_stand = True
     keeps_daemons_away = True
     narrows = NodeRequirement.LABELS
     in_range = True

@@ -44,6 +44,7 @@ class _Needed:
 
 class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
     name = "NodeDeclaredFeatures"
+    refusals_stand = True
     narrows = NodeRequirement.FEATURES
     builds_on = MappingProxyType({"filter": "preFilter"})
 

@@ -21,6 +21,7 @@ WRONG_LABELS: Final = unresolvable("node(s) didn't have the requested labels")
 
 class NodeLabel(NodeFilterPlugin, NodeScorePlugin):
     name = "NodeLabel"
+    refusals_stand = True
     Args = NodeLabelArgs
     in_range = True
 

@@ -23,6 +23,7 @@ OTHER_NODE = unresolvable("node(s) didn't match the requested node name")
 
 class NodeName(FilterPlugin):
     name = "NodeName"
+    refusals_stand = True
     keeps_daemons_away = True
 
     def filter(self, cycle: Cycle, rows: Rows) -> Verdict | None:

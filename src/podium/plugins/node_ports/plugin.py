@@ -15,6 +15,7 @@ from podium.framework.events import Action, Registration, Resource
 from podium.framework.explanations.attempt_view import AttemptView
 from podium.framework.explanations.finding import Finding
 from podium.framework.explanations.situation import Situation
+from podium.framework.placement_limits import PlacementLimits
 from podium.framework.points import FilterPlugin, PreFilterPlugin
 from podium.framework.proposed_change import ProposedChange
 from podium.framework.status import SKIP, Status, unschedulable
@@ -32,6 +33,7 @@ class _WantedPorts:
 
 class NodePorts(PreFilterPlugin, FilterPlugin):
     name = "NodePorts"
+    refusals_stand = True
     spares_new_nodes = True
     builds_on = MappingProxyType({"filter": "preFilter"})
 
@@ -52,6 +54,12 @@ class NodePorts(PreFilterPlugin, FilterPlugin):
             text = f'reading "PreFilterNodePorts" from cycleState: {missing}'
             raise StateMissing(text) from missing
         return rejecting(cycle.usage.ports.busy(wanted.ports, rows), PORTS_IN_USE)
+
+    def looks_at_sums(self, cycle: Cycle) -> bool:  # noqa: ARG002
+        return True
+
+    def state_limits(self, cycle: Cycle) -> PlacementLimits:
+        return PlacementLimits(host_ports=self.name not in cycle.skip_filter)
 
     def explain_rejections(self, view: AttemptView, among: Mask) -> list[Finding]:
         from podium.plugins.node_ports.causes import find_ports

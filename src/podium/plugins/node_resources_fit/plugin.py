@@ -24,6 +24,7 @@ from podium.framework.explanations.attempt_view import AttemptView
 from podium.framework.explanations.finding import Finding, Narrowing, NodeRequirement
 from podium.framework.explanations.situation import Situation
 from podium.framework.handle import Handle
+from podium.framework.placement_limits import Demand, PlacementLimits
 from podium.framework.pod_group_cycle import Assignments, PodGroupCycle
 from podium.framework.points import (
     FilterPlugin,
@@ -54,14 +55,6 @@ _MAX_BITS = 7
 """How many kinds of shortage fit into a byte, next to the bit for hopeless ones."""
 
 
-class Demand(NamedTuple):
-    """An amount that must be free; `delegable` where devices serve nodes that have none."""
-
-    resource: str
-    amount: int
-    delegable: bool
-
-
 class Demands(tuple[Demand, ...]):
     """PreFilter's state: what the pod needs, in the order in which shortages are told."""
 
@@ -80,6 +73,7 @@ class NodeResourcesFit(
     PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, PlacementScorePlugin
 ):
     name = "NodeResourcesFit"
+    refusals_stand = True
     spares_new_nodes = True
     rejects_by_degree = True
     narrows = NodeRequirement.SIZE
@@ -151,6 +145,13 @@ class NodeResourcesFit(
         return Dependence(
             cycle.pod.shape.requests_fragment, True, self._version(), of_objects=True, of_shape=True
         )
+
+    def looks_at_sums(self, cycle: Cycle) -> bool:  # noqa: ARG002
+        return True
+
+    def state_limits(self, cycle: Cycle) -> PlacementLimits:
+        state = cycle.states.get(self.name)
+        return PlacementLimits(requests=state if isinstance(state, Demands) else None)
 
     def filter_row(self, cycle: Cycle, row: int) -> Status | None:
         nodes, usage = cycle.nodes, cycle.usage

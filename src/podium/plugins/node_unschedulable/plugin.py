@@ -27,6 +27,7 @@ UNSCHEDULABLE_TAINT = ("node.kubernetes.io/unschedulable", "", NO_SCHEDULE)
 
 class NodeUnschedulable(FilterPlugin):
     name = "NodeUnschedulable"
+    refusals_stand = True
     spares_new_nodes = True
     keeps_daemons_away = True
 

@@ -78,6 +78,7 @@ class PodVolumes:
 
 class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
     name = "NodeVolumeLimits"
+    refusals_stand = True
     spares_new_nodes = True
     rejects_by_degree = True
 

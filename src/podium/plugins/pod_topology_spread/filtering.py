@@ -15,6 +15,7 @@ import numpy as np
 from podium.cluster.growth import Mask, Rows
 from podium.cluster.pod_info import PodInfo
 from podium.framework.cycle import Cycle
+from podium.framework.placement_limits import SpreadLimit
 from podium.framework.status import unresolvable, unschedulable
 from podium.framework.verdict import Values, Verdict, choosing
 from podium.plugins.pod_topology_spread.constraints import SpreadConstraint
@@ -105,6 +106,21 @@ class SpreadFilterState:
 
     def clone(self) -> "SpreadFilterState":
         return SpreadFilterState(self.namespace, [c.clone() for c in self.constraints])
+
+    def limits(self) -> list[SpreadLimit]:
+        return [
+            SpreadLimit(
+                hard.constraint,
+                hard.constraint.selector,
+                hard.constraint.max_skew,
+                hard.constraint.min_domains,
+                hard.topology.slots,
+                hard.counts.totals,
+                hard.eligible,
+                hard.entries,
+            )
+            for hard in self.constraints
+        ]
 
     def shift(self, pod: PodInfo, row: int, delta: int) -> None:
         """Follow a pod that a trial adds to or removes from a row."""

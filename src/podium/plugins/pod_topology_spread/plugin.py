@@ -19,6 +19,7 @@ from podium.framework.explanations.attempt_view import AttemptView
 from podium.framework.explanations.finding import Finding
 from podium.framework.explanations.situation import Situation
 from podium.framework.handle import Handle
+from podium.framework.placement_limits import PlacementLimits, SpreadLimit
 from podium.framework.points import (
     FilterPlugin,
     PreFilterExtensions,
@@ -85,6 +86,13 @@ class PodTopologySpread(
 
     def pre_filter_stays(self, cycle: Cycle) -> bool:
         return self.name in cycle.skip_filter
+
+    def state_limits(self, cycle: Cycle) -> PlacementLimits:
+        state = cycle.states.get(self.name)
+        spread: Sequence[SpreadLimit] = ()
+        if isinstance(state, SpreadFilterState) and self.name not in cycle.skip_filter:
+            spread = state.limits()
+        return PlacementLimits(spread=spread, says_all=True)
 
     def add_pod(self, cycle: Cycle, pod: PodInfo, row: int) -> None:
         self._filter_state(cycle).shift(pod, row, 1)

@@ -46,6 +46,7 @@ class _SoftTolerations:
 
 class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin):
     name = "TaintToleration"
+    refusals_stand = True
     keeps_daemons_away = True
     builds_on = MappingProxyType({"score": "preScore"})
     in_range = True

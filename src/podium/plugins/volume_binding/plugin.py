@@ -89,6 +89,7 @@ class VolumeBinding(
     PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, ReservePlugin, PreBindPlugin
 ):
     name = "VolumeBinding"
+    refusals_stand = True
     narrows = NodeRequirement.VOLUMES
     builds_on = MappingProxyType(
         {
@@ -204,6 +205,9 @@ class VolumeBinding(
             claim = sent_to(provision.claim, node_name)
             self._claims.assume(claim)
             planned.provisions.append(Provision(claim, provision.capacity))
+
+    def sets_nothing_aside(self, cycle: Cycle) -> bool:
+        return self.name in cycle.skip_filter
 
     def unreserve(self, cycle: Cycle, node_name: str) -> None:
         state = cycle.states.get(self.name)

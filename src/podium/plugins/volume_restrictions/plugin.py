@@ -49,6 +49,7 @@ class ExclusiveClaims:
 
 class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin):
     name = "VolumeRestrictions"
+    refusals_stand = True
     builds_on = MappingProxyType({"filter": "preFilter"})
     _disks: InlineDisks | None = None
 

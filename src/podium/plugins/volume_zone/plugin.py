@@ -80,6 +80,7 @@ def constraints_of(volume: PersistentVolume) -> tuple[ZoneConstraint, ...]:
 
 class VolumeZone(PreFilterPlugin, FilterPlugin):
     name = "VolumeZone"
+    refusals_stand = True
     settled_with = VolumeBinding.name
     narrows = NodeRequirement.ZONES
 

@@ -30,6 +30,7 @@ from podium.plugin import (
     FilterPlugin,
     Handle,
     Ints,
+    PlacementLimits,
     PluginMetric,
     Pod,
     PodInfo,
@@ -58,6 +59,7 @@ from podium.scheduler_plugins.gpu_share.arguments import (
 )
 from podium.scheduler_plugins.gpu_share.card_choice import preferred_card
 from podium.scheduler_plugins.gpu_share.card_metrics import CardMetrics
+from podium.scheduler_plugins.gpu_share.card_sums import count_cards, count_free_cards
 from podium.scheduler_plugins.gpu_share.decision_writing import (
     TakeBack,
     lock_node,
@@ -89,6 +91,7 @@ class GPUShare(
     PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, ReservePlugin, PreBindPlugin
 ):
     name = "GPUShare"
+    refusals_stand = True
     Args = GPUShareArgs
     watched_kinds = (RESOURCE_QUOTAS,)
     in_range = True
@@ -173,6 +176,16 @@ class GPUShare(
     def filter_depends(self, cycle: Cycle) -> Dependence | None:
         state = self._state(cycle)
         return None if self._is_imagined(cycle, state) else self._dependence(cycle, state)
+
+    def state_limits(self, cycle: Cycle) -> PlacementLimits | None:
+        if self.name in cycle.skip_filter:
+            return None
+        state = cycle.states.get(self.name)
+        found = count_cards(state, self.followed().table) if isinstance(state, PodState) else {}
+        return PlacementLimits(amounts=found, leaves_out="how shares of GPUs lie on single cards")
+
+    def count_free(self, rows: Ints) -> list[dict[str, int]]:
+        return count_free_cards(self.followed().table, rows)
 
     def _find_refused(self, cycle: Cycle, asked: Rows) -> Ints:
         """For each row 0 if the pod fits, or else the number of a status."""

@@ -8,10 +8,9 @@ units of the agents' dialect. Requests by percent and of MIG instances count not
 from collections.abc import Iterable
 from typing import Final
 
-from podium.cluster.growth import Ints
-from podium.framework.points import Plugin
+from podium.gpu.card_table import CardTable
 from podium.gpu.requests import ContainerRequest, PodRequest
-from podium.scheduler_plugins.gpu_share.plugin import GPUShare
+from podium.plugin import Ints
 from podium.scheduler_plugins.gpu_share.pod_state import PodState
 
 CORES: Final = "GPU cores"
@@ -19,11 +18,8 @@ MEMORY: Final = "GPU memory"
 WHOLE: Final = "whole GPUs"
 
 
-def card_demands(plugin: Plugin, state: object) -> dict[str, int]:
+def count_cards(state: PodState, table: CardTable) -> dict[str, int]:
     """What a pod takes of the cards of its node at least; nothing if it asks for none."""
-    if not isinstance(plugin, GPUShare) or not isinstance(state, PodState):
-        return {}
-    table = plugin.followed().table
     cores, memory, whole = 0, 0, 0
     least_cores = int(table.cores[table.exists].min()) if table.exists.any() else 0
     least_memory = int(table.memory[table.exists].min()) if table.exists.any() else 0
@@ -42,11 +38,8 @@ def card_demands(plugin: Plugin, state: object) -> dict[str, int]:
     return {name: amount for name, amount in found.items() if amount}
 
 
-def free_cards(plugin: Plugin, rows: Ints) -> list[dict[str, int]]:
+def count_free_cards(table: CardTable, rows: Ints) -> list[dict[str, int]]:
     """What is left on the cards of each node."""
-    if not isinstance(plugin, GPUShare):
-        return [{} for _ in rows]
-    table = plugin.followed().table
     found = []
     for row in rows.tolist():
         usable = table.exists[row] & table.healthy[row] & ~table.cordoned[row]
@@ -55,10 +48,6 @@ def free_cards(plugin: Plugin, rows: Ints) -> list[dict[str, int]]:
         idle = usable & (table.used_cores[row] == 0) & (table.used_memory[row] == 0)
         found.append({CORES: int(cores.sum()), MEMORY: int(memory.sum()), WHOLE: int(idle.sum())})
     return found
-
-
-def is_card_plugin(plugin: Plugin) -> bool:
-    return type(plugin) is GPUShare
 
 
 def _running(request: PodRequest) -> Iterable[ContainerRequest]:
