@@ -107,9 +107,7 @@ def _choose(module: ModuleType, where: str, name: str | None) -> type[Plugin]:
     own = [
         thing
         for thing in vars(module).values()
-        if isinstance(thing, type)
-        and issubclass(thing, Plugin)
-        and _is_of(thing, module)
+        if isinstance(thing, type) and issubclass(thing, Plugin) and _is_of(thing, module)
     ]
     if name is not None:
         return _require_name(_named_class(module, where, name, own), where)
