@@ -22,6 +22,7 @@ from podium.engine.requests import Event
 from podium.framework.queued import QueuedPod
 from podium.framework.status import error
 from podium.golang.quoting import escape_unprintable
+from podium.kubernetes.rules.requests import ALL_REQUESTS
 from podium.live.assembly import Assembly
 from podium.testing import make_pod
 
@@ -42,7 +43,7 @@ class Screen:
 
 def info(name: str, uid: str = "", **spec: Any) -> PodInfo:
     made = make_pod(name, metadata={"uid": uid or name}, **spec)
-    return SchedulerState().infos.of(made)
+    return SchedulerState(ALL_REQUESTS).infos.of(made)
 
 
 def pending(about: PodInfo, note: str) -> Event:

@@ -11,6 +11,7 @@ import pytest
 from podium.cli import main
 from podium.cli.app import build_app
 from podium.cluster.state import Cluster
+from podium.kubernetes.rules.requests import ALL_REQUESTS
 from podium.testing import make_node, make_pod
 
 ROOT = Path(__file__).parents[2]
@@ -147,6 +148,6 @@ def test_a_documented_hint_wakes_a_pod_when_it_helps() -> None:
     plugin = names["Patient"](None, None)
     (registration,) = plugin.events()
     annotations = {"example.com/architectures": "amd64"}
-    waiting = Cluster().infos.of(make_pod("p", metadata={"annotations": annotations}))
+    waiting = Cluster(ALL_REQUESTS).infos.of(make_pod("p", metadata={"annotations": annotations}))
     arm, amd = (make_node("n", labels={"kubernetes.io/arch": arch}) for arch in ("arm64", "amd64"))
     assert [registration.hint(waiting, None, node) for node in (arm, amd)] == [False, True]

@@ -10,6 +10,7 @@ from podium.cluster.compaction import Values
 from podium.cluster.pod_info import PodInfos
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.typed_objects import decode_as
+from podium.kubernetes.rules.requests import ALL_REQUESTS
 from podium.testing import make_pod
 
 READY = {"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}
@@ -43,14 +44,14 @@ def read(name: str, given: dict[str, Any]) -> Pod:
 
 @given(st.lists(pods, min_size=1, max_size=8))
 def test_a_compacted_pod_equals_the_one_that_was_read(listed: list[dict[str, Any]]) -> None:
-    infos = PodInfos()
+    infos = PodInfos(ALL_REQUESTS)
     for number, fields in enumerate(listed):
         pod = read(f"p{number}", fields)
         assert infos.of(pod).pod == pod
 
 
 def test_pods_of_a_template_share_what_they_have_in_common() -> None:
-    infos = PodInfos()
+    infos = PodInfos(ALL_REQUESTS)
     first, second = (
         infos.of(read(name, {"labels": {"app": "a"}, "node": node, "status": {"phase": "Running"}}))
         for name, node in (("p", "n1"), ("q", "n2"))
@@ -61,7 +62,7 @@ def test_pods_of_a_template_share_what_they_have_in_common() -> None:
 
 
 def test_pods_that_differ_in_times_alone_have_one_shape() -> None:
-    infos = PodInfos()
+    infos = PodInfos(ALL_REQUESTS)
     shapes = {
         infos.of(read("p", {"status": {"conditions": [c], "containerStatuses": RUNNING}})).shape
         for c in (READY, LATER)
@@ -70,7 +71,7 @@ def test_pods_that_differ_in_times_alone_have_one_shape() -> None:
 
 
 def test_a_resize_that_can_never_be_has_a_shape_of_its_own() -> None:
-    infos = PodInfos()
+    infos = PodInfos(ALL_REQUESTS)
     refused = {"type": "PodResizePending", "status": "True", "reason": "Infeasible"}
     shapes = {
         infos.of(read("p", {"status": {"conditions": c, "containerStatuses": RUNNING}})).shape

@@ -9,6 +9,7 @@ from podium.cluster.growth import FIRST_CAPACITY
 from podium.cluster.nodes import CPU, EPHEMERAL_STORAGE, MEMORY, NodeTable
 from podium.cluster.state import Cluster
 from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.rules.requests import ALL_REQUESTS
 from podium.testing import make_cluster, make_node
 
 GPU = "example.com/gpu"
@@ -71,7 +72,7 @@ def test_a_free_row_is_used_again_and_shows_nothing_of_its_last_node() -> None:
 
 def test_more_nodes_than_room_widen_every_column_at_once() -> None:
     count = 2 * FIRST_CAPACITY + 1
-    cluster = Cluster()
+    cluster = Cluster(ALL_REQUESTS)
     cluster.nodes.labels.column("number")
     for number in range(count):
         cluster.put_node(
@@ -199,7 +200,7 @@ events = st.lists(st.one_of(nodes, st.sampled_from(NAMES)), max_size=20)
 
 @given(events=events)
 def test_after_any_events_each_row_shows_its_node(events: list[Node | str]) -> None:
-    cluster = Cluster()
+    cluster = Cluster(ALL_REQUESTS)
     cluster.nodes.labels.column("zone")
     expected: dict[str, Node] = {}
     for event in events:

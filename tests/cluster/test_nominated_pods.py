@@ -10,6 +10,7 @@ from podium.cluster.pod_info import PodInfo
 from podium.cluster.shadow import Shadow
 from podium.cluster.state import Cluster
 from podium.cluster.usage import Usage
+from podium.kubernetes.rules.requests import ALL_REQUESTS
 from podium.testing import make_node, make_pod
 
 NODES = ["a", "b", "c", "d"]
@@ -23,7 +24,7 @@ def pending(cluster: Cluster, name: str, priority: int = 5, **spec: Any) -> PodI
 
 
 def cluster_of(*names: str) -> Cluster:
-    cluster = Cluster()
+    cluster = Cluster(ALL_REQUESTS)
     for name in names:
         cluster.put_node(make_node(name))
     return cluster

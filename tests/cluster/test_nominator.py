@@ -2,9 +2,10 @@
 
 from podium.cluster.nominator import Nominator
 from podium.cluster.pod_info import PodInfo, PodInfos
+from podium.kubernetes.rules.requests import ALL_REQUESTS
 from podium.testing import make_pod
 
-INFOS = PodInfos()
+INFOS = PodInfos(ALL_REQUESTS)
 
 
 def pod(name: str, priority: int = 0) -> PodInfo:

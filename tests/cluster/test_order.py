@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from podium.cluster.order import NodeOrder, zone_key
 from podium.cluster.state import Cluster
 from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.rules.requests import ALL_REQUESTS
 from podium.testing import make_node
 
 ZONE = "topology.kubernetes.io/zone"
@@ -103,7 +104,7 @@ def test_removing_an_unknown_node_leaves_the_list() -> None:
 
 
 def test_the_cluster_lists_rows_in_that_order_also_when_rows_moved() -> None:
-    cluster = Cluster()
+    cluster = Cluster(ALL_REQUESTS)
     for name in "abc":
         cluster.put_node(zoned(name))
     assert cluster.node_order().tolist() == [0, 1, 2]
@@ -162,7 +163,7 @@ steps = st.lists(
 
 @given(steps=steps)
 def test_any_sequence_lists_as_the_tree_of_zones_does(steps: list[tuple[str, str, str]]) -> None:
-    cluster, tree = Cluster(), ZoneTree()
+    cluster, tree = Cluster(ALL_REQUESTS), ZoneTree()
     for step, name, zone in (*steps, ("snapshot", "", "")):
         if step == "put":
             cluster.put_node(zoned(name, zone))

@@ -16,9 +16,10 @@ from podium.cluster.pod_info import PodInfo, PodInfos
 from podium.cluster.state import Cluster
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.pod_groups import PodGroup
+from podium.kubernetes.rules.requests import ALL_REQUESTS
 from podium.testing import make_node, make_pod
 
-INFOS = PodInfos()
+INFOS = PodInfos(ALL_REQUESTS)
 KEY = ("default", "g")
 
 
@@ -31,7 +32,7 @@ def info(name: str, node: str = "") -> PodInfo:
 
 
 def cluster_of(*nodes: str) -> Cluster:
-    cluster = Cluster()
+    cluster = Cluster(ALL_REQUESTS)
     cluster.pod_groups.enabled = True
     for name in nodes:
         cluster.put_node(make_node(name))
@@ -156,14 +157,14 @@ def test_a_bound_pod_that_leaves_leaves_its_group() -> None:
 
 
 def test_a_missing_group_object_is_told_as_the_api_tells_it() -> None:
-    cluster = Cluster()
+    cluster = Cluster(ALL_REQUESTS)
     with pytest.raises(PodGroupMissing) as caught:
         pod_group(cluster.catalog, KEY)
     assert str(caught.value) == 'podgroup.scheduling.k8s.io "g" not found'
 
 
 def test_a_group_object_is_found_by_namespace_and_name() -> None:
-    cluster = Cluster()
+    cluster = Cluster(ALL_REQUESTS)
     made = PodGroup(metadata=member("g").metadata)
     cluster.catalog.put(made)
     assert pod_group(cluster.catalog, KEY) is made

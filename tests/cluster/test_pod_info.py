@@ -7,13 +7,14 @@ from msgspec.structs import replace
 
 from podium.cluster.pod_info import PodInfos, uid_of
 from podium.kubernetes.kinds.pod import PodSpec
+from podium.kubernetes.rules.requests import ALL_REQUESTS
 from podium.testing import make_pod
 
 OWN = {"name": "other", "uid": "u2", "creationTimestamp": "2026-01-01T00:00:00Z"}
 
 
 def test_pods_of_one_template_share_a_shape() -> None:
-    infos = PodInfos()
+    infos = PodInfos(ALL_REQUESTS)
     first = infos.of(make_pod("p", labels={"app": "a"}, requests={"cpu": "1"}, priority=5))
     second = infos.of(
         make_pod("q", labels={"app": "a"}, requests={"cpu": "1"}, node="n", metadata=OWN)
@@ -24,7 +25,7 @@ def test_pods_of_one_template_share_a_shape() -> None:
 
 
 def test_what_scheduling_derives_from_the_template_tells_shapes_apart() -> None:
-    infos = PodInfos()
+    infos = PodInfos(ALL_REQUESTS)
     base = infos.of(make_pod("p"))
     claim = {"name": "v", "persistentVolumeClaim": {"claimName": "c"}}
     others = (
@@ -44,7 +45,7 @@ def test_what_scheduling_derives_from_the_template_tells_shapes_apart() -> None:
 
 
 def test_a_resize_in_progress_has_a_shape_of_its_own() -> None:
-    infos = PodInfos()
+    infos = PodInfos(ALL_REQUESTS)
     plain = infos.of(make_pod("p", requests={"cpu": "1"}))
     resized = infos.of(
         make_pod(
@@ -67,20 +68,20 @@ def test_claims_are_named_with_their_namespace() -> None:
         {"name": "b", "emptyDir": {}},
         {"name": "c", "persistentVolumeClaim": {"claimName": "y"}},
     ]
-    shape = PodInfos().of(make_pod("p", namespace="team", volumes=volumes)).shape
+    shape = PodInfos(ALL_REQUESTS).of(make_pod("p", namespace="team", volumes=volumes)).shape
     assert shape.claim_names == ("team/x", "team/y")
 
 
 def test_a_pod_without_uid_is_told_apart_by_its_key() -> None:
     pod = make_pod("p", metadata={"uid": ""})
     assert uid_of(pod) == "default/p"
-    info = PodInfos().of(pod)
+    info = PodInfos(ALL_REQUESTS).of(pod)
     assert info.is_about(pod)
     assert not info.is_about(make_pod("p"))
 
 
 def test_a_pod_that_has_not_started_starts_after_all_that_have() -> None:
-    infos = PodInfos()
+    infos = PodInfos(ALL_REQUESTS)
     early = infos.of(make_pod("p", status={"startTime": "2026-01-01T00:00:00Z"}))
     later = infos.of(make_pod("q", status={"startTime": "2026-01-01T00:00:01Z"}))
     never = infos.of(make_pod("r"))
@@ -89,7 +90,7 @@ def test_a_pod_that_has_not_started_starts_after_all_that_have() -> None:
 
 
 def test_a_deletion_time_makes_a_pod_terminating() -> None:
-    infos = PodInfos()
+    infos = PodInfos(ALL_REQUESTS)
     assert infos.of(
         make_pod("p", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})
     ).terminating
@@ -97,7 +98,7 @@ def test_a_deletion_time_makes_a_pod_terminating() -> None:
 
 
 def test_a_pod_that_was_only_bound_keeps_its_shape() -> None:
-    infos = PodInfos()
+    infos = PodInfos(ALL_REQUESTS)
     before = infos.of(make_pod("p", requests={"cpu": "1"}))
     bound = replace(before.pod, spec=replace(before.pod.spec, node_name="n"))
     assert infos.of(bound, before).shape is before.shape
@@ -105,7 +106,7 @@ def test_a_pod_that_was_only_bound_keeps_its_shape() -> None:
 
 
 def test_whatever_else_changed_a_pod_has_the_shape_that_it_would_have_alone() -> None:
-    infos = PodInfos()
+    infos = PodInfos(ALL_REQUESTS)
     before = infos.of(make_pod("p", requests={"cpu": "1"}))
     written = {
         "containers": [{"name": "c", "image": "other"}],

@@ -19,6 +19,7 @@ from podium.cluster.pod_info import PodInfo
 from podium.cluster.state import Cluster
 from podium.kubernetes.rules.host_ports import HostPort
 from podium.kubernetes.rules.labels import EVERYTHING, selector_of_map
+from podium.kubernetes.rules.requests import ALL_REQUESTS
 from podium.testing import make_cluster, make_node, make_pod
 
 NODES = ("a", "b", "c")
@@ -71,7 +72,7 @@ class NodeModel:
 class CacheMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
-        self.cluster = Cluster()
+        self.cluster = Cluster(ALL_REQUESTS)
         self.present: set[str] = set()
         self.nodes = {name: NodeModel() for name in NODES}
         self.place: dict[str, str] = {}

@@ -72,21 +72,21 @@ def test_rows_count_as_nodes_do(
 
 def test_without_taints_there_is_no_mask() -> None:
     table = make_cluster([make_node("a"), make_node("b")]).nodes
-    assert untolerated_mask(table, (), HARD_EFFECTS, slice(0, 2)) is None
+    assert untolerated_mask(table, (), HARD_EFFECTS, slice(0, 2), comparison=False) is None
 
 
 def test_tolerations_that_cover_every_taint_give_no_mask() -> None:
     table = make_cluster([make_node("a", taints=[("k", "v", "NoSchedule")])]).nodes
     everything = (Toleration(operator="Exists"),)
-    assert untolerated_mask(table, everything, HARD_EFFECTS, slice(0, 1)) is None
+    assert untolerated_mask(table, everything, HARD_EFFECTS, slice(0, 1), comparison=False) is None
 
 
 def test_taints_that_appear_later_are_seen() -> None:
     cluster = make_cluster([make_node("a", taints=[("k", "v", "NoSchedule")])])
     soft = frozenset((PREFER_NO_SCHEDULE,))
-    assert untolerated_mask(cluster.nodes, (), soft, slice(0, 1)) is None
+    assert untolerated_mask(cluster.nodes, (), soft, slice(0, 1), comparison=False) is None
     cluster.put_node(make_node("b", taints=[("k", "v", "PreferNoSchedule")]))
-    mask = untolerated_mask(cluster.nodes, (), soft, slice(0, 2))
+    mask = untolerated_mask(cluster.nodes, (), soft, slice(0, 2), comparison=False)
     assert mask is not None
     assert mask.tolist() == [False, True]
 
@@ -99,6 +99,6 @@ def test_a_node_that_loses_its_taints_is_seen() -> None:
         ]
     )
     cluster.put_node(make_node("a"))
-    mask = untolerated_mask(cluster.nodes, (), HARD_EFFECTS, slice(0, 2))
+    mask = untolerated_mask(cluster.nodes, (), HARD_EFFECTS, slice(0, 2), comparison=False)
     assert mask is not None
     assert mask.tolist() == [False, True]

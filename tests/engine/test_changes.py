@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from podium.engine.changes import node_changes, pod_changes
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.requests import ALL_REQUESTS
 from podium.testing import make_node, make_pod
 
 GATE = [{"name": "g"}]
@@ -16,7 +17,7 @@ TOLERATION = {"key": "k", "operator": "Exists"}
 
 
 def pod_events(old: Pod, new: Pod) -> list[str]:
-    return [str(event) for event in pod_changes(old, new)]
+    return [str(event) for event in pod_changes(old, new, ALL_REQUESTS)]
 
 
 def cpu(amount: Any, **fields: Any) -> Pod:

@@ -17,6 +17,7 @@ from podium.framework.profile import build_profiles
 from podium.framework.registry import Registry
 from podium.framework.waiting import WaitingPods
 from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.kubernetes.rules.requests import ALL_REQUESTS
 from podium.testing import FakeCluster
 
 PROFILE = "default-scheduler"
@@ -40,7 +41,11 @@ def gate(*registered: Registration) -> type[Plugin]:
 def interests(*plugins: type[Plugin], extenders: bool = False) -> Interests:
     given = [*plugins, Arrival, Binder]
     profiles = build_profiles(
-        configuration_of(given), Registry(given), Cluster(), FeatureGates(), WaitingPods()
+        configuration_of(given),
+        Registry(given),
+        Cluster(ALL_REQUESTS),
+        FeatureGates(),
+        WaitingPods(),
     )
     return interests_of(profiles.values(), extenders=extenders)
 

@@ -21,6 +21,7 @@ from podium.framework.diagnosis import FilterResult
 from podium.framework.points import FilterPlugin, PreFilterPlugin, ScorePlugin
 from podium.framework.status import Code, Status, error, unresolvable, unschedulable
 from podium.framework.verdict import Verdict, per_row
+from podium.kubernetes.rules.requests import ALL_REQUESTS
 from podium.testing import make_node, make_pod
 
 
@@ -70,7 +71,7 @@ def test_a_search_that_finds_no_more_than_enough_goes_to_the_end() -> None:
 
 
 def test_the_whole_table_is_a_slice_unless_some_row_shows_no_node() -> None:
-    cluster = Cluster()
+    cluster = Cluster(ALL_REQUESTS)
     for name in "abc":
         cluster.put_node(make_node(name))
     assert whole_table(cluster) == slice(0, 3)

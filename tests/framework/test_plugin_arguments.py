@@ -20,6 +20,7 @@ from podium.framework.profile import Profile, build_profiles
 from podium.framework.registry import Registry
 from podium.framework.waiting import WaitingPods
 from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.kubernetes.rules.requests import ALL_REQUESTS
 
 
 class Rule(msgspec.Struct):
@@ -129,7 +130,7 @@ def built(plugin: type[Plugin], *configs: dict[str, Any]) -> Profile:
     raw = {"apiVersion": API_VERSION, "kind": KIND, "profiles": [profile]}
     registry = Registry([Arrival, Binder, plugin])
     profiles = build_profiles(
-        load_configuration(raw), registry, Cluster(), FeatureGates(), WaitingPods()
+        load_configuration(raw), registry, Cluster(ALL_REQUESTS), FeatureGates(), WaitingPods()
     )
     return profiles["default-scheduler"]
 

@@ -20,6 +20,7 @@ from podium.framework.registry import Registry
 from podium.framework.status import unschedulable
 from podium.framework.waiting import WaitingPods
 from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.kubernetes.rules.requests import ALL_REQUESTS
 
 
 def profiles_of(*plugins: type[Plugin], known: tuple[type[Plugin], ...] = ()) -> dict[str, Profile]:
@@ -27,7 +28,9 @@ def profiles_of(*plugins: type[Plugin], known: tuple[type[Plugin], ...] = ()) ->
         plugins, names=("one", "two"), weights={"Heavy": 7, "Light": 0}
     )
     registry = Registry(known or plugins)
-    return build_profiles(configuration, registry, Cluster(), FeatureGates(), WaitingPods())
+    return build_profiles(
+        configuration, registry, Cluster(ALL_REQUESTS), FeatureGates(), WaitingPods()
+    )
 
 
 def test_each_point_lists_the_plugins_that_serve_it_in_order() -> None:

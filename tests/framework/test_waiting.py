@@ -3,9 +3,10 @@
 from podium.cluster.pod_info import PodInfo, PodInfos
 from podium.framework.status import Code, Status
 from podium.framework.waiting import MAX_WAIT_S, WaitingPod, WaitingPods
+from podium.kubernetes.rules.requests import ALL_REQUESTS
 from podium.testing import make_pod
 
-INFOS = PodInfos()
+INFOS = PodInfos(ALL_REQUESTS)
 
 
 def pod(name: str = "p") -> PodInfo:

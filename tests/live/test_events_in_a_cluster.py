@@ -15,6 +15,7 @@ from podium.client.transport import Reply, Request
 from podium.cluster.pod_info import PodInfo, PodInfos
 from podium.engine.requests import Event
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.requests import ALL_REQUESTS
 from podium.live.event_recorder import EventRecorder
 
 
@@ -42,7 +43,7 @@ def with_a_pod(scenario: Callable[[Cluster, PodInfo], Awaitable[None]]) -> None:
         body = {"metadata": {"name": "web-0"}, "spec": pod_spec(schedulerName="gold")}
         await cluster.create(PODS, body)
         pod = msgspec.json.decode(await cluster.client.get(PODS, "web-0", "default"), type=Pod)
-        await scenario(cluster, PodInfos().of(pod))
+        await scenario(cluster, PodInfos(ALL_REQUESTS).of(pod))
 
     in_cluster(main, nodes=0, controllers=())
 

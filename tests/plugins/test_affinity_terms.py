@@ -9,6 +9,7 @@ from podium.cluster import pod_classes
 from podium.cluster.pod_classes import PodQuery
 from podium.cluster.state import Cluster
 from podium.kubernetes.rules.pod_affinity import AffinityTerm, parse_pod_affinity
+from podium.kubernetes.rules.requests import ALL_REQUESTS
 from podium.plugins.inter_pod_affinity.terms import CarriedTerms, TermQueries
 from podium.testing import make_node, make_pod
 
@@ -26,13 +27,13 @@ def namespaces_of(query: PodQuery) -> set[str] | None:
 
 
 def test_a_term_without_namespaces_means_the_pods_own() -> None:
-    queries = TermQueries(Cluster().catalog)
+    queries = TermQueries(Cluster(ALL_REQUESTS).catalog)
     assert namespaces_of(queries.query(compiled())) == {"default"}
     assert namespaces_of(queries.query(compiled(namespaces=["b", "c"]))) == {"b", "c"}
 
 
 def test_a_namespace_selector_adds_the_namespaces_it_selects_now() -> None:
-    cluster = Cluster()
+    cluster = Cluster(ALL_REQUESTS)
     put_namespace(cluster, "one", {"team": "x"})
     queries = TermQueries(cluster.catalog)
     by_team = compiled(namespaces=["b"], namespaceSelector={"matchLabels": {"team": "x"}})
@@ -42,13 +43,13 @@ def test_a_namespace_selector_adds_the_namespaces_it_selects_now() -> None:
 
 
 def test_an_empty_namespace_selector_means_every_namespace() -> None:
-    queries = TermQueries(Cluster().catalog)
+    queries = TermQueries(Cluster(ALL_REQUESTS).catalog)
     assert namespaces_of(queries.query(compiled(namespaceSelector={}))) is None
 
 
 def test_a_purely_negative_namespace_selector_means_every_namespace_too() -> None:
     """Quirk Q1."""
-    queries = TermQueries(Cluster().catalog)
+    queries = TermQueries(Cluster(ALL_REQUESTS).catalog)
     absent = {"matchExpressions": [{"key": "team", "operator": "DoesNotExist"}]}
     assert namespaces_of(queries.query(compiled(namespaceSelector=absent))) is None
 

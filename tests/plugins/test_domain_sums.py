@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from podium.cluster.pod_classes import PodQuery
 from podium.cluster.state import Cluster
 from podium.kubernetes.rules.labels import selector_of_map
+from podium.kubernetes.rules.requests import ALL_REQUESTS
 from podium.plugins.topology.domain_sums import DomainSums
 from podium.plugins.topology.domains import Topologies
 from podium.testing import make_node, make_pod
@@ -40,7 +41,7 @@ def apply(cluster: Cluster, number: int, step: tuple[Any, Any, Any]) -> None:
 
 @given(steps)
 def test_sums_kept_by_deltas_equal_sums_made_anew(sequence: list[tuple[Any, Any, Any]]) -> None:
-    cluster = Cluster()
+    cluster = Cluster(ALL_REQUESTS)
     for name in NODES[:2]:
         cluster.put_node(make_node(name, labels={"zone": "a"}))
     topologies, sums = Topologies(cluster.nodes), DomainSums(cluster.classes)
@@ -52,7 +53,7 @@ def test_sums_kept_by_deltas_equal_sums_made_anew(sequence: list[tuple[Any, Any,
 
 
 def cluster_in_zones(count: int) -> Cluster:
-    cluster = Cluster()
+    cluster = Cluster(ALL_REQUESTS)
     for number in range(count):
         cluster.put_node(make_node(f"n{number}", labels={"zone": f"z{number}"}))
     return cluster

@@ -11,6 +11,7 @@ from podium.config.plugin_args import InterPodAffinityArgs
 from podium.framework.cycle import StateMissing
 from podium.framework.events import Action, Hint, Resource
 from podium.framework.status import Code, Status
+from podium.kubernetes.rules.requests import ALL_REQUESTS
 from podium.plugins.inter_pod_affinity import InterPodAffinity
 from podium.testing import cycle_for, make_cluster, make_handle, make_node, make_pod, present_rows
 
@@ -54,7 +55,9 @@ def test_points_that_miss_their_earlier_point_say_so() -> None:
 
 
 def hint_for(resource: Resource) -> Hint:
-    (registration,) = [r for r in plugin_for(Cluster()).events() if r.resource is resource]
+    (registration,) = [
+        r for r in plugin_for(Cluster(ALL_REQUESTS)).events() if r.resource is resource
+    ]
     assert registration.hint is not None
     return registration.hint
 
@@ -63,7 +66,9 @@ POD_HINT, NODE_HINT = hint_for(Resource.POD), hint_for(Resource.NODE)
 
 
 def waiting_for(affinity: dict[str, Any] | None = None) -> PodInfo:
-    return Cluster().infos.of(make_pod("waiting", labels={"app": "w"}, affinity=affinity))
+    return Cluster(ALL_REQUESTS).infos.of(
+        make_pod("waiting", labels={"app": "w"}, affinity=affinity)
+    )
 
 
 def placed(app: str, **fields: Any) -> Any:
@@ -71,7 +76,7 @@ def placed(app: str, **fields: Any) -> Any:
 
 
 def test_it_registers_the_events_that_can_change_counts_or_domains() -> None:
-    pods, nodes = plugin_for(Cluster()).events()
+    pods, nodes = plugin_for(Cluster(ALL_REQUESTS)).events()
     assert pods[:2] == (Resource.POD, Action.ADD | Action.UPDATE_POD_LABEL | Action.DELETE)
     assert nodes[:2] == (Resource.NODE, Action.ADD | Action.UPDATE_NODE_LABEL)
 

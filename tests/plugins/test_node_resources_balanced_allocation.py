@@ -10,7 +10,7 @@ from podium.cluster.state import Cluster
 from podium.config.plugin_args import NodeResourcesBalancedAllocationArgs, ResourceSpec
 from podium.framework.status import SKIP
 from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.rules.requests import is_scalar
+from podium.kubernetes.rules.requests import ALL_REQUESTS, is_scalar
 from podium.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
 from podium.testing import (
     cycle_for,
@@ -92,7 +92,7 @@ def test_a_single_resource_is_always_balanced() -> None:
 
 
 def test_the_plugin_waits_for_no_event() -> None:
-    assert list(plugin_for(Cluster()).events()) == []
+    assert list(plugin_for(Cluster(ALL_REQUESTS)).events()) == []
 
 
 def balance(fractions: list[float]) -> int:

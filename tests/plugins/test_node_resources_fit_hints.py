@@ -9,6 +9,7 @@ from podium.framework.events import Action, ClusterEvent, Hint, Resource
 from podium.kubernetes.kinds.devices import DeviceClass, DeviceClassSpec
 from podium.kubernetes.kinds.meta import ObjectMeta
 from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.rules.requests import ALL_REQUESTS
 from podium.plugins.node_resources_fit import NodeResourcesFit
 from podium.testing import make_cluster, make_handle, make_node, make_pod
 
@@ -25,7 +26,7 @@ def hint_for(event: ClusterEvent, cluster: Cluster | None = None, **args: Any) -
 
 
 def waiting(**requests: Any) -> PodInfo:
-    return Cluster().infos.of(make_pod("waiting", requests=requests))
+    return Cluster(ALL_REQUESTS).infos.of(make_pod("waiting", requests=requests))
 
 
 def device_class(serves: str | None) -> DeviceClass:

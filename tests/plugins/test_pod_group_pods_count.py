@@ -7,12 +7,13 @@ from support.engine.group_driver import member
 from podium.cluster.pod_group_state import PodGroupStateMissing
 from podium.cluster.state import Cluster
 from podium.framework.pod_group_cycle import Assignments, Placement, PodGroupCycle
+from podium.kubernetes.rules.requests import ALL_REQUESTS
 from podium.plugins.pod_group_pods_count import NobodyPlaced, PodGroupPodsCount
 from podium.testing import make_handle, make_node
 
 
 def cluster_of(*running: str) -> Cluster:
-    cluster = Cluster()
+    cluster = Cluster(ALL_REQUESTS)
     cluster.pod_groups.enabled = True
     cluster.put_node(make_node("a"))
     for name in running:
@@ -30,7 +31,9 @@ def score(cluster: Cluster, proposed: int) -> int:
 
 def normalized(*scores: int) -> list[int]:
     plugin = PodGroupPodsCount(None, make_handle())
-    return list(plugin.normalize_placements(PodGroupCycle(("default", "g"), Cluster()), scores))
+    return list(
+        plugin.normalize_placements(PodGroupCycle(("default", "g"), Cluster(ALL_REQUESTS)), scores)
+    )
 
 
 def test_members_with_nodes_and_proposed_ones_count_alike() -> None:

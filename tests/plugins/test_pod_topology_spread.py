@@ -13,6 +13,7 @@ from podium.framework.events import Action, Hint, Resource
 from podium.framework.status import SKIP, error
 from podium.kubernetes.kinds.pod import TopologySpreadConstraint
 from podium.kubernetes.kinds.workloads import Service
+from podium.kubernetes.rules.requests import ALL_REQUESTS
 from podium.plugins.pod_topology_spread import PodTopologySpread
 from podium.testing import (
     cycle_for,
@@ -166,7 +167,7 @@ def test_a_changed_label_of_a_node_is_seen_by_the_next_cycle() -> None:
 
 
 def hint_for(resource: Resource) -> Hint:
-    plugin = plugin_for(Cluster())
+    plugin = plugin_for(Cluster(ALL_REQUESTS))
     (registration,) = [r for r in plugin.events() if r.resource is resource]
     assert registration.hint is not None
     return registration.hint
@@ -179,7 +180,7 @@ def waiting_pod(*written: dict[str, Any]) -> Any:
 
 
 def test_it_registers_the_events_that_can_change_counts_or_domains() -> None:
-    pods, nodes = plugin_for(Cluster()).events()
+    pods, nodes = plugin_for(Cluster(ALL_REQUESTS)).events()
     assert pods[:2] == (
         Resource.POD,
         Action.ADD | Action.UPDATE_POD_LABEL | Action.UPDATE_POD_TOLERATION | Action.DELETE,

@@ -11,6 +11,7 @@ from podium.cluster.state import Cluster
 from podium.config.load import load_configuration
 from podium.engine import Engine
 from podium.framework.cycle import Cycle
+from podium.kubernetes.rules.requests import ALL_REQUESTS
 from podium.plugins import in_tree_registry
 from podium.plugins.resources.stack import FLOAT_EXACT_BELOW, ResourceStacks, lines_of
 from podium.testing import make_node, make_pod
@@ -70,7 +71,7 @@ def test_both_ways_say_the_same(
 def test_resources_are_stacked_that_stand_side_by_side_on_every_node(
     names: tuple[str, ...], allocatable: dict[str, int], stacked: bool
 ) -> None:
-    cluster = Cluster()
+    cluster = Cluster(ALL_REQUESTS)
     cluster.put_node(make_node("a", allocatable=allocatable))
     stacks = ResourceStacks(names, cluster.nodes, nonzero=True)
 
@@ -86,5 +87,5 @@ def test_lines_are_one_piece_or_none() -> None:
 
 
 def test_a_table_without_nodes_has_nothing_to_stack() -> None:
-    stacks = ResourceStacks(("cpu",), Cluster().nodes, nonzero=False)
-    assert stacks.of(Cluster().usage, np.zeros(0, dtype=np.intp), {}) is None
+    stacks = ResourceStacks(("cpu",), Cluster(ALL_REQUESTS).nodes, nonzero=False)
+    assert stacks.of(Cluster(ALL_REQUESTS).usage, np.zeros(0, dtype=np.intp), {}) is None

@@ -16,6 +16,7 @@ from podium.config.plugin_args import (
 )
 from podium.framework.cycle import Cycle
 from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.kubernetes.rules.requests import ALL_REQUESTS
 from podium.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
 from podium.plugins.node_resources_fit import NodeResourcesFit
 from podium.testing import make_handle, make_node, make_pod
@@ -44,7 +45,7 @@ nodes = st.lists(
 
 
 def cluster_of(allocatables: list[Any], placed: list[Any]) -> Cluster:
-    cluster = Cluster()
+    cluster = Cluster(ALL_REQUESTS)
     for number, allocatable in enumerate(allocatables):
         cluster.put_node(make_node(f"n{number}", allocatable=allocatable))
     for number, requests in enumerate(placed):

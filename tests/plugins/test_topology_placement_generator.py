@@ -11,6 +11,7 @@ from podium.framework.placements import run_placement_generate
 from podium.framework.pod_group_cycle import Placement, PodGroupCycle
 from podium.framework.status import Status, error
 from podium.kubernetes.kinds.pod_groups import PodGroup
+from podium.kubernetes.rules.requests import ALL_REQUESTS
 from podium.plugins.topology_placement_generator import TopologyPlacementGenerator
 from podium.testing import make_handle, make_node
 
@@ -18,7 +19,7 @@ RACKS = {"a": "r2", "b": "r1", "c": None, "d": "r2"}
 
 
 def cluster_of(racks: dict[str, str | None], group: PodGroup | None) -> Cluster:
-    cluster = Cluster()
+    cluster = Cluster(ALL_REQUESTS)
     cluster.pod_groups.enabled = True
     for name, rack in racks.items():
         cluster.put_node(make_node(name, labels={} if rack is None else {"rack": rack}))

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from support.cli.command_line import Raw, node, pod, writer
 
+from podium.kubernetes.rules.requests import ALL_REQUESTS
 from podium.what_if import InputError, load_cluster
 from podium.what_if.node_prices import prices_of
 from podium.what_if.typical_pod import TypicalPod, median_pod, parse_typical_pod
@@ -102,8 +103,8 @@ def test_waiting_is_counted_from_the_first_attempt(tmp_path: Path) -> None:
 def test_the_median_pod_requests_what_a_pod_does(tmp_path: Path) -> None:
     write = writer(tmp_path)
     model = load_cluster(write(node(), *(pod(f"p{cpu}", cpu) for cpu in ("1", "2", "4", "3"))))
-    assert median_pod(model.scenario.pending) == TypicalPod(2000, 0)
-    assert median_pod(()) == TypicalPod()
+    assert median_pod(model.scenario.pending, ALL_REQUESTS) == TypicalPod(2000, 0)
+    assert median_pod((), ALL_REQUESTS) == TypicalPod()
     assert parse_typical_pod("memory=1Gi, cpu=250m") == TypicalPod(250, 1 << 30)
     for text in ("", "cpu", "gpu=1", "cpu=-1", "cpu=x"):
         with pytest.raises(InputError, match="is no pod"):

@@ -126,7 +126,7 @@ def compare(
         [None if each == DEFAULT else each for each in configs],
     )
     scenario = prepared[0].scenario
-    yardstick = choose_yardstick(scenario, typical_pod or "", prices or ())
+    yardstick = choose_yardstick(scenario, prepared[0].gates, typical_pod or "", prices or ())
     matrix = RunMatrix(
         (NamedInput("", scenario, yardstick),),
         tuple(

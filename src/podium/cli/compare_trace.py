@@ -54,7 +54,7 @@ def compare_trace(
     notes = dict.fromkeys(note for report in reports for note in report.notes)
     if output in ("json", "yaml"):
         pods = tuple(each.pod for each in cluster.pods if not each.is_there_first)
-        yardstick = choose_yardstick(Scenario((), (), pods), "", ())
+        yardstick = choose_yardstick(Scenario((), (), pods), gates)
         fields = comparison_document(answer, judgements, yardstick, notes)
         print_document("Comparison", {**_NO_WARNINGS, "trace": trace, **fields}, output)
     else:

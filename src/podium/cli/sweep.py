@@ -122,7 +122,7 @@ def sweep(
         options,
         configs,
         _Wanted(files, cluster or [], workload or [], scenario or []),
-        lambda of: choose_yardstick(of, typical_pod or "", prices or ()),
+        lambda of, gates: choose_yardstick(of, gates, typical_pod or "", prices or ()),
     )
     matrix = RunMatrix(
         tuple(inputs),
@@ -205,7 +205,7 @@ def _read_inputs(
     options: InputOptions,
     configs: Sequence[str],
     wanted: _Wanted,
-    measure_by: Callable[[Scenario], Yardstick],
+    measure_by: Callable[[Scenario, FeatureGates], Yardstick],
 ) -> tuple[FeatureGates, list[Equipped], list[NamedInput | NamedScenario]]:
     """Every cluster with every workload or scenario. Raises InputError."""
     from podium.cli.preparation import equip_configurations, prepare_inputs
@@ -234,7 +234,11 @@ def _read_inputs(
             name_scenario(each, " + ".join((*own, each)), scenario, gates=of[0].gates)
             for each in wanted.scenarios
         ] or [
-            NamedInput(" + ".join(own or wanted.files) or "cluster", scenario, measure_by(scenario))
+            NamedInput(
+                " + ".join(own or wanted.files) or "cluster",
+                scenario,
+                measure_by(scenario, of[0].gates),
+            )
         ]
     return prepared[0][0].gates, [each.equipped for each in prepared[0]], inputs
 

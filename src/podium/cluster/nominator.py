@@ -97,4 +97,4 @@ class Nominator:
 def _bare(info: PodInfo) -> PodInfo:
     full = info.pod.metadata
     pod = Pod(metadata=ObjectMeta(name=full.name, namespace=full.namespace, uid=full.uid))
-    return PodInfo(pod, PodShape(pod))
+    return PodInfo(pod, PodShape(pod, info.shape.rules))

@@ -25,7 +25,6 @@ from podium.kubernetes.rules.node_affinity import (
 )
 from podium.kubernetes.rules.pod_affinity import PodAffinityTerms, parse_pod_affinity
 from podium.kubernetes.rules.requests import (
-    ALL_REQUESTS,
     RequestRules,
     accounted_requests,
     claimed_resources,
@@ -95,7 +94,7 @@ _IMMENSE = 1 << 50
 class PodShape:
     """What all pods of one template have in common; built from the first pod seen."""
 
-    def __init__(self, pod: Pod, rules: RequestRules = ALL_REQUESTS) -> None:
+    def __init__(self, pod: Pod, rules: RequestRules) -> None:
         self.first = pod
         self.rules = rules
         self.namespace = pod.metadata.namespace
@@ -254,7 +253,7 @@ class PodInfos:
     """Makes PodInfos, sharing shapes between pods of the same template, and the parts of the pods
     with them."""
 
-    def __init__(self, rules: RequestRules = ALL_REQUESTS) -> None:
+    def __init__(self, rules: RequestRules) -> None:
         self.rules = rules
         self._shapes: dict[bytes, PodShape] = {}
         self._encoder = msgspec.msgpack.Encoder()

@@ -23,7 +23,7 @@ from podium.cluster.pod_info import PodInfo, PodInfos
 from podium.cluster.usage import Usage
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.rules.requests import ALL_REQUESTS, RequestRules
+from podium.kubernetes.rules.requests import RequestRules
 
 
 class CacheError(Exception):
@@ -42,7 +42,7 @@ class Placement:
 
 
 class Cluster:
-    def __init__(self, rules: RequestRules = ALL_REQUESTS) -> None:
+    def __init__(self, rules: RequestRules) -> None:
         """`rules` say what pods' requests are read from."""
         self.nodes = NodeTable()
         self.usage = Usage(self.nodes)

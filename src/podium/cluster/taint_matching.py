@@ -19,7 +19,7 @@ def untolerated_mask(
     effects: frozenset[str],
     rows: Rows,
     *,
-    comparison: bool = False,
+    comparison: bool,
 ) -> Mask | None:
     """Rows with a taint of one of the effects that no toleration covers; None when no row has.
 
@@ -38,7 +38,7 @@ def untolerated_counts(
     effects: frozenset[str],
     rows: Rows,
     *,
-    comparison: bool = False,
+    comparison: bool,
 ) -> Ints | None:
     """How many such taints each row has; None when no row has any."""
     counts = _counts_by_set(nodes, tolerations, effects, comparison=comparison)

@@ -13,12 +13,12 @@ from podium.framework.events import Action, ClusterEvent, Resource
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.quantity import nano
-from podium.kubernetes.rules.requests import ALL_REQUESTS, RequestRules, pod_requests
+from podium.kubernetes.rules.requests import RequestRules, pod_requests
 
 _NANO_PER_MILLI = 10**6
 
 
-def pod_changes(old: Pod, new: Pod, rules: RequestRules = ALL_REQUESTS) -> list[ClusterEvent]:
+def pod_changes(old: Pod, new: Pod, rules: RequestRules) -> list[ClusterEvent]:
     """Events of a pod update; a generic update when nothing particular is recognised."""
     resource = Resource.ASSIGNED_POD if new.spec.node_name else Resource.UNSCHEDULABLE_POD
     actions: list[Action] = []

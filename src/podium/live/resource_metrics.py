@@ -18,7 +18,13 @@ from typing import Final
 from podium.kubernetes.kinds.meta import ResourceList
 from podium.kubernetes.kinds.pod import Pod, ResourceRequirements
 from podium.kubernetes.rules.quantity import NANO_PER_UNIT, nano
-from podium.kubernetes.rules.requests import CPU, EPHEMERAL_STORAGE, MEMORY, pod_requests
+from podium.kubernetes.rules.requests import (
+    ALL_REQUESTS,
+    CPU,
+    EPHEMERAL_STORAGE,
+    MEMORY,
+    pod_requests,
+)
 from podium.live.metric_definitions import POD_LIMIT, POD_REQUEST, Definition
 from podium.live.metric_series import go_number
 
@@ -69,7 +75,7 @@ def pod_limits(pod: Pod) -> dict[str, int]:
 
 
 def _requests(pod: Pod) -> dict[str, int]:
-    return pod_requests(pod, status_resources=False)
+    return pod_requests(pod, status_resources=False, rules=ALL_REQUESTS)
 
 
 def _family(

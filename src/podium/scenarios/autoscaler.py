@@ -16,7 +16,8 @@ from msgspec.structs import replace
 from podium.engine import Engine
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
-from podium.scenarios.fit_trials import FitTrials, requests_of
+from podium.kubernetes.rules.requests import PODS
+from podium.scenarios.fit_trials import FitTrials
 from podium.scenarios.pools import Pool
 from podium.simulator.timed_events import NodePut, NodeRemoval, TimedEvent
 
@@ -163,7 +164,7 @@ class Autoscaler:
         for info in waiting[:MAX_PODS]:
             pod = replace(info.pod, spec=replace(info.pod.spec, scheduling_group=None))
             shape = engine.cluster.infos.of(pod).shape
-            requests = requests_of(pod)
+            requests = {**shape.accounted, PODS: 1}
             pools = [each for each in self._by_price if self._trials.fits(each.pool, pod, shape)]
             names = {each.pool.name for each in pools}
             if any(room.pool in names and room.take(requests) for room in rooms):

@@ -5,7 +5,7 @@ A pod that must be near others finds none there, and so is none for which a node
 
 from collections.abc import Sequence
 
-from podium.cluster.pod_info import PodShape
+from podium.cluster.pod_info import PodShape, request_rules
 from podium.config.types import Configuration
 from podium.framework.registry import Registry
 from podium.kubernetes.controllers.daemon_pods import pod_of_daemon
@@ -13,7 +13,6 @@ from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.rules.requests import (
-    ALL_REQUESTS,
     PODS,
     accounted_requests,
     allocatable_vector,
@@ -40,6 +39,7 @@ class FitTrials:
         self._configuration = configuration
         self._registry = registry
         self._gates = gates
+        self._rules = request_rules(gates if gates is not None else FeatureGates())
         self._objects = scenario.objects
         self._daemons = daemons
         self._fits: dict[tuple[str, PodShape], bool] = {}
@@ -53,7 +53,8 @@ class FitTrials:
             report = self._try(node, daemons)
             for result in report.pods:
                 if result.placed:
-                    for name, amount in requests_of(result.pod).items():
+                    taken = to_vector(accounted_requests(result.pod, self._rules))
+                    for name, amount in {**taken, PODS: 1}.items():
                         free[name] = free.get(name, 0) - amount
         return free
 
@@ -68,8 +69,3 @@ class FitTrials:
         scenario = Scenario((node,), (), tuple(pods), self._objects)
         simulation = Simulation(scenario, self._configuration, self._registry, gates=self._gates)
         return simulation.run()
-
-
-def requests_of(pod: Pod) -> dict[str, int]:
-    """What a pod takes of a node, its place among the pods included."""
-    return {**to_vector(accounted_requests(pod, ALL_REQUESTS)), PODS: 1}

@@ -27,7 +27,12 @@ from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.typed_objects import UnknownKind, decode_document
 from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
-from podium.kubernetes.rules.requests import allocatable_vector, pod_requests, to_vector
+from podium.kubernetes.rules.requests import (
+    ALL_REQUESTS,
+    allocatable_vector,
+    pod_requests,
+    to_vector,
+)
 from podium.study.traces import Nodes, Pods, node_columns, pod_columns
 
 SUFFIXES: Final = (".json", ".yaml", ".yml")
@@ -104,7 +109,7 @@ class _PodReader:
         self._size = sizes.most_common(1)[0][0] if sizes else CardSize(0, 0)
 
     def row(self, pod: Pod) -> PodRow:
-        asked = to_vector(pod_requests(pod, status_resources=False))
+        asked = to_vector(pod_requests(pod, status_resources=False, rules=ALL_REQUESTS))
         memory = -(-asked.get("memory", 0) // _MIB)
         cards, milli, spec = self._asked(pod, asked.get(WHOLE_CARDS, 0))
         if cards > 1 and milli < WHOLE:

@@ -16,6 +16,7 @@ from podium.framework.waiting import WaitingPods
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.kubernetes.rules.requests import ALL_REQUESTS
 
 
 def make_node(
@@ -78,7 +79,7 @@ def make_pod(
 
 def make_cluster(nodes: Iterable[Node] = (), pods: Iterable[Pod] = ()) -> Cluster:
     """A cluster of nodes with pods that are on them."""
-    cluster = Cluster()
+    cluster = Cluster(ALL_REQUESTS)
     for node in nodes:
         cluster.put_node(node)
     for pod in pods:

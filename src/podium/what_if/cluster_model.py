@@ -161,7 +161,7 @@ class ClusterModel:
         `podium compare` has it. `jobs` are processes, 0 for one a core; scripts that ask for
         several need the guard of `__main__`."""
         require_configs(configs)
-        yardstick = choose_yardstick(self.scenario, typical_pod, prices)
+        yardstick = choose_yardstick(self.scenario, self.gates, typical_pod, prices)
         matrix = RunMatrix(
             (NamedInput("", self.scenario, yardstick),),
             tuple(self._named(config, plugins) for config in configs),

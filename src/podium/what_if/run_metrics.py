@@ -14,7 +14,9 @@ import numpy as np
 
 from podium.cluster.growth import Ints, Mask
 from podium.cluster.load import Load
+from podium.cluster.pod_info import request_rules
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
 from podium.kubernetes.rules.node_zones import zone_of
 from podium.kubernetes.rules.requests import CPU, MEMORY, PODS
@@ -41,11 +43,13 @@ class Yardstick:
 
 
 def choose_yardstick(
-    scenario: Scenario, typical_pod: str = "", prices: Iterable[str] = ()
+    scenario: Scenario, gates: FeatureGates, typical_pod: str = "", prices: Iterable[str] = ()
 ) -> Yardstick:
     """The median pod unless one is given; prices as `prices_of` reads them. Raises InputError."""
     return Yardstick(
-        parse_typical_pod(typical_pod) if typical_pod else median_pod(scenario.pending),
+        parse_typical_pod(typical_pod)
+        if typical_pod
+        else median_pod(scenario.pending, request_rules(gates)),
         prices_of(scenario.nodes, prices),
     )
 

@@ -11,7 +11,7 @@ from statistics import median_low
 from podium.golang.errors import InputError
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.quantity import QuantityError, milli_value, value
-from podium.kubernetes.rules.requests import CPU, MEMORY, pod_requests, to_vector
+from podium.kubernetes.rules.requests import CPU, MEMORY, RequestRules, pod_requests, to_vector
 
 _REMEDY = "cpu=2,memory=4Gi"
 
@@ -22,8 +22,8 @@ class TypicalPod:
     memory_bytes: int = 0
 
 
-def median_pod(pods: Iterable[Pod]) -> TypicalPod:
-    requests = [to_vector(pod_requests(pod, status_resources=False)) for pod in pods]
+def median_pod(pods: Iterable[Pod], rules: RequestRules) -> TypicalPod:
+    requests = [to_vector(pod_requests(pod, status_resources=False, rules=rules)) for pod in pods]
     if not requests:
         return TypicalPod()
     return TypicalPod(

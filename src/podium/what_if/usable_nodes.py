@@ -30,11 +30,15 @@ def usable_nodes(engine: Engine) -> frozenset[str]:
             shapes.setdefault(id(info.shape), info)
     if not shapes:
         return frozenset(names[row] for row in rows.tolist())
+    comparison = engine.gates["TaintTolerationComparisonOperators"]
     for info in shapes.values():
         if found.all():
             break
         allowed: Mask = np.ones(len(rows), dtype=np.bool_)
-        tainted = untolerated_mask(cluster.nodes, info.pod.spec.tolerations, HARD_EFFECTS, rows)
+        tolerations = info.pod.spec.tolerations
+        tainted = untolerated_mask(
+            cluster.nodes, tolerations, HARD_EFFECTS, rows, comparison=comparison
+        )
         if tainted is not None:
             allowed &= ~tainted
         selected = required_mask(cluster.nodes, info.shape.node_affinity, rows)

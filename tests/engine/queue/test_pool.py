@@ -3,9 +3,10 @@
 from podium.cluster.pod_info import PodInfos
 from podium.engine.queue.pool import Pool
 from podium.framework.queued import QueuedPod
+from podium.kubernetes.rules.requests import ALL_REQUESTS
 from podium.testing import make_pod
 
-INFOS = PodInfos()
+INFOS = PodInfos(ALL_REQUESTS)
 
 
 def waiting(name: str, *rejectors: str) -> QueuedPod:

@@ -68,6 +68,19 @@ def test_a_cordon_and_the_taint_that_it_brings_are_one_thing() -> None:
     assert first.commands == ("kubectl uncordon node/a",)
 
 
+def test_requests_are_read_under_the_gates_of_the_scheduler() -> None:
+    """Without PodLevelResources the containers' requests are what no node has, not the pod's."""
+    pod = make_pod("p", requests={"cpu": "8"}, resources={"requests": {"cpu": "1"}})
+
+    off = {"PodLevelResources": False, "InPlacePodLevelResourcesVerticalScaling": False}
+    answer = ask(pod, node("a"), **off)
+
+    assert ask(pod, node("a")).node == "a"
+    assert not answer.node
+    assert proposal(answer, "lower-request").sentence == "lower the cpu request from 8 to 4"
+    assert proposal(answer, "add-larger-node").sentence == "add a node like a, but with 8 cpu"
+
+
 def test_the_smaller_request_is_the_largest_that_fits() -> None:
     pod = make_pod("p", requests={"cpu": "3500m"})
     answer = ask(pod, node("a"), filler("r", "a", "1250m"), node("b", 1))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.quantity import milli_value, value
 from podium.kubernetes.rules.requests import (
+    ALL_REQUESTS,
     RequestRules,
     allocatable_vector,
     is_extended,
@@ -36,7 +37,7 @@ def pod(*containers: dict[str, Any], status: dict[str, Any] | None = None, **spe
 
 
 def vector(given: Pod, *, status_resources: bool = False) -> dict[str, int]:
-    return to_vector(pod_requests(given, status_resources=status_resources))
+    return to_vector(pod_requests(given, status_resources=status_resources, rules=ALL_REQUESTS))
 
 
 def test_sidecars_init_containers_and_overhead_add_up() -> None:
@@ -82,7 +83,7 @@ def test_names_the_scheduler_does_not_know_are_dropped() -> None:
         "bananas": 1,
     }
     counted = {"example.com/gpu": 2, "hugepages-2Mi": 4 * MI, "ephemeral-storage": 1000}
-    nanos = pod_requests(pod(asks(**requests)), status_resources=False)
+    nanos = pod_requests(pod(asks(**requests)), status_resources=False, rules=ALL_REQUESTS)
     assert to_vector(nanos) == counted
     assert to_vector(nanos, include_pods=True) == {**counted, "pods": 3}
 
@@ -180,15 +181,24 @@ def test_an_infeasible_pod_level_resize_leaves_nothing_of_a_new_name() -> None:
 
 def test_containers_without_requests_count_defaults_in_scoring() -> None:
     given = pod(asks(cpu="1"), {"name": "d"}, asks(cpu="0", memory="0"))
-    assert nonzero_requests(given) == (1100, 400 * MI)
+    assert nonzero_requests(given, ALL_REQUESTS) == (1100, 400 * MI)
     assert scoring_requests(given) == {"cpu": 1100, "memory": 400 * MI}
 
 
 def test_defaults_reach_sidecars_and_init_containers() -> None:
     sidecar = {"name": "s", "restartPolicy": "Always"}
-    assert nonzero_requests(pod({"name": "c"}, initContainers=[sidecar])) == (200, 400 * MI)
-    assert nonzero_requests(pod({"name": "c"}, initContainers=[{"name": "i"}])) == (100, 200 * MI)
-    assert nonzero_requests(pod(initContainers=[sidecar, {"name": "i"}])) == (200, 400 * MI)
+    assert nonzero_requests(pod({"name": "c"}, initContainers=[sidecar]), ALL_REQUESTS) == (
+        200,
+        400 * MI,
+    )
+    assert nonzero_requests(pod({"name": "c"}, initContainers=[{"name": "i"}]), ALL_REQUESTS) == (
+        100,
+        200 * MI,
+    )
+    assert nonzero_requests(pod(initContainers=[sidecar, {"name": "i"}]), ALL_REQUESTS) == (
+        200,
+        400 * MI,
+    )
 
 
 def test_with_pod_level_requests_defaults_fill_only_what_the_total_lacks() -> None:
@@ -199,12 +209,12 @@ def test_with_pod_level_requests_defaults_fill_only_what_the_total_lacks() -> No
         overhead={"cpu": "100m"},
     )
     assert vector(given, status_resources=True) == {"cpu": 3100}
-    assert nonzero_requests(given) == (3100, 419430400)
+    assert nonzero_requests(given, ALL_REQUESTS) == (3100, 419430400)
 
 
 def test_one_container_with_memory_is_enough_when_pod_level_requests_are_set() -> None:
     given = pod(asks(memory="1Gi"), {"name": "d"}, resources={"requests": {"cpu": "3"}})
-    assert nonzero_requests(given) == (3000, GI)
+    assert nonzero_requests(given, ALL_REQUESTS) == (3000, GI)
 
 
 def test_scoring_of_a_pending_pod_ignores_pod_level_requests_and_resizes() -> None:
@@ -284,9 +294,16 @@ def test_a_pod_never_asks_for_less_than_its_containers_or_any_init_container(
     total = pod_requests(
         pod(*(asks(**c) for c in containers), initContainers=[asks(**i) for i in inits]),
         status_resources=False,
+        rules=ALL_REQUESTS,
     )
-    alone = [pod_requests(pod(*(asks(**c) for c in containers)), status_resources=False)]
-    alone += [pod_requests(pod(asks(**i)), status_resources=False) for i in inits]
+    alone = [
+        pod_requests(
+            pod(*(asks(**c) for c in containers)), status_resources=False, rules=ALL_REQUESTS
+        )
+    ]
+    alone += [
+        pod_requests(pod(asks(**i)), status_resources=False, rules=ALL_REQUESTS) for i in inits
+    ]
     for part in alone:
         assert all(total[name] >= amount for name, amount in part.items())
     assert total == {name: max(part.get(name, 0) for part in alone) for name in total}

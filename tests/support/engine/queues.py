@@ -16,6 +16,7 @@ from podium.framework.events import Action, ClusterEvent, Registration, Resource
 from podium.framework.queued import QueuedPod
 from podium.framework.status import Status, unresolvable
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.requests import ALL_REQUESTS
 from podium.testing import FakeClock, make_pod
 
 PROFILE = "default-scheduler"
@@ -27,7 +28,7 @@ POD_UPDATE = ClusterEvent(Resource.UNSCHEDULABLE_POD, Action.UPDATE)
 NODES = Registration(Resource.NODE, Action.ADD)
 PODS_GONE = Registration(Resource.POD, Action.DELETE)
 
-INFOS = PodInfos()
+INFOS = PodInfos(ALL_REQUESTS)
 
 
 def info(name: str, **fields: Any) -> PodInfo:

@@ -11,6 +11,7 @@ from podium.explain.trial import Trial
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.plugins import in_tree_registry
 from podium.testing import make_node
 
@@ -24,12 +25,14 @@ def node(name: str, cpu: int = 4, **more: Any) -> Node:
     )
 
 
-def engine_with(*objects: KubeObject) -> Engine:
+def engine_with(*objects: KubeObject, **gates: bool) -> Engine:
     """An engine on whose clock every look takes a moment."""
     moments = count()
+    chosen = FeatureGates(gates)
     engine = Engine(
-        load_configuration(None),
+        load_configuration(None, gates=chosen),
         in_tree_registry(),
+        gates=chosen,
         validate=True,
         clock=lambda: next(moments) / 1e6,
     )
@@ -38,8 +41,8 @@ def engine_with(*objects: KubeObject) -> Engine:
     return engine
 
 
-def ask(pod: Pod, *objects: KubeObject) -> Answer:
-    return find_proposals(Trial(engine_with(*objects), pod))
+def ask(pod: Pod, *objects: KubeObject, **gates: bool) -> Answer:
+    return find_proposals(Trial(engine_with(*objects, **gates), pod))
 
 
 def sentences(answer: Answer) -> list[str]:

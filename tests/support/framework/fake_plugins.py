@@ -47,6 +47,7 @@ from podium.framework.waiting import WaitingPods
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.kubernetes.rules.requests import ALL_REQUESTS
 
 Log = list[str]
 T = TypeVar("T")
@@ -73,7 +74,7 @@ class Binder(BindPlugin):
 
 def made(*kinds: type[Plugin], cluster: Cluster | None = None) -> list[Any]:
     """Instances of plugins, for tests that need no profile around them."""
-    handle = Handle(cluster or Cluster(), FeatureGates(), WaitingPods())
+    handle = Handle(cluster or Cluster(ALL_REQUESTS), FeatureGates(), WaitingPods())
     return [kind(None, handle) for kind in kinds]
 
 

@@ -20,6 +20,7 @@ from podium.client import KubeClient, LoopClock, Unreachable
 from podium.client.transport import Reply, Request, Stream
 from podium.cluster.pod_info import PodInfo, PodInfos
 from podium.engine.requests import Event
+from podium.kubernetes.rules.requests import ALL_REQUESTS
 from podium.live.event_recorder import EventRecorder
 from podium.testing import make_pod
 
@@ -134,7 +135,7 @@ async def recording(server: EventServer) -> AsyncIterator[EventRecorder]:
 
 def pod_info(name: str = "web-0", *, version: int = 7, scheduler: str = "gold") -> PodInfo:
     metadata = {"resourceVersion": str(version)}
-    return PodInfos().of(make_pod(name, metadata=metadata, schedulerName=scheduler))
+    return PodInfos(ALL_REQUESTS).of(make_pod(name, metadata=metadata, schedulerName=scheduler))
 
 
 def failed(pod: PodInfo, note: str = "0/1 nodes are available") -> Event:

@@ -21,7 +21,7 @@ from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
 from podium.kubernetes.rules.priorities import MAX_USER_PRIORITY
-from podium.kubernetes.rules.requests import PODS, pod_requests, to_vector
+from podium.kubernetes.rules.requests import PODS
 from podium.plugins.default_preemption.disruption_budgets import split_by_budget
 
 MAX_NODES = 24
@@ -71,7 +71,7 @@ def propose_evictions(situation: SearchSituation) -> Iterator[Step]:
 
 
 def _choices(situation: SearchSituation) -> Iterator[Victims]:
-    asked = to_vector(pod_requests(situation.pod, status_resources=False))
+    asked = situation.info.shape.requests
     ranked = []
     for name, objections in situation.objections.items():
         if not objections or any(

@@ -25,8 +25,6 @@ from podium.kubernetes.rules.requests import (
     MEMORY,
     PODS,
     allocatable_vector,
-    pod_requests,
-    to_vector,
 )
 from podium.kubernetes.rules.tolerations import CONDITION_KEYS
 
@@ -83,7 +81,7 @@ def propose_larger_nodes(situation: SearchSituation) -> Iterator[Step]:
 
 def _asked(situation: SearchSituation, node: Node) -> dict[str, int]:
     """What the pod asks for, and what the daemons ask for that are on a node like that."""
-    asked = {**to_vector(pod_requests(situation.pod, status_resources=False)), PODS: 1}
+    asked = {**situation.info.shape.requests, PODS: 1}
     cluster = situation.cluster
     for info in cluster.usage.pods(cluster.nodes.row(node.name)):
         if is_daemon(info.pod):

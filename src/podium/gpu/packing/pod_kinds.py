@@ -15,7 +15,7 @@ from podium.gpu.packing.card_needs import CardNeed, CardSize
 from podium.gpu.packing.typical_pods import PodGroup, TypicalPods, find_typical
 from podium.gpu.requests import CardSelector
 from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.rules.requests import pod_requests, to_vector
+from podium.kubernetes.rules.requests import ALL_REQUESTS, pod_requests, to_vector
 
 MAX_KINDS: Final = 256
 
@@ -43,7 +43,7 @@ def estimate_typical(
 
 def cpu_request(pod: Pod) -> int:
     """In thousandths of a core."""
-    return to_vector(pod_requests(pod, status_resources=False)).get("cpu", 0)
+    return to_vector(pod_requests(pod, status_resources=False, rules=ALL_REQUESTS)).get("cpu", 0)
 
 
 def _words(selector: CardSelector) -> str:

@@ -84,7 +84,7 @@ def pod_requests(
     pod: Pod,
     *,
     status_resources: bool,
-    rules: RequestRules = ALL_REQUESTS,
+    rules: RequestRules,
     defaults: Mapping[str, int] | None = None,
     claimed: Sequence[ResourceList] = (),
 ) -> dict[str, int]:
@@ -125,7 +125,7 @@ def accounted_requests(pod: Pod, rules: RequestRules) -> dict[str, int]:
     return pod_requests(pod, status_resources=True, rules=rules, claimed=claimed)
 
 
-def nonzero_requests(pod: Pod, rules: RequestRules = ALL_REQUESTS) -> tuple[int, int]:
+def nonzero_requests(pod: Pod, rules: RequestRules) -> tuple[int, int]:
     """(cpu milli, memory bytes) that a pod on a node counts for in scoring.
 
     With pod-level requests a default is used only for a name that the whole total lacks; without

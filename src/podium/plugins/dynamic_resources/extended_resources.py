@@ -22,7 +22,7 @@ from podium.kubernetes.kinds.devices import (
 from podium.kubernetes.kinds.meta import ObjectMeta, OwnerReference
 from podium.kubernetes.kinds.pod import Container, ContainerExtendedResourceRequest, Pod
 from podium.kubernetes.rules.quantity import value
-from podium.kubernetes.rules.requests import is_extended, pod_requests, to_vector
+from podium.kubernetes.rules.requests import ALL_REQUESTS, is_extended, pod_requests, to_vector
 from podium.plugins.dynamic_resources.pod_claims import EXTENDED_RESOURCE_ANNOTATION
 from podium.plugins.resources.extended_resource_classes import (
     IMPLICIT_PREFIX,
@@ -51,7 +51,8 @@ def extended_requests(pod: Pod, classes: ExtendedResourceClasses) -> Mapping[str
     containers = (*(pod.spec.containers or ()), *(pod.spec.init_containers or ()))
     if not any("/" in n for c in containers for n in _requests(c)):
         return None
-    requests = to_vector(pod_requests(pod, status_resources=False))
+    # Gates change what is read of native resources alone.
+    requests = to_vector(pod_requests(pod, status_resources=False, rules=ALL_REQUESTS))
     found = {name: n for name, n in requests.items() if n and is_served_name(name)}
     if not any(classes.find(name) is not None for name in found):
         return None

@@ -22,6 +22,7 @@ from podium.kubernetes.rules.quantity import NANO_PER_MILLI, NANO_PER_UNIT, nano
 from podium.kubernetes.rules.requests import (
     CPU,
     PODS,
+    RequestRules,
     pod_requests,
     to_vector,
 )
@@ -43,12 +44,13 @@ def propose_smaller_requests(situation: Situation) -> Iterator[ProposedChange]:
         key = tuple(sorted(shortage.free))
         if PODS not in key and (key not in best or shortage < best[key]):
             best[key] = shortage
-    asked = to_vector(pod_requests(situation.pod, status_resources=False))
+    asked = situation.info.shape.requests
+    rules = situation.cluster.infos.rules
     for key in sorted(best, key=lambda each: (best[each].share, each)):
         share, _, free = best[key]
         changed: Pod | None = situation.pod
         for resource, amount in free.items():
-            changed = changed and lower_request(changed, resource, amount)
+            changed = changed and lower_request(changed, resource, amount, rules)
         if changed is None:
             continue
         told = " and ".join(
@@ -65,7 +67,7 @@ def shortages(situation: Situation) -> Iterator[Shortage]:
     if not names or situation.examination is None:
         return
     load = situation.examination.load
-    asked = {**to_vector(pod_requests(situation.pod, status_resources=False)), PODS: 1}
+    asked = {**situation.info.shape.requests, PODS: 1}
     column = {name: at for at, name in enumerate(load.nodes)}
     columns = np.array([column[name] for name in names], dtype=np.intp)
     free = {
@@ -84,7 +86,7 @@ def shortages(situation: Situation) -> Iterator[Shortage]:
             yield Shortage(fsum(missing), name, lacking)
 
 
-def lower_request(pod: Pod, resource: str, most: int) -> Pod | None:
+def lower_request(pod: Pod, resource: str, most: int, rules: RequestRules) -> Pod | None:
     """The pod with a total request of at most so much; None if nothing sensible is left of it."""
     if most <= 0:
         return None
@@ -101,7 +103,7 @@ def lower_request(pod: Pod, resource: str, most: int) -> Pod | None:
     if main is None:
         return None
     resources = spec.resources
-    if resources is not None and resource in (resources.requests or {}):
+    if rules.pod_level and resources is not None and resource in (resources.requests or {}):
         resources = _with_amount(resources, resource, limit)
     changed = replace(
         pod,
@@ -112,7 +114,7 @@ def lower_request(pod: Pod, resource: str, most: int) -> Pod | None:
             resources=resources,
         ),
     )
-    left = to_vector(pod_requests(changed, status_resources=False)).get(resource, 0)
+    left = to_vector(pod_requests(changed, status_resources=False, rules=rules)).get(resource, 0)
     return changed if 0 < left <= most else None
 
 
@@ -169,7 +171,7 @@ def _with_amount(
 def find_lacking(situation: Situation, name: str) -> dict[str, int]:
     """How much of which resource is missing on a node."""
     cluster = situation.cluster
-    asked = to_vector(pod_requests(situation.pod, status_resources=False))
+    asked = situation.info.shape.requests
     row = cluster.nodes.row(name)
     lacking = {}
     for at, resource in enumerate(cluster.nodes.resources):
