@@ -57,9 +57,9 @@ WORKERS ?= $(shell echo $$(($$(nproc 2>/dev/null || echo 1) + 1)))
 PYTEST = $(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 # The packages that do no I/O, for `make test-unit`: no process, socket or browser is started.
-UNIT := cluster config engine explain files framework golang gpu \
-	$(addprefix kubernetes/,cel controllers kinds releases rules) offline optimum parity plugins \
-	scenarios scheduler_plugins simulator sweeps what_if
+UNIT := golang gpu $(addprefix kubernetes/,cel controllers kinds releases rules) net/files \
+	$(addprefix offline/,driver optimum scenarios simulate sweeps what_if) parity scheduler \
+	scheduler_plugins
 
 # What `make test-changed` compares with: make test-changed BASE=main
 BASE ?= HEAD
@@ -120,7 +120,7 @@ coverage: $(READY) ## run every test and say which lines and branches none of th
 
 .PHONY: soak
 soak: $(READY) ## let a cluster live for more than 100,000 checked transitions
-	PODIUM_LONG=1 $(BIN)/pytest -s tests/engine/test_stateful.py tests/engine/test_stateful_storage.py $(ARGS)
+	PODIUM_LONG=1 $(BIN)/pytest -s tests/scheduler/engine/test_stateful.py tests/scheduler/engine/test_stateful_storage.py $(ARGS)
 
 .PHONY: check
 check: $(READY) ## formatting, lint, types, layers and dead code; changes nothing

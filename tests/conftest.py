@@ -13,7 +13,7 @@ import pytest
 from hypothesis import settings
 from support.user_code.plugin_files import Source
 
-from podium.engine import Engine
+from podium.scheduler.engine import Engine
 
 pytest_plugins = [
     "pytester",

@@ -3,7 +3,7 @@
 import inspect
 
 import podium.plugin
-from podium.framework.points import POINTS
+from podium.scheduler.framework.points import POINTS
 
 SURFACE = {
     "Action", "ApiCallFailed", "ApiHandle", "Assignments", "BindPlugin", "ChangeKind",

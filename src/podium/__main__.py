@@ -9,7 +9,7 @@ import sys
 
 def main() -> int:
     try:
-        from podium.cli import main as run
+        from podium.commands import main as run
 
         return run()
     except KeyboardInterrupt:

@@ -13,12 +13,16 @@ release to release (`tests/test_plugin_surface.py` pins it). How to write one: d
             return "node(s) were for production" if is_test and "prod" in node.labels else None
 """
 
-from podium.cluster.growth import Ints, Rows, indices
-from podium.cluster.known_pods import PodIndex
-from podium.cluster.pod_info import PodInfo
-from podium.cluster.state import Cluster
-from podium.config.flags.client_settings import ClientSettings
-from podium.framework.api_handle import (
+from podium.kubernetes.kinds.meta import KubeObject, KubeStruct, ObjectMeta
+from podium.kubernetes.kinds.node import Node, NodeSpec, NodeStatus
+from podium.kubernetes.kinds.pod import Container, Pod, PodSpec, PodStatus
+from podium.kubernetes.kinds.pod_groups import PodGroup
+from podium.scheduler.cluster.growth import Ints, Rows, indices
+from podium.scheduler.cluster.known_pods import PodIndex
+from podium.scheduler.cluster.pod_info import PodInfo
+from podium.scheduler.cluster.state import Cluster
+from podium.scheduler.config.flags.client_settings import ClientSettings
+from podium.scheduler.framework.api_handle import (
     ApiCallFailed,
     ApiHandle,
     DeferredWrite,
@@ -26,26 +30,26 @@ from podium.framework.api_handle import (
     ObjectExists,
     ObjectNotFound,
 )
-from podium.framework.cycle import Cycle
-from podium.framework.dependence import Dependence
-from podium.framework.diagnosis import Diagnosis
-from podium.framework.events import Action, Registration, Resource
-from podium.framework.explanations.attempt_view import AttemptView
-from podium.framework.explanations.finding import (
+from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.framework.dependence import Dependence
+from podium.scheduler.framework.diagnosis import Diagnosis
+from podium.scheduler.framework.events import Action, Registration, Resource
+from podium.scheduler.framework.explanations.attempt_view import AttemptView
+from podium.scheduler.framework.explanations.finding import (
     Finding,
     Narrowing,
     NodeRequirement,
     Relaxation,
     Restated,
 )
-from podium.framework.explanations.situation import Situation
-from podium.framework.handle import Handle
-from podium.framework.log import Log, ObjectRef, pod_ref
-from podium.framework.node_form import NodeFilterPlugin, NodeScorePlugin, NodeView
-from podium.framework.placement_limits import Demand, PlacementLimits, SpreadLimit
-from podium.framework.plugin_metrics import CounterMetric, GaugeMetric, PluginMetric
-from podium.framework.pod_group_cycle import Assignments, Placement, PodGroupCycle
-from podium.framework.points import (
+from podium.scheduler.framework.explanations.situation import Situation
+from podium.scheduler.framework.handle import Handle
+from podium.scheduler.framework.log import Log, ObjectRef, pod_ref
+from podium.scheduler.framework.node_form import NodeFilterPlugin, NodeScorePlugin, NodeView
+from podium.scheduler.framework.placement_limits import Demand, PlacementLimits, SpreadLimit
+from podium.scheduler.framework.plugin_metrics import CounterMetric, GaugeMetric, PluginMetric
+from podium.scheduler.framework.pod_group_cycle import Assignments, Placement, PodGroupCycle
+from podium.scheduler.framework.points import (
     BindPlugin,
     FilterPlugin,
     PermitPlugin,
@@ -66,11 +70,11 @@ from podium.framework.points import (
     ReservePlugin,
     ScorePlugin,
 )
-from podium.framework.proposed_change import ChangeKind, ProposedChange
-from podium.framework.queued import QueuedPod
-from podium.framework.refusal_cause import RefusalCause
-from podium.framework.sources import Floats, Source, SourceColumn, Sources, ValueSource
-from podium.framework.status import (
+from podium.scheduler.framework.proposed_change import ChangeKind, ProposedChange
+from podium.scheduler.framework.queued import QueuedPod
+from podium.scheduler.framework.refusal_cause import RefusalCause
+from podium.scheduler.framework.sources import Floats, Source, SourceColumn, Sources, ValueSource
+from podium.scheduler.framework.status import (
     SKIP,
     Code,
     Status,
@@ -78,13 +82,9 @@ from podium.framework.status import (
     unresolvable,
     unschedulable,
 )
-from podium.framework.verdict import Verdict, choosing, per_row, rejecting
-from podium.framework.waiting import WaitingPod
-from podium.framework.watched_kind import WatchedKind
-from podium.kubernetes.kinds.meta import KubeObject, KubeStruct, ObjectMeta
-from podium.kubernetes.kinds.node import Node, NodeSpec, NodeStatus
-from podium.kubernetes.kinds.pod import Container, Pod, PodSpec, PodStatus
-from podium.kubernetes.kinds.pod_groups import PodGroup
+from podium.scheduler.framework.verdict import Verdict, choosing, per_row, rejecting
+from podium.scheduler.framework.waiting import WaitingPod
+from podium.scheduler.framework.watched_kind import WatchedKind
 
 __all__ = [
     "SKIP",

@@ -8,7 +8,7 @@ import pytest
 
 from podium.bench.hostile_run import list_hostile_requests
 from podium.bench.http_load import Connection, LoadError, Watch
-from podium.cli import main
+from podium.commands import main
 
 TINY = (
     *("--pods", "20", "--connections", "2", "--watchers", "3", "--events-per-s", "50"),

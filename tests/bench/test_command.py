@@ -15,9 +15,9 @@ import pytest
 from podium.bench.child import carry_out
 from podium.bench.function_times import short_path
 from podium.bench.scaling import BEGIN, END
-from podium.cli import bench, bench_scaling, main
-from podium.cli.app import build_app
-from podium.cli.bench_view import break_name, short
+from podium.commands import bench, bench_scaling, main
+from podium.commands.app import build_app
+from podium.commands.bench_view import break_name, short
 
 TINY = ("--nodes", "5", "--repeat", "1")
 NAMED = ("--workload", "basic", *TINY)
@@ -156,18 +156,21 @@ def test_a_profile_names_functions(
     code, out, _ = run(capsys, "--profile", *NAMED)
     assert code == 0
     assert "Functions of basic" in out
-    assert "engine/scheduling_cycle.py" in out
+    assert "scheduler/engine/scheduling_cycle.py" in out
 
 
 @pytest.mark.parametrize(
     ("path", "shown"),
     [
-        ("/home/me/podium/src/podium/engine/scheduler.py", "engine/scheduler.py"),
+        ("/home/me/podium/src/podium/engine/scheduler.py", "scheduler/engine/scheduler.py"),
         (
             "/home/me/podium/.venv/lib/python3.11/site-packages/numpy/core/multiarray.py",
             "numpy/core/multiarray.py",
         ),
-        ("/usr/lib/python3/site-packages/podium/engine/scheduler.py", "engine/scheduler.py"),
+        (
+            "/usr/lib/python3/site-packages/podium/engine/scheduler.py",
+            "scheduler/engine/scheduler.py",
+        ),
         ("/usr/lib/python3.11/json/decoder.py", "decoder.py"),
     ],
 )

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from podium.cli import main
+from podium.commands import main
 
 TINY = ("--nodes", "3", "--pods", "2", "--repeat", "1")
 

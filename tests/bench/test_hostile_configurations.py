@@ -9,10 +9,10 @@ from support.yardstick import measure_work
 from podium.bench.hostile_configurations import CONFIGURATIONS, MAX_VALUES
 from podium.bench.hostile_pods import MAX_OBJECT_BYTES
 from podium.bench.hostile_scheduling import HostileScene
-from podium.config.errors import ConfigurationError
-from podium.config.load import load_file
-from podium.config.types import Configuration
 from podium.golang.errors import InputError
+from podium.scheduler.config.errors import ConfigurationError
+from podium.scheduler.config.load import load_file
+from podium.scheduler.config.types import Configuration
 
 MAX_YARDSTICKS = 60
 

@@ -10,7 +10,7 @@ import pytest
 from podium.bench.figures import Figures
 from podium.bench.live_results import LiveResult, compare_live
 from podium.bench.scheduler_process import SchedulerEnded, command_of, scheduler_process
-from podium.cli import main
+from podium.commands import main
 from podium.golang.errors import InputError
 
 TINY = ("--nodes", "3", "--init", "2", "--pods", "6", "--connections", "2", "--runs", "1")

@@ -5,8 +5,8 @@ import pytest
 
 from podium.bench.comparison import FASTER, OTHER_SIZE, SAME, SLOWER, compare
 from podium.bench.results import Recorded, read_results
-from podium.files.versioned_documents import make_list
 from podium.golang.errors import InputError
+from podium.net.files.versioned_documents import make_list
 
 
 def result(name: str, *rates: float, nodes: int = 500, cpu: float = 0.0) -> Recorded:

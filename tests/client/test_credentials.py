@@ -13,8 +13,8 @@ import trustme
 from podium.client.credentials import Credentials, user_credentials
 from podium.client.exec_plugin import ExecCredentials
 from podium.client.tls import certificate_of, tls_context
-from podium.config.kubeconfig import ClusterEntry, ExecPlugin, ExecVariable, UserEntry
 from podium.golang.errors import InputError
+from podium.scheduler.config.kubeconfig import ClusterEntry, ExecPlugin, ExecVariable, UserEntry
 from podium.testing import FakeClock
 
 V1 = "client.authentication.k8s.io/v1"

@@ -13,7 +13,7 @@ from support.waiting import PATIENCE_S
 from podium.client import HttpTransport, Unreachable
 from podium.client.credentials import Credential, FixedCredentials
 from podium.client.transport import Request
-from podium.config.kubeconfig import ClusterEntry
+from podium.scheduler.config.kubeconfig import ClusterEntry
 
 POST = Request("POST", "/api/v1/bindings", (("fieldManager", "podium"),), b"{}")
 OK = b"HTTP/1.1 200 OK\r\n"

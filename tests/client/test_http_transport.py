@@ -19,7 +19,7 @@ from podium.client import HttpTransport, Unreachable
 from podium.client.credentials import Credential, FixedCredentials
 from podium.client.tls import Certificate
 from podium.client.transport import Request
-from podium.config.kubeconfig import ClusterEntry
+from podium.scheduler.config.kubeconfig import ClusterEntry
 
 GET = Request("GET", "/api/v1/pods", (("limit", "500"),))
 PUT = Request("PUT", "/api/v1/pods/a", (), b"{}")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
-from support.cli.document_schemas import schema_problems
+from support.commands.document_schemas import schema_problems
 from support.deploy.chart_rendering import (
     CHART,
     Values,
@@ -23,7 +23,7 @@ from support.deploy.shipped_manifests import (
 )
 
 from podium import __version__
-from podium.config.load import load_configuration
+from podium.scheduler.config.load import load_configuration
 
 SCHEMA = json.loads((CHART / "values.schema.json").read_text())
 CHECKSUM = "checksum/config"

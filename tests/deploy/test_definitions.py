@@ -7,7 +7,7 @@ import pytest
 import yaml
 from support.deploy.shipped_manifests import DEPLOY
 
-from podium.framework.watched_kind import WatchedKind, unique_kinds
+from podium.scheduler.framework.watched_kind import WatchedKind, unique_kinds
 from podium.scheduler_plugins import COLLECTION, find_plugin
 
 COMPONENT = DEPLOY / "components" / "scheduler-plugins"

@@ -19,8 +19,8 @@ from support.deploy.shipped_manifests import DEPLOY, one, rendered
 from support.gpu.extender_clusters import equal_cards
 from support.waiting import PATIENCE_S, wait_until
 
-from podium.config.load import load_file
 from podium.gpu.dialects import find_dialect
+from podium.scheduler.config.load import load_file
 
 ADDRESS = "https://gpu-admission.kube-system:3456/scheduler"
 LISTENING = "--address=0.0.0.0:3456"

@@ -11,7 +11,7 @@ from support.deploy.deployed_server import DeployedServer, deployed_server
 from support.deploy.recorded_rights import rights_of
 from support.deploy.shipped_manifests import DEPLOY
 
-from podium.cli import main
+from podium.commands import main
 
 ROOT = DEPLOY.parent
 PAGE = (ROOT / "docs" / "deploying.md").read_text()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from support.cli.command_line import EXAMPLES
+from support.commands.command_line import EXAMPLES
 from support.deploy.deployed_server import deployed_server
 from support.deploy.shipped_manifests import DEPLOY, rendered
 from support.waiting import wait_until

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 from support.apiserver.apiserver_process import ApiServer, serving
-from support.cli.command_line import EXAMPLES
+from support.commands.command_line import EXAMPLES
 from support.e2e.given_cluster import given_server
 from support.e2e.scheduler_process import running_scheduler
 from support.waiting import PATIENCE_S, wait_until

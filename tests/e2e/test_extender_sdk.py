@@ -13,15 +13,15 @@ from urllib.request import urlopen
 
 import pytest
 import trustme
-from support.cli.command_line import EXAMPLES
+from support.commands.command_line import EXAMPLES
 from support.extenders.extender_servers import ask, filter_call, make_extender, prioritize_call
 from support.waiting import PATIENCE_S
 
-from podium.cli import main
-from podium.config.load import load_written
-from podium.config.types import ExtenderTLSConfig
-from podium.config.written import read_written
-from podium.framework.extender_calls import CallFailed, FilterAnswer, PrioritizeAnswer
+from podium.commands import main
+from podium.scheduler.config.load import load_written
+from podium.scheduler.config.types import ExtenderTLSConfig
+from podium.scheduler.config.written import read_written
+from podium.scheduler.framework.extender_calls import CallFailed, FilterAnswer, PrioritizeAnswer
 from podium.testing import make_node, make_pod
 
 EXAMPLE = str(EXAMPLES / "extenders" / "rack_power.py")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cli.command_line import EXAMPLES
+from support.commands.command_line import EXAMPLES
 from support.e2e.up_process import UpProcess, up
 
 pytestmark = pytest.mark.slow

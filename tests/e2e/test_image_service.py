@@ -17,7 +17,7 @@ from urllib.request import urlopen
 
 import pytest
 import yaml
-from support.cli.command_line import EXAMPLES, podium
+from support.commands.command_line import EXAMPLES, podium
 from support.waiting import PATIENCE_S
 
 from podium.processes.image_listing import compile_pattern, matches

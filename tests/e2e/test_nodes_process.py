@@ -16,7 +16,7 @@ import msgspec
 import pytest
 from support.apiserver.apiserver_process import RunningServer, serving
 from support.live.scheduler_at_work import scheduling
-from support.simulated_cluster.simulated_clusters import template, workload
+from support.simulated.simulated_clusters import template, workload
 from support.suite.requirements import KUBECTL
 from support.waiting import PATIENCE_S, PATIENTLY
 

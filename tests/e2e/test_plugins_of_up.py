@@ -13,7 +13,7 @@ from support.e2e.up_process import UpProcess, up
 from support.user_code.plugin_files import UNORDERED
 from support.waiting import PATIENCE_S, wait_until
 
-from podium.cli.recorded_options import SCHEDULER_EXTENSION
+from podium.commands.recorded_options import SCHEDULER_EXTENSION
 
 NODES = "/api/v1/nodes"
 PODS = "/api/v1/namespaces/default/pods"

@@ -21,7 +21,7 @@ from urllib.request import urlopen
 import pytest
 import yaml
 from support.apiserver.apiserver_process import RunningServer, serving
-from support.cli.command_line import EXAMPLES
+from support.commands.command_line import EXAMPLES
 from support.deploy.shipped_manifests import newest_kubectl
 from support.e2e.printed_cluster import (
     NODES,

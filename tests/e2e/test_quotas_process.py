@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from support.apiserver.apiserver_process import RunningServer, serving
-from support.cli.command_line import EXAMPLES
+from support.commands.command_line import EXAMPLES
 from support.e2e.up_process import up
 from support.waiting import PATIENCE_S, wait_until
 

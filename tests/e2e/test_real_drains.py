@@ -14,7 +14,7 @@ import pytest
 from support.apiserver.kubectl_process import Kubectl, installed, required
 from support.e2e.up_process import UpProcess, up
 
-from podium.cli import main
+from podium.commands import main
 
 pytestmark = pytest.mark.slow
 

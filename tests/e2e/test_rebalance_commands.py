@@ -11,8 +11,8 @@ from support.apiserver.kubectl_process import installed, required
 from support.e2e.up_process import UpProcess, up
 from support.waiting import PATIENCE_S
 
-from podium.cli import main
-from podium.what_if.rebalance_answer import MoveStep
+from podium.commands import main
+from podium.offline.what_if.rebalance_answer import MoveStep
 
 PODS = "/api/v1/namespaces/default/pods"
 BUDGET = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"

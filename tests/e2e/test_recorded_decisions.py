@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 import yaml
 from support.apiserver.kubectl_process import Kubectl, releases, required
-from support.cli.command_line import EXAMPLES, Done, podium
-from support.cli.document_schemas import require_valid
+from support.commands.command_line import EXAMPLES, Done, podium
+from support.commands.document_schemas import require_valid
 from support.e2e.up_process import UpProcess, up
 
-from podium.cli.recorded_options import SCHEDULER_EXTENSION
+from podium.commands.recorded_options import SCHEDULER_EXTENSION
 
 PODS = "/api/v1/namespaces/default/pods"
 FIRST_STEPS = str(EXAMPLES / "first-steps.yaml")
@@ -128,8 +128,8 @@ def test_a_cluster_that_is_up_is_explained_anew_as_well(asked: Any) -> None:
 def kubectl(request: pytest.FixtureRequest, cluster: UpProcess, tmp_path: Path) -> Kubectl:
     program = required(request.param)
     for name, module in (
-        ("kubectl-podium", "podium.cli"),
-        ("kubectl_complete-podium", "podium.cli.kubectl_completion"),
+        ("kubectl-podium", "podium.commands"),
+        ("kubectl_complete-podium", "podium.commands.kubectl_completion"),
     ):
         script = tmp_path / name
         code = f"import sys; from {module} import main; sys.exit(main())"
@@ -159,4 +159,4 @@ def test_the_console_scripts_are_declared() -> None:
     written = tomllib.loads((EXAMPLES.parent / "pyproject.toml").read_text())
     scripts = written["project"]["scripts"]
     assert scripts["kubectl-podium"] == "podium.__main__:main"
-    assert scripts["kubectl_complete-podium"] == "podium.cli.kubectl_completion:main"
+    assert scripts["kubectl_complete-podium"] == "podium.commands.kubectl_completion:main"

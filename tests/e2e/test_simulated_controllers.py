@@ -8,7 +8,7 @@ import pytest
 from support.apiserver.kubectl_process import Kubectl, installed, required
 from support.e2e.up_process import UpProcess, up
 from support.live.virtual_loop import sleep_virtually
-from support.simulated_cluster.simulated_clusters import (
+from support.simulated.simulated_clusters import (
     Cluster,
     in_cluster,
     pod_spec,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from support.live.virtual_loop import sleep_virtually
-from support.simulated_cluster.simulated_clusters import (
+from support.simulated.simulated_clusters import (
     Cluster,
     in_cluster,
     pod_spec,

@@ -1,7 +1,7 @@
 """Workloads in a simulated cluster, server and all, in virtual time."""
 
 from support.live.virtual_loop import sleep_virtually
-from support.simulated_cluster.simulated_clusters import (
+from support.simulated.simulated_clusters import (
     Cluster,
     in_cluster,
     pod_spec,

@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 from support.apiserver.kubectl_process import Kubectl, releases, required
-from support.cli.command_line import EXAMPLES
+from support.commands.command_line import EXAMPLES
 from support.e2e.up_process import Objects, UpProcess, up
-from support.simulated_cluster.simulated_clusters import pod_spec, workload
+from support.simulated.simulated_clusters import pod_spec, workload
 from support.waiting import PATIENTLY
 
-from podium.cli import main
+from podium.commands import main
 
 FIRST_STEPS = str(EXAMPLES / "first-steps.yaml")
 DEFAULT_PODS = "/api/v1/namespaces/default/pods"

@@ -13,7 +13,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from support.cli.command_line import EXAMPLES
+from support.commands.command_line import EXAMPLES
 
 from podium import __version__
 

@@ -17,7 +17,7 @@ from support.apiserver.kubectl_process import installed, required
 from support.e2e.up_process import Objects, UpProcess, up
 from support.waiting import PATIENCE_S
 
-from podium.cli import main
+from podium.commands import main
 
 KINDS = (
     "nodes,pods,replicasets,statefulsets,persistentvolumeclaims,persistentvolumes,storageclasses"

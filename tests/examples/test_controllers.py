@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from support.apiserver.apiserver_process import RunningServer, serving
-from support.cli.command_line import EXAMPLES
+from support.commands.command_line import EXAMPLES
 from support.waiting import PATIENCE_S, wait_until
 
 import podium.client

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import trustme
-from support.serving.raw_http import Heard, Served, served
+from support.net.serving.raw_http import Heard, Served, served
 from support.waiting import PATIENCE_S
 
 from podium.extenders import Extender

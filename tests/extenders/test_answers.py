@@ -17,7 +17,7 @@ from support.extenders.extender_servers import (
 from podium.extenders.answers import read_answer
 from podium.extenders.lenient import DecodingProblem
 from podium.extenders.object_json import object_json
-from podium.framework.extender_calls import (
+from podium.scheduler.framework.extender_calls import (
     BindAnswer,
     CallFailed,
     ExtenderAnswer,

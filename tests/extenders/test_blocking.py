@@ -13,12 +13,12 @@ from support.extenders.extender_servers import (
     serving_in_thread,
 )
 
-from podium.config.errors import ConfigurationError
-from podium.config.types import ExtenderTLSConfig
 from podium.extenders.blocking import BlockingExtenderClient
 from podium.extenders.objects import TypedObjects
-from podium.framework.extender_calls import CallFailed, FilterAnswer
 from podium.kubernetes.kinds.node import Node
+from podium.scheduler.config.errors import ConfigurationError
+from podium.scheduler.config.types import ExtenderTLSConfig
+from podium.scheduler.framework.extender_calls import CallFailed, FilterAnswer
 
 NODES: dict[str, Node] = {}
 NO_NODES = TypedObjects(NODES.__getitem__)

@@ -21,9 +21,10 @@ from support.extenders.extender_servers import (
     serving,
 )
 
-from podium.config.types import Extender
 from podium.extenders.returned_nodes import ReturnedNode
-from podium.framework.extender_calls import (
+from podium.kubernetes.kinds.node import Node
+from podium.scheduler.config.types import Extender
+from podium.scheduler.framework.extender_calls import (
     BindAnswer,
     CallFailed,
     ExtenderAnswer,
@@ -32,7 +33,6 @@ from podium.framework.extender_calls import (
     FilterCall,
     PrioritizeAnswer,
 )
-from podium.kubernetes.kinds.node import Node
 from podium.testing import make_node, make_pod
 
 GOOD = b'{"NodeNames": ["n1"]}'

@@ -5,14 +5,14 @@ import json
 from typing import Any
 
 import pytest
-from support.serving.raw_http import Heard, served
+from support.net.serving.raw_http import Heard, served
 from support.waiting import PATIENCE_S
 
 from podium.extenders import Extender, Nodes
 from podium.extenders.service import DEFAULT_BODY_LIMIT, ExtenderService
 from podium.extenders.serving import Listening
 from podium.kubernetes.kinds.pod import Pod
-from podium.serving import Limits
+from podium.net.serving import Limits
 
 ASKED = {"Pod": {"metadata": {"name": "p"}, "spec": {"containers": []}}, "NodeNames": ["n1"]}
 

@@ -16,10 +16,10 @@ from support.extenders.extender_servers import (
     serving,
 )
 
-from podium.config.errors import ConfigurationError
-from podium.config.types import ExtenderTLSConfig
 from podium.extenders.tls import tls_clients
-from podium.framework.extender_calls import CallFailed, ExtenderAnswer, FilterAnswer
+from podium.scheduler.config.errors import ConfigurationError
+from podium.scheduler.config.types import ExtenderTLSConfig
+from podium.scheduler.framework.extender_calls import CallFailed, ExtenderAnswer, FilterAnswer
 
 GOOD = FilterAnswer(node_names=("n1",))
 TLS = Callable[..., ExtenderTLSConfig]

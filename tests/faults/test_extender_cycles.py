@@ -17,13 +17,13 @@ from support.extenders.extender_servers import (
     serving_in_thread,
 )
 
-from podium.config.load import load_configuration
-from podium.config.types import API_VERSION, KIND
 from podium.extenders.blocking import BlockingExtenderClient
 from podium.extenders.objects import TypedObjects
-from podium.plugins import in_tree_registry
-from podium.simulator import PodOutcome, Scenario, Simulation
-from podium.simulator.report import PodResult
+from podium.offline.simulate import PodOutcome, Scenario, Simulation
+from podium.offline.simulate.report import PodResult
+from podium.scheduler.config.load import load_configuration
+from podium.scheduler.config.types import API_VERSION, KIND
+from podium.scheduler.plugins import in_tree_registry
 from podium.testing import make_node, make_pod
 
 LICENCE = "example.com/licence"

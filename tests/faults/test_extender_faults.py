@@ -26,9 +26,9 @@ from support.extenders.extender_servers import (
 )
 from support.live.virtual_loop import run_virtually, sleep_virtually
 
-from podium.config.types import ExtenderTLSConfig
 from podium.extenders.client import SMALL_ANSWER
-from podium.framework.extender_calls import (
+from podium.scheduler.config.types import ExtenderTLSConfig
+from podium.scheduler.framework.extender_calls import (
     CallFailed,
     ExtenderAnswer,
     FilterAnswer,

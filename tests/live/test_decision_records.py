@@ -4,12 +4,12 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from support.live.live_clusters import in_live_cluster, pod
-from support.simulated_cluster.simulated_clusters import Cluster
+from support.simulated.simulated_clusters import Cluster
 
 from podium.client.resources import PODS
-from podium.engine.decision import Decision
 from podium.live.assembly import Assembly
 from podium.live.decision_records import DecisionRecords
+from podium.scheduler.engine.decision import Decision
 
 
 def _decision(key: str, message: str = "", node: str | None = "n1", attempt: int = 1) -> Decision:

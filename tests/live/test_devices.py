@@ -5,7 +5,7 @@ from typing import Any
 
 from support.live.live_clusters import condition_of, in_live_cluster, is_bound, is_running, pod
 from support.live.moody_transport import moody
-from support.simulated_cluster.simulated_clusters import Cluster
+from support.simulated.simulated_clusters import Cluster
 
 from podium.client import DeleteOptions
 from podium.client.resources import (

@@ -21,9 +21,9 @@ from support.live.virtual_loop import run_virtually, sleep_virtually
 
 from podium.client import Unreachable
 from podium.client.transport import Reply
-from podium.engine.requests import Event
 from podium.kubernetes.kinds.meta import ObjectMeta
 from podium.kubernetes.kinds.pod_groups import PodGroup
+from podium.scheduler.engine.requests import Event
 
 PATH = "/apis/events.k8s.io/v1/namespaces/default/events"
 

@@ -7,16 +7,16 @@ from typing import Any
 
 import msgspec
 from support.live.event_server import BEGIN_S, failed, running, scheduled
-from support.simulated_cluster.simulated_clusters import Cluster, in_cluster, pod_spec
+from support.simulated.simulated_clusters import Cluster, in_cluster, pod_spec
 
 from podium.client import KubeClient, LoopClock
 from podium.client.resources import EVENTS, EVENTS_K8S_IO, PODS
 from podium.client.transport import Reply, Request
-from podium.cluster.pod_info import PodInfo, PodInfos
-from podium.engine.requests import Event
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.requests import ALL_REQUESTS
 from podium.live.event_recorder import EventRecorder
+from podium.scheduler.cluster.pod_info import PodInfo, PodInfos
+from podium.scheduler.engine.requests import Event
 
 
 async def written(client: KubeClient, *told: Event) -> EventRecorder:

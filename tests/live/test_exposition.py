@@ -1,14 +1,14 @@
 """How metrics read: help, bounds, numbers, and what is left out."""
 
 import pytest
-from support.config.fake_host_environment import FakeHostEnvironment
 from support.live.watched_metrics import Watched
+from support.scheduler.config.fake_host_environment import FakeHostEnvironment
 
-from podium.config.flags.options import options_of
-from podium.config.flags.parser import parse_flags
 from podium.live import metric_definitions as known
 from podium.live.exposition import Exposition, MetricRules, rules_of
 from podium.live.metric_series import go_number
+from podium.scheduler.config.flags.options import options_of
+from podium.scheduler.config.flags.parser import parse_flags
 from podium.testing import make_node
 from podium.testing import make_pod as pending
 from podium.testing.fake_cluster import DEFAULT_SCHEDULER as OURS

@@ -7,18 +7,18 @@ from typing import Any
 from support.live.live_clusters import condition_of, is_bound
 from support.live.scheduler_at_work import BEGIN_S, scheduling
 from support.live.virtual_loop import run_virtually
-from support.simulated_cluster.simulated_clusters import Cluster
+from support.simulated.simulated_clusters import Cluster
 
 from podium.client.resources import NODES, PODS
-from podium.config.load import load_configuration
 from podium.gpu.cards import Card
 from podium.gpu.dialects import find_dialect
 from podium.plugin import ApiHandle, Cycle, PreBindPlugin, PreFlight, Status, unschedulable
 from podium.processes.embedded_cluster import embedded_cluster
+from podium.scheduler.config.load import load_configuration
 from podium.scheduler_plugins.gpu_share.plugin import GPUShare
-from podium.simulated_cluster.cluster import SimulatedClusterOptions
-from podium.simulated_cluster.controller_names import ALL
-from podium.simulated_cluster.nodes.templates import default_template, nodes_from
+from podium.simulated.cluster import SimulatedClusterOptions
+from podium.simulated.controller_names import ALL
+from podium.simulated.nodes.templates import default_template, nodes_from
 
 LOCK, DEVICES = "hami.io/mutex.lock", "hami.io/vgpu-devices-allocated"
 RESOURCES = [f"nvidia.com/{name}" for name in ("gpu", "gpumem", "gpucores")]

@@ -20,9 +20,9 @@ from support.live.scripted_server import refusal
 from support.live.virtual_loop import run_virtually, sleep_virtually
 
 from podium.client.transport import Request
-from podium.config.types import LeaderElectionConfiguration
 from podium.golang.durations import Duration
 from podium.live.leader_election import LeadershipLost
+from podium.scheduler.config.types import LeaderElectionConfiguration
 
 LONG = bool(os.environ.get("PODIUM_LONG"))
 NAMES = "abc"

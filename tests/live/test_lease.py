@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.live.lease_server import BEGIN_S, SETTINGS, NotedLog, stopped
 from support.live.virtual_loop import sleep_virtually
-from support.simulated_cluster.simulated_clusters import Cluster, in_cluster
+from support.simulated.simulated_clusters import Cluster, in_cluster
 
 from podium.client import LoopClock
 from podium.client.resources import EVENTS, LEASES

@@ -4,15 +4,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.engine.group_driver import GANGS, make_group, member, node
-from support.framework.fake_plugins import filter_by, permit, pre_filter
 from support.live.watched_metrics import Watched
+from support.scheduler.engine.group_driver import GANGS, make_group, member, node
+from support.scheduler.framework.fake_plugins import filter_by, permit, pre_filter
 
-from podium.framework.points import PermitResult, Plugin
-from podium.framework.status import Code, Status, error, unresolvable
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.releases.version import Version
 from podium.live import metric_definitions as known
+from podium.scheduler.framework.points import PermitResult, Plugin
+from podium.scheduler.framework.status import Code, Status, error, unresolvable
 from podium.testing import make_node, make_pod
 from podium.testing import make_pod as pending
 from podium.testing.fake_cluster import DEFAULT_SCHEDULER as OURS

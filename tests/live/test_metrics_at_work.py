@@ -7,7 +7,7 @@ from support.live.live_clusters import condition_of, in_live_cluster, is_bound, 
 from support.live.moody_transport import Judge, Times, binds, moody, refusal
 from support.live.virtual_loop import sleep_virtually
 from support.live.watched_metrics import LiveMetrics
-from support.simulated_cluster.simulated_clusters import Cluster
+from support.simulated.simulated_clusters import Cluster
 
 from podium.client import DeleteOptions
 from podium.client.resources import (

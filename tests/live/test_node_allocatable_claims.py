@@ -4,7 +4,7 @@ from typing import Any
 
 from support.live.live_clusters import condition_of, in_live_cluster, is_bound, is_running, pod
 from support.live.moody_transport import Times, binds, moody, refusal
-from support.simulated_cluster.simulated_clusters import Cluster
+from support.simulated.simulated_clusters import Cluster
 
 from podium.client.resources import DEVICE_CLASSES, PODS, RESOURCE_CLAIMS, RESOURCE_SLICES
 from podium.client.transport import Reply, Request

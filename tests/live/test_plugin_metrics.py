@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import pytest
-from support.framework.fake_plugins import filter_by, pre_filter
 from support.live.watched_metrics import Watched
+from support.scheduler.framework.fake_plugins import filter_by, pre_filter
 
-from podium.config.errors import ConfigurationError
-from podium.framework.status import unresolvable, unschedulable
 from podium.plugin import CounterMetric, GaugeMetric, Handle, PluginMetric, Status
+from podium.scheduler.config.errors import ConfigurationError
+from podium.scheduler.framework.status import unresolvable, unschedulable
 from podium.testing import make_node, make_pod
 
 REFUSED = unschedulable("too warm")

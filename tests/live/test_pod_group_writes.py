@@ -9,10 +9,10 @@ from support.live.virtual_loop import run_virtually, sleep_virtually
 
 from podium.client import KubeClient, Unreachable
 from podium.client.transport import Reply, Request, Stream
-from podium.engine.requests import PatchPodGroupStatus
 from podium.kubernetes.kinds.meta import ObjectMeta
 from podium.kubernetes.kinds.pod_groups import PodGroup, PodGroupCondition
 from podium.live.pod_group_writes import PodGroupWrites
+from podium.scheduler.engine.requests import PatchPodGroupStatus
 
 GROUP = PodGroup(metadata=ObjectMeta(name="train", namespace="default", uid="g"))
 

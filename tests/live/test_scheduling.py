@@ -11,7 +11,7 @@ from support.live.live_clusters import (
     pod,
 )
 from support.live.scheduler_at_work import scheduling
-from support.simulated_cluster.simulated_clusters import Cluster, workload
+from support.simulated.simulated_clusters import Cluster, workload
 
 from podium.client.resources import (
     DEPLOYMENTS,

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.engine.group_driver import GANGS, make_group, member
-from support.framework.fake_plugins import filter_by, permit, pre_filter
+from support.scheduler.engine.group_driver import GANGS, make_group, member
+from support.scheduler.framework.fake_plugins import filter_by, permit, pre_filter
 
-from podium.config.flags.options import options_of
-from podium.config.flags.parser import parse_flags
-from podium.engine.decision import Decision
-from podium.framework.points import PermitResult, ReservePlugin
-from podium.framework.status import Code, Status, error, unresolvable, unschedulable
 from podium.live.scheduling_log import SchedulingLog
 from podium.processes.kube_log import KubeLog, log_at
+from podium.scheduler.config.flags.options import options_of
+from podium.scheduler.config.flags.parser import parse_flags
+from podium.scheduler.engine.decision import Decision
+from podium.scheduler.framework.points import PermitResult, ReservePlugin
+from podium.scheduler.framework.status import Code, Status, error, unresolvable, unschedulable
 from podium.testing import FakeCluster, make_node, make_pod
 
 _HEADER = re.compile(r"^([IE])\d{4} \d\d:\d\d:\d\d\.\d{6} +\d+ \w+\.py:\d+\] ")

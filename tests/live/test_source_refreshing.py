@@ -13,8 +13,6 @@ from support.live.virtual_loop import run_virtually, sleep_virtually
 
 from podium.client import LoopClock
 from podium.client.resources import NODES, PODS
-from podium.config.load import load_configuration
-from podium.engine import Engine
 from podium.live.object_access import ObjectAccess
 from podium.live.source_refreshing import SourceRefreshing
 from podium.plugin import (
@@ -27,7 +25,9 @@ from podium.plugin import (
     PostBindPlugin,
     Source,
 )
-from podium.plugins import in_tree_registry
+from podium.scheduler.config.load import load_configuration
+from podium.scheduler.engine import Engine
+from podium.scheduler.plugins import in_tree_registry
 from podium.testing import SimulatedClusterOptions, embedded_cluster
 
 CONFIGURATION = {

@@ -4,11 +4,11 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
-from support.framework.fake_plugins import permit
+from support.scheduler.framework.fake_plugins import permit
 
-from podium.framework.points import PermitResult
-from podium.framework.status import Code, Status, error
 from podium.live.tracing import ATTEMPT, Tracing
+from podium.scheduler.framework.points import PermitResult
+from podium.scheduler.framework.status import Code, Status, error
 from podium.testing import FakeCluster, make_node, make_pod
 
 

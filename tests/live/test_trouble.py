@@ -12,7 +12,7 @@ from support.live.live_clusters import (
 )
 from support.live.moody_transport import Moody, Times, binds, moody, refusal
 from support.live.virtual_loop import sleep_virtually
-from support.simulated_cluster.simulated_clusters import Cluster
+from support.simulated.simulated_clusters import Cluster
 
 from podium.client import DeleteOptions, KubeClient, Transport, Unreachable
 from podium.client.resources import PODS

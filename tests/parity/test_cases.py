@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from support.cli.command_line import podium
+from support.commands.command_line import podium
 
 DEEP = '{"a":' * 3000 + "1" + "}" * 3000
 LESS_DEEP = '{"a":' * 300 + "1" + "}" * 300

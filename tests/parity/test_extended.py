@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from support.engine.scripted_extenders import Script
 from support.recorded_cases import PARITY
+from support.scheduler.engine.scripted_extenders import Script
 
-from podium.config.types import API_VERSION, KIND
 from podium.parity.cases import Case, family_of, read_case_file
 from podium.parity.comparison import Difference, compare
 from podium.parity.replay import decide
+from podium.scheduler.config.types import API_VERSION, KIND
 
 FAMILIES = sorted(PARITY.glob("*.jsonl.gz"))
 EVERY = 20

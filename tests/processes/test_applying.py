@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-from support.cli.command_line import EXAMPLES
+from support.commands.command_line import EXAMPLES
 from support.live.virtual_loop import run_virtually
-from support.simulated_cluster.simulated_clusters import Cluster
+from support.simulated.simulated_clusters import Cluster
 
 from podium.client import ResourceType
 from podium.client.resources import DEPLOYMENTS, JOBS, NODES, PODS, STATEFUL_SETS
@@ -14,7 +14,7 @@ from podium.golang.documents import Document, expand_lists, read_documents
 from podium.golang.errors import InputError
 from podium.processes.applying import apply_documents
 from podium.processes.embedded_cluster import embedded_cluster
-from podium.simulated_cluster.cluster import SimulatedClusterOptions
+from podium.simulated.cluster import SimulatedClusterOptions
 
 CONFIG_MAPS = ResourceType("", "v1", "configmaps", "ConfigMap")
 MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n"

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 from support.live.virtual_loop import sleep_virtually
-from support.simulated_cluster.simulated_clusters import Cluster, in_cluster, workload
+from support.simulated.simulated_clusters import Cluster, in_cluster, workload
 
 from podium.client import LoopClock
 from podium.client.resources import POD_DISRUPTION_BUDGETS, PODS, REPLICA_SETS

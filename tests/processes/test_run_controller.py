@@ -7,9 +7,9 @@ import pytest
 from support.live.lease_server import BRISK, LeaseServer, RenewalLine
 from support.waiting import PATIENCE_S
 
-from podium.config.flags.client_settings import ClientSettings
-from podium.config.kubeconfig import ClusterEntry, UserEntry
 from podium.processes import run_controller
+from podium.scheduler.config.flags.client_settings import ClientSettings
+from podium.scheduler.config.kubeconfig import ClusterEntry, UserEntry
 
 
 def test_the_lease_is_kept_while_the_controller_computes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from podium.config.flags.options import options_of
-from podium.config.flags.parser import parse_flags
-from podium.config.flags.version_gates import settled_gates
-from podium.engine import Engine
 from podium.kubernetes.releases.release import release
 from podium.processes.kube_log import KubeLog
 from podium.processes.startup import prepare_scheduler
+from podium.scheduler.config.flags.options import options_of
+from podium.scheduler.config.flags.parser import parse_flags
+from podium.scheduler.config.flags.version_gates import settled_gates
+from podium.scheduler.engine import Engine
 from podium.testing import make_node, make_pod
 
 PORT_TAKEN = "node(s) didn't have free ports for the requested pod ports"

@@ -10,25 +10,25 @@ from typing import Any
 
 import msgspec
 import pytest
-from support.cli.command_line import pod
+from support.commands.command_line import pod
 from support.user_code.plugin_files import SAYS_NO, Source
 from support.waiting import PATIENCE_S
 
 from podium.apiserver.serving.server import ApiServer, ServerOptions
 from podium.client.resources import NAMESPACES, NODES, PODS
-from podium.config.load import load_configuration
-from podium.engine import Engine
-from podium.engine.observer import Observer
 from podium.golang.documents import read_documents
 from podium.golang.errors import InputError
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.plugins import in_tree_registry
 from podium.processes.cluster_scheduler import PluginReload, SchedulerPlan
 from podium.processes.plugin_reloading import WatchedPluginFiles
 from podium.processes.whole_cluster import ClusterPlan, RunningCluster, run_cluster, whole_cluster
-from podium.simulated_cluster.cluster import SimulatedClusterOptions
-from podium.simulated_cluster.controller_names import ALL
-from podium.simulated_cluster.nodes.templates import default_template, nodes_from
+from podium.scheduler.config.load import load_configuration
+from podium.scheduler.engine import Engine
+from podium.scheduler.engine.observer import Observer
+from podium.scheduler.plugins import in_tree_registry
+from podium.simulated.cluster import SimulatedClusterOptions
+from podium.simulated.controller_names import ALL
+from podium.simulated.nodes.templates import default_template, nodes_from
 from podium.user_code.plugins import equip
 
 pytestmark = pytest.mark.usefixtures("own_modules")

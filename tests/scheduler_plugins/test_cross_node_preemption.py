@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from podium.config.errors import ConfigurationError
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
+from podium.scheduler.config.errors import ConfigurationError
 from podium.scheduler_plugins.cross_node_preemption import CrossNodePreemption
 from podium.testing import FakeCluster, assert_promises, make_node, make_pod
 

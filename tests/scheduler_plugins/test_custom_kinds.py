@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from podium.apiserver.crds import default_definition, validate_definition
-from podium.framework.watched_kind import WatchedKind, unique_kinds
 from podium.golang.documents import read_documents
 from podium.kubernetes.kinds.typed_objects import KINDS, convert_object
+from podium.scheduler.framework.watched_kind import WatchedKind, unique_kinds
 from podium.scheduler_plugins import COLLECTION, find_plugin
 
 ROOT = Path(__file__).parents[2]

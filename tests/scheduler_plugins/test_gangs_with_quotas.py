@@ -5,10 +5,10 @@ from typing import Any
 import msgspec
 from support.scheduler_plugins.gang_cluster import GangCluster, group, member, node
 
-from podium.cluster.pod_info import PodInfo
-from podium.engine.requests import Preempt
 from podium.kubernetes.kinds.elastic_quota import ElasticQuota
 from podium.kubernetes.kinds.pod import Pod
+from podium.scheduler.cluster.pod_info import PodInfo
+from podium.scheduler.engine.requests import Preempt
 from podium.scheduler_plugins.capacity_scheduling.plugin import CapacityScheduling
 from podium.scheduler_plugins.coscheduling.plugin import Coscheduling
 from podium.testing import FakeCluster, make_pod

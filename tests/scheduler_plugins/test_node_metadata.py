@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from podium.config.errors import ConfigurationError
 from podium.kubernetes.kinds.node import Node
+from podium.scheduler.config.errors import ConfigurationError
 from podium.scheduler_plugins.node_metadata import NodeMetadata
 from podium.testing import FakeCluster, assert_promises, assert_scores, make_node, make_pod
 

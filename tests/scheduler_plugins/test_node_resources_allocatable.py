@@ -2,7 +2,7 @@
 
 import pytest
 
-from podium.config.errors import ConfigurationError
+from podium.scheduler.config.errors import ConfigurationError
 from podium.scheduler_plugins.node_resources_allocatable import (
     NodeResourcesAllocatable,
     WeightedResource,

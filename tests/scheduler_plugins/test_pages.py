@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from podium.cli import main
+from podium.commands import main
 from podium.scheduler_plugins import COLLECTION
 
 ROOT = Path(__file__).parents[2]

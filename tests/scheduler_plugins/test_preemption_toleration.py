@@ -5,10 +5,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from podium.config.errors import ConfigurationError
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import PriorityClass
 from podium.kubernetes.rules.timestamps import time_text
+from podium.scheduler.config.errors import ConfigurationError
 from podium.scheduler_plugins.preemption_toleration import (
     MINIMUM_PREEMPTABLE_PRIORITY,
     TOLERATION_SECONDS,

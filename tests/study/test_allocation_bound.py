@@ -1,7 +1,7 @@
 """No policy of a study is above the bound that is shown beside it."""
 
 import pytest
-from support.cli.command_line import ROOT, podium
+from support.commands.command_line import ROOT, podium
 
 FILES = ROOT / "examples" / "study"
 

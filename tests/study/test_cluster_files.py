@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from podium.cli import main
+from podium.commands import main
 from podium.golang.errors import InputError
 from podium.study.manifests import node_manifests, pod_manifests
 from podium.study.trace_files import read_trace

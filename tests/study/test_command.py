@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from support.suite.late_imports import LateImport
 
-from podium.cli.app import main
+from podium.commands.app import main
 from podium.golang.errors import InputError
 from podium.study.user_policies import REVISIONS, policy_digest, require_policy
 

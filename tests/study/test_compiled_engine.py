@@ -9,7 +9,7 @@ import pytest
 from support.study.packing_traces import needs_published_traces, published_trace, small_trace
 from support.suite.late_imports import LateImport
 
-from podium.cli.app import main
+from podium.commands.app import main
 from podium.gpu.packing.policies import POLICIES
 from podium.study.metrics import measure
 from podium.study.numpy_engine import Placements, place

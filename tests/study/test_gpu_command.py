@@ -10,7 +10,7 @@ import pytest
 from support.study.kernel_on_cpu import COMPILER, CpuDevice, compile_kernel
 from support.suite.requirements import C_COMPILER
 
-from podium.cli.app import main
+from podium.commands.app import main
 from podium.study.kernel_engine import Array
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "study"

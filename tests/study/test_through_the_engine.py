@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from podium.cli import main
+from podium.commands import main
 from podium.gpu.packing.policies import POLICIES
 from podium.gpu.packing.typical_pods import PodGroup, find_typical
 from podium.study.manifests import pod_manifests

@@ -108,11 +108,23 @@ def reach() -> Reach:
 @pytest.mark.parametrize(
     ("changed", "reached", "spared"),
     [
-        ("src/podium/explain/explanation.py", "tests/cli/test_explain.py", "tests/kubernetes/cel"),
-        ("src/podium/cli/capacity.py", "tests/cli/test_capacity.py", "tests/kubernetes/cel"),
-        ("tests/support/suite/report.py", "tests/suite/test_runs.py", "tests/engine"),
-        ("docs/walkthroughs/first-steps.md", "tests/e2e/test_walkthroughs.py", "tests/engine"),
-        ("src/podium/kubernetes/rules/quantity.py", "tests/e2e/test_up.py", "tests/files"),
+        (
+            "src/podium/scheduler/explain/explanation.py",
+            "tests/commands/test_explain.py",
+            "tests/kubernetes/cel",
+        ),
+        (
+            "src/podium/commands/capacity.py",
+            "tests/commands/test_capacity.py",
+            "tests/kubernetes/cel",
+        ),
+        ("tests/support/suite/report.py", "tests/suite/test_runs.py", "tests/scheduler/engine"),
+        (
+            "docs/walkthroughs/first-steps.md",
+            "tests/e2e/test_walkthroughs.py",
+            "tests/scheduler/engine",
+        ),
+        ("src/podium/kubernetes/rules/quantity.py", "tests/e2e/test_up.py", "tests/net/files"),
     ],
 )
 def test_a_change_reaches_the_tests_that_depend_on_it(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from support.framework.fake_plugins import permit, pre_bind
+from support.scheduler.framework.fake_plugins import permit, pre_bind
 
 from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.plugin import (

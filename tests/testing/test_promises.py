@@ -31,7 +31,7 @@ from podium.plugin import (
     rejecting,
     unschedulable,
 )
-from podium.plugins import in_tree_registry
+from podium.scheduler.plugins import in_tree_registry
 from podium.testing import assert_promises, check_promises, event_promises, make_node, make_pod
 from podium.testing import memory_promises as memory
 from podium.testing import placement_promises as placements

@@ -26,7 +26,7 @@ def test_a_name_that_is_not_there_is_refused_as_usual() -> None:
 def test_the_kit_loads_no_test_tools_no_api_server_and_no_command_line() -> None:
     code = (
         "import sys, podium.testing\n"
-        "for name in ('hypothesis', 'pytest', 'podium.apiserver', 'podium.cli', 'aiohttp'):\n"
+        "for name in ('hypothesis', 'pytest', 'podium.apiserver', 'podium.commands', 'aiohttp'):\n"
         "    assert name not in sys.modules, name\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from support.user_code.loop_clock import LoopClock, limit_loops_only
 
-from podium.framework.faults import TookTooLong
+from podium.scheduler.framework.faults import TookTooLong
 from podium.user_code.time_limits import DEFAULT_LIMIT_S, call_limited, limit_calls
 
 

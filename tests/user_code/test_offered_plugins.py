@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cli.command_line import Write, writer
+from support.commands.command_line import Write, writer
 from support.user_code.plugin_files import SAYS_NO, Source
 
-from podium.config.load import load_configuration
-from podium.config.types import API_VERSION, KIND
 from podium.golang.errors import InputError
-from podium.plugins import in_tree_registry
+from podium.scheduler.config.load import load_configuration
+from podium.scheduler.config.types import API_VERSION, KIND
+from podium.scheduler.plugins import in_tree_registry
 from podium.user_code.plugins import equip
 
 pytestmark = pytest.mark.usefixtures("own_modules")

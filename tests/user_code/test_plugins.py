@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from support.user_code.plugin_files import SAYS_NO, Source
 
-from podium.config.load import load_configuration
 from podium.golang.errors import InputError
-from podium.plugins import in_tree_registry
+from podium.scheduler.config.load import load_configuration
+from podium.scheduler.plugins import in_tree_registry
 from podium.user_code.plugins import equip, load_plugin
 
 pytestmark = pytest.mark.usefixtures("own_modules")
@@ -32,7 +32,7 @@ def test_files_of_the_same_name_do_not_get_into_each_others_way(source: Source) 
 def test_what_a_file_imports_and_inherits_is_not_taken_for_its_plugin(source: Source) -> None:
     text = """
         from podium.plugin import NodeFilterPlugin
-        from podium.plugins.node_name import NodeName
+        from podium.scheduler.plugins.node_name import NodeName
 
         class Shared(NodeFilterPlugin):
             def filter_node(self, pod, node):
@@ -117,8 +117,11 @@ def test_bytes_that_are_no_text_are_no_python(tmp_path: Path) -> None:
         ("rules/", "neither a file nor a module"),
         ("nowhere_at_all", "--plugin nowhere_at_all: no module named nowhere_at_all"),
         ("podium.nothing:X", "--plugin podium.nothing: no module named podium.nothing"),
-        ("podium.plugins.node_name:Nodename", "has no class Nodename; did you mean NodeName?"),
-        ("podium.plugins.node_name:Xyz", "has no class Xyz; there is NodeName"),
+        (
+            "podium.scheduler.plugins.node_name:Nodename",
+            "has no class Nodename; did you mean NodeName?",
+        ),
+        ("podium.scheduler.plugins.node_name:Xyz", "has no class Xyz; there is NodeName"),
         (
             "podium.kubernetes.kinds.pod:Pod",
             "Pod is not a plugin: it inherits none of the extension points",
@@ -149,13 +152,14 @@ def test_a_name_that_is_taken_is_refused(source: Source) -> None:
     with pytest.raises(InputError) as caught:
         equip(load_configuration(None), in_tree_registry(), [path])
     assert str(caught.value) == (
-        f"{path}: plugin name NodeName is taken by podium.plugins.node_name.plugin.NodeName"
+        f"{path}: plugin name NodeName is taken by
+        podium.scheduler.plugins.node_name.plugin.NodeName"
     )
 
 
 def test_a_plugin_without_a_point_is_refused(source: Source) -> None:
     text = """
-        from podium.framework.points import Plugin
+        from podium.scheduler.framework.points import Plugin
 
         class Idle(Plugin):
             name = "Idle"

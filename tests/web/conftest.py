@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from support.cli.command_line import EXAMPLE, podium
+from support.commands.command_line import EXAMPLE, podium
 from support.e2e.up_process import UpProcess, up
 from support.web.browser import real_browser
 from support.web.page_at_work import PageAtWork, busy_page

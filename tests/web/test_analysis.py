@@ -9,8 +9,8 @@ from support.live.scripted_server import refusal, reply
 
 from podium.client import KubeClient
 from podium.client.transport import Reply, Request, Stream
-from podium.explain.proposals.shell import Kubectl
 from podium.kubernetes.kinds.pod import Pod
+from podium.scheduler.explain.proposals.shell import Kubectl
 from podium.testing import FakeCluster, make_node, make_pod
 from podium.web.analysis import Analyses
 

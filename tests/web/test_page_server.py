@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from support.cli.document_schemas import require_valid
+from support.commands.document_schemas import require_valid
 from support.waiting import PATIENCE_S, wait_until
 from support.web.page_at_work import PageAtWork, busy_page, nodes, page_at_work
 

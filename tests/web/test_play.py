@@ -12,8 +12,8 @@ from support.web.accessibility import accessibility_problems
 from support.web.browser import opened
 from support.web.page_at_work import PageAtWork
 
-from podium.config.load import load_configuration
 from podium.golang.documents import read_documents
+from podium.scheduler.config.load import load_configuration
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

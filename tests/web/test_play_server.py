@@ -9,15 +9,15 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 import pytest
-from support.cli.document_schemas import require_valid
+from support.commands.document_schemas import require_valid
 from support.e2e.up_process import UpProcess
 from support.waiting import PATIENCE_S
 from support.web.page_at_work import PageAtWork
 
 from podium.client import KubeClient
-from podium.config.load import load_configuration
 from podium.golang.documents import read_documents
 from podium.live.decision_notices import DecisionNotices
+from podium.scheduler.config.load import load_configuration
 from podium.testing import FakeCluster, make_node, make_pod
 from podium.web.access import Refused
 from podium.web.play import BURST, RATE_PER_S, Play

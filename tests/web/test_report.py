@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 import pytest
-from support.cli.command_line import EXAMPLE, podium
-from support.cli.document_schemas import require_valid
+from support.commands.command_line import EXAMPLE, podium
+from support.commands.document_schemas import require_valid
 from support.web.report_files import documents
 
 from podium.web.report_file import ReportView, make_report_file

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
-from support.cli.command_line import node, pod
-from support.cluster_traces import written_traces
-from support.scenarios.files import document
+from support.commands.command_line import node, pod
+from support.offline.scenarios.files import document
+from support.offline.traces import written_traces
 from support.web.accessibility import accessibility_problems
 from support.web.browser import opened
 from support.web.page_at_work import HOSTILE_NAME

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from support.cli.document_schemas import require_valid
+from support.commands.document_schemas import require_valid
 from support.scheduler_plugins.gang_cluster import GangCluster, group, member
 from support.scheduler_plugins.gpu_cluster import cards_of, gpu_node
 from support.web.accessibility import accessibility_problems

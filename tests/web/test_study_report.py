@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from support.cli.command_line import EXAMPLES
-from support.cli.document_schemas import require_valid
+from support.commands.command_line import EXAMPLES
+from support.commands.document_schemas import require_valid
 from support.web.accessibility import accessibility_problems
 from support.web.browser import opened
 from support.web.report_files import documents, write_report

@@ -1,9 +1,10 @@
 """A driver for measuring: the whole way of every pod, with an API server that answers at once.
 
 Pods wait in the engine's own queue; what the engine asks for is carried out as it is asked
-(`podium.offline.driver`). Time is virtual, so that the same things happen on a slow machine and on
-a fast one: an attempt takes two milliseconds, which is about what the reference scheduler takes, so
-that what happens every so often meanwhile happens about as often per pod as it does there.
+(`podium.offline.driver.driver`). Time is virtual, so that the same things happen on a slow machine
+and on a fast one: an attempt takes two milliseconds, which is about what the reference scheduler
+takes, so that what happens every so often meanwhile happens about as often per pod as it does
+there.
 """
 
 from collections.abc import Iterable
@@ -11,20 +12,20 @@ from itertools import chain
 from time import perf_counter
 
 from podium.bench.scene import Arrival, Churn, Scene, Turn
-from podium.cluster.pod_info import PodInfo
-from podium.config.load import load_configuration
-from podium.config.types import Configuration
-from podium.engine import Engine
-from podium.engine.binding_cycle import Binding
-from podium.engine.choice import Seeded
-from podium.engine.requests import Preemptor
-from podium.framework.status import Status
 from podium.kubernetes.kinds.meta import KubeStruct
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
-from podium.offline.driver import OfflineDriver
-from podium.offline.in_memory_api import InMemoryApi
-from podium.plugins import in_tree_registry
+from podium.offline.driver.driver import OfflineDriver
+from podium.offline.driver.in_memory_api import InMemoryApi
+from podium.scheduler.cluster.pod_info import PodInfo
+from podium.scheduler.config.load import load_configuration
+from podium.scheduler.config.types import Configuration
+from podium.scheduler.engine import Engine
+from podium.scheduler.engine.binding_cycle import Binding
+from podium.scheduler.engine.choice import Seeded
+from podium.scheduler.engine.requests import Preemptor
+from podium.scheduler.framework.status import Status
+from podium.scheduler.plugins import in_tree_registry
 from podium.user_code.plugins import equip
 
 ATTEMPT_S = 0.002

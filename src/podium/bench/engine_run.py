@@ -20,13 +20,13 @@ from podium.bench.cases import CASES
 from podium.bench.driver import MAX_ATTEMPTS_PER_POD, Driver
 from podium.bench.figures import Figures, percentile_ms
 from podium.bench.scene import Arrival, Plan, Scene
-from podium.config.load import load_configuration, load_file
-from podium.config.types import Configuration
-from podium.engine.garbage import seldom_collected
 from podium.golang.errors import InputError
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.node_status import default_allocatable
+from podium.scheduler.config.load import load_configuration, load_file
+from podium.scheduler.config.types import Configuration
+from podium.scheduler.engine.garbage import seldom_collected
 
 PROGRESS_EVERY = 100
 

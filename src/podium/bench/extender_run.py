@@ -18,12 +18,12 @@ import msgspec
 
 from podium.bench.figures import percentile_ms
 from podium.bench.templates import make_nodes, make_pod
-from podium.config.types import Extender as ConfiguredExtender
 from podium.extenders import Extender, Nodes
 from podium.extenders.client import ExtenderClient
 from podium.extenders.objects import TypedObjects
-from podium.framework.extender_calls import CallFailed, FilterCall, PrioritizeCall
 from podium.kubernetes.kinds.pod import Pod
+from podium.scheduler.config.types import Extender as ConfiguredExtender
+from podium.scheduler.framework.extender_calls import CallFailed, FilterCall, PrioritizeCall
 
 _WARM_UP = 10
 

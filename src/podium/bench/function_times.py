@@ -54,7 +54,7 @@ class FunctionTimes:
 
 
 def described(code: CodeType | str) -> tuple[str, str]:
-    """A function's name and where it stands: `Engine.tick`, `engine/scheduler.py:52`."""
+    """A function's name and where it stands: `Engine.tick`, `scheduler/engine/scheduler.py:52`."""
     if isinstance(code, str):
         return code.strip("<>"), "built in"
     return code.co_qualname, f"{short_path(code.co_filename)}:{code.co_firstlineno}"

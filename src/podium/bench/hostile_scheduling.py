@@ -20,9 +20,9 @@ from podium.bench.hostile_nodes import (
 )
 from podium.bench.hostile_pods import NODE_AFFINITY, NODES, POD_AFFINITY, HostilePod, Object
 from podium.bench.scene import Arrival
-from podium.config.types import Configuration
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.typed_objects import KubeObject, decode_json
+from podium.scheduler.config.types import Configuration
 
 TABLES: Final = {
     "node affinity": NODE_AFFINITY,

@@ -23,11 +23,16 @@ from podium.client.credentials import Credentials, user_credentials
 from podium.client.exec_plugin import ExecCredentials
 from podium.client.http_transport import HttpTransport
 from podium.client.kube_client import KubeClient
-from podium.config.errors import ConfigurationError
-from podium.config.flags.client_settings import ROOT_CA_FILE, TOKEN_FILE, ClientSettings
-from podium.config.kubeconfig import ClusterEntry, ContextEntry, UserEntry, load_kubeconfig
-from podium.files.bounded_files import read_file
 from podium.golang.errors import InputError, closest, did_you_mean
+from podium.net.files.bounded_files import read_file
+from podium.scheduler.config.errors import ConfigurationError
+from podium.scheduler.config.flags.client_settings import ROOT_CA_FILE, TOKEN_FILE, ClientSettings
+from podium.scheduler.config.kubeconfig import (
+    ClusterEntry,
+    ContextEntry,
+    UserEntry,
+    load_kubeconfig,
+)
 
 _USUAL: Final = "~/.kube/config"
 _NAMESPACE_FILE: Final = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from podium.client.tls import Certificate, certificate_of
-from podium.config.kubeconfig import UserEntry
-from podium.files.bounded_files import read_file
 from podium.golang.errors import InputError
+from podium.net.files.bounded_files import read_file
+from podium.scheduler.config.kubeconfig import UserEntry
 
 _TOKEN_FILE_AGE_S: Final = 60.0
 

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
-from podium.config.kubeconfig import ClusterEntry
 from podium.golang.errors import InputError
 from podium.golang.json_values import JsonObject
+from podium.scheduler.config.kubeconfig import ClusterEntry
 
 UP_EXTENSION: Final = "podium/up"
 """The extension of a kubeconfig's cluster that says whose it is: `process` and `command`."""

@@ -17,8 +17,8 @@ import msgspec
 
 from podium.client.credentials import Credential, bearer
 from podium.client.tls import Certificate
-from podium.config.kubeconfig import ClusterEntry, ExecPlugin
 from podium.golang.errors import InputError
+from podium.scheduler.config.kubeconfig import ClusterEntry, ExecPlugin
 
 _TIME_S: Final = 60.0
 _MAX_BYTES: Final = 1 << 20

@@ -29,8 +29,8 @@ from podium.client.http_exchange import HttpExchange, open_exchange
 from podium.client.open_sockets import OpenSockets, plain_socket
 from podium.client.tls import Certificate, tls_context
 from podium.client.transport import JSON, MAX_BYTES, Reply, Request, Stream, Unreachable
-from podium.config.kubeconfig import ClusterEntry
 from podium.golang.errors import InputError
+from podium.scheduler.config.kubeconfig import ClusterEntry
 
 _CONNECTIONS: Final = 64
 _IDLE_S: Final = 60.0

@@ -8,10 +8,10 @@ be named. What cannot be used is an `InputError` that names the field and, if it
 import ssl
 from dataclasses import dataclass
 
-from podium.config.kubeconfig import ClusterEntry, UserEntry
-from podium.files.bounded_files import read_file
 from podium.golang.errors import InputError
+from podium.net.files.bounded_files import read_file
 from podium.net.tls import TLSConfigError, client_context, present
+from podium.scheduler.config.kubeconfig import ClusterEntry, UserEntry
 
 
 @dataclass(frozen=True, slots=True)

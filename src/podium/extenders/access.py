@@ -3,8 +3,9 @@
 An extender can have any pod bound anywhere, so whoever reaches it must be allowed to. With a CA for
 clients everybody shows a certificate of it. Without one it should be reached from its own machine
 alone, and then browsers there are what is left: a page of somebody else gives itself away by the
-host that it asks for, by its origin, or by a body that is no JSON (`podium.serving.foreign_pages`).
-kube-scheduler sends `application/json`, no origin, and the host of its `urlPrefix`.
+host that it asks for, by its origin, or by a body that is no JSON
+(`podium.net.serving.foreign_pages`). kube-scheduler sends `application/json`, no origin, and the
+host of its `urlPrefix`.
 
 Health and readiness are told to everybody: a kubelet has no certificate.
 """
@@ -12,8 +13,8 @@ Health and readiness are told to everybody: a kubelet has no certificate.
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, NamedTuple
 
-from podium.serving import Receive, Scope, Send
-from podium.serving.foreign_pages import (
+from podium.net.serving import Receive, Scope, Send
+from podium.net.serving.foreign_pages import (
     JSON,
     find_foreign_origin,
     is_address,

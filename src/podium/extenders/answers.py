@@ -9,7 +9,7 @@ from typing import Final, assert_never
 from podium.extenders import wire
 from podium.extenders.lenient import body_decoder
 from podium.extenders.returned_nodes import read_node
-from podium.framework.extender_calls import (
+from podium.scheduler.framework.extender_calls import (
     BindAnswer,
     BindCall,
     CallFailed,

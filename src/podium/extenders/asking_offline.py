@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from podium.engine import Engine
-from podium.framework.asking import Asker
 from podium.kubernetes.kinds.node import Node
+from podium.scheduler.engine import Engine
+from podium.scheduler.framework.asking import Asker
 
 
 @contextmanager

@@ -9,10 +9,10 @@ import threading
 from collections.abc import Sequence
 from types import TracebackType
 
-from podium.config.types import Extender
 from podium.extenders.client import ExtenderClient
 from podium.extenders.objects import ObjectSource
-from podium.framework.extender_calls import ExtenderAnswer, ExtenderCall
+from podium.scheduler.config.types import Extender
+from podium.scheduler.framework.extender_calls import ExtenderAnswer, ExtenderCall
 
 
 class BlockingExtenderClient:

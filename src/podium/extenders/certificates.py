@@ -13,9 +13,9 @@ from typing import Final
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from podium.files.private_files import create_private_directory, write_private_file
 from podium.golang.errors import InputError
-from podium.serving.self_signed import (
+from podium.net.files.private_files import create_private_directory, write_private_file
+from podium.net.serving.self_signed import (
     Validity,
     certificate_pem,
     key_pem,

@@ -12,7 +12,6 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from podium.config.types import Extender
 from podium.extenders.answers import read_answer
 from podium.extenders.exchange import Exchange, ExchangeFailed, ExtenderExchange
 from podium.extenders.lenient import DecodingProblem
@@ -20,9 +19,10 @@ from podium.extenders.objects import ObjectSource
 from podium.extenders.requests import NodeIsGone, body_of, verb_of
 from podium.extenders.tls import tls_clients
 from podium.extenders.urls import AddressProblem, shown, verb_url
-from podium.framework.extender_calls import CallFailed, ExtenderAnswer, ExtenderCall
 from podium.golang.quoting import quoted
 from podium.net.proxies import Proxies
+from podium.scheduler.config.types import Extender
+from podium.scheduler.framework.extender_calls import CallFailed, ExtenderAnswer, ExtenderCall
 
 _log = logging.getLogger(__name__)
 

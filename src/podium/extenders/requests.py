@@ -13,7 +13,9 @@ from podium.extenders import wire
 from podium.extenders.object_json import object_json
 from podium.extenders.objects import ObjectSource
 from podium.extenders.returned_nodes import ReturnedNode
-from podium.framework.extender_calls import (
+from podium.golang.errors import PodiumError
+from podium.kubernetes.kinds.node import Node
+from podium.scheduler.framework.extender_calls import (
     BindCall,
     ExtenderCall,
     FilterCall,
@@ -21,8 +23,6 @@ from podium.framework.extender_calls import (
     PrioritizeCall,
     Victims,
 )
-from podium.golang.errors import PodiumError
-from podium.kubernetes.kinds.node import Node
 
 _encode = msgspec.json.Encoder().encode
 

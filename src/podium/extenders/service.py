@@ -19,7 +19,7 @@ from podium.extenders.extender import VERBS, Extender, ExtenderError, verbs_of
 from podium.extenders.lenient import DecodingProblem
 from podium.extenders.metrics import CONTENT_TYPE, ServiceMetrics
 from podium.extenders.verbs import InvalidAnswer, answer, error_answer
-from podium.serving import BodyTooLarge, ClientGone, Receive, Scope, Send, read_body
+from podium.net.serving import BodyTooLarge, ClientGone, Receive, Scope, Send, read_body
 
 _log = logging.getLogger(__name__)
 

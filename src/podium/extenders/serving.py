@@ -16,9 +16,9 @@ from podium.extenders.access import Access, AccessGuard
 from podium.extenders.extender import Extender
 from podium.extenders.service import DEFAULT_BODY_LIMIT, ExtenderService
 from podium.golang.errors import InputError
+from podium.net.serving import Limits, WebServer, listen, run_until_signal
+from podium.net.serving.foreign_pages import is_loopback
 from podium.net.tls import server_context_of_files
-from podium.serving import Limits, WebServer, listen, run_until_signal
-from podium.serving.foreign_pages import is_loopback
 
 _LIMITS: Final = Limits(max_connections=256, idle_timeout_s=120.0)
 """Bodies are large and whoever connects may ask, so that connections are few. A scheduler keeps

@@ -12,10 +12,10 @@ import ssl
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from podium.config.errors import ConfigurationError, FieldProblem
-from podium.config.types import Extender, ExtenderTLSConfig
-from podium.files.bounded_files import read_file
+from podium.net.files.bounded_files import read_file
 from podium.net.tls import TLSConfigError, cached_client_context, client_context, present_key_pair
+from podium.scheduler.config.errors import ConfigurationError, FieldProblem
+from podium.scheduler.config.types import Extender, ExtenderTLSConfig
 
 
 class TLSClient(NamedTuple):

@@ -12,9 +12,12 @@ import traceback
 from collections.abc import Callable, Coroutine
 from typing import Any, Final, assert_never
 
-from podium.engine import Engine
-from podium.engine.binding_cycle import Binding
-from podium.engine.requests import (
+from podium.live.api_handle import LiveApi
+from podium.live.pod_group_writes import PodGroupWrites
+from podium.live.pod_writes import PodWrites
+from podium.scheduler.engine import Engine
+from podium.scheduler.engine.binding_cycle import Binding
+from podium.scheduler.engine.requests import (
     Bind,
     Event,
     Evict,
@@ -26,13 +29,10 @@ from podium.engine.requests import (
     PreemptForGroup,
     Request,
 )
-from podium.engine.scheduler import CRASHED
-from podium.framework.api_handle import ApiCallFailed, DeferredWrite
-from podium.framework.faults import QueueOrderBroken, describe
-from podium.framework.status import error
-from podium.live.api_handle import LiveApi
-from podium.live.pod_group_writes import PodGroupWrites
-from podium.live.pod_writes import PodWrites
+from podium.scheduler.engine.scheduler import CRASHED
+from podium.scheduler.framework.api_handle import ApiCallFailed, DeferredWrite
+from podium.scheduler.framework.faults import QueueOrderBroken, describe
+from podium.scheduler.framework.status import error
 
 _LOG: Final = logging.getLogger("podium.live")
 

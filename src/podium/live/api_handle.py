@@ -11,16 +11,16 @@ from random import Random
 from typing import Any, TypeVar
 
 from podium.client import Clock, KubeClient
-from podium.cluster.pod_info import PodInfo
 from podium.extenders.client import ExtenderClient
-from podium.framework.asking import NobodyToAsk, WrongAnswers
-from podium.framework.extender_calls import BindAnswer, BindCall, CallFailed
-from podium.framework.status import Status
 from podium.kubernetes.kinds.devices import ResourceClaim
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.live.object_access import ObjectAccess
 from podium.live.pod_writes import PodWrites
 from podium.live.write_metrics import WriteMetrics
+from podium.scheduler.cluster.pod_info import PodInfo
+from podium.scheduler.framework.asking import NobodyToAsk, WrongAnswers
+from podium.scheduler.framework.extender_calls import BindAnswer, BindCall, CallFailed
+from podium.scheduler.framework.status import Status
 
 K = TypeVar("K", bound=KubeObject)
 Tell = Callable[[PodInfo, str, str, str], None]

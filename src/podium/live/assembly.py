@@ -13,17 +13,8 @@ from typing import Final
 
 from podium.client import Clock, KubeClient, LoopClock
 from podium.client.asyncio_versions import run_in_own_task
-from podium.config.flags.client_settings import ClientSettings
-from podium.config.types import Configuration
-from podium.engine import Engine
-from podium.engine.choice import Seeded
-from podium.engine.observer import Observer
-from podium.engine.queue.unschedulable_timeout import MAX_UNSCHEDULABLE_S
-from podium.engine.requests import Event
 from podium.extenders.client import ExtenderClient
 from podium.extenders.objects import TypedObjects
-from podium.framework.log import SILENT, Log
-from podium.framework.registry import Registry
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.live.decision_records import DecisionRecords
@@ -32,6 +23,15 @@ from podium.live.raw_objects import RawObjects
 from podium.live.scheduler import LiveScheduler
 from podium.live.scheduler_records import SchedulerRecords
 from podium.live.write_metrics import WriteMetrics
+from podium.scheduler.config.flags.client_settings import ClientSettings
+from podium.scheduler.config.types import Configuration
+from podium.scheduler.engine import Engine
+from podium.scheduler.engine.choice import Seeded
+from podium.scheduler.engine.observer import Observer
+from podium.scheduler.engine.queue.unschedulable_timeout import MAX_UNSCHEDULABLE_S
+from podium.scheduler.engine.requests import Event
+from podium.scheduler.framework.log import SILENT, Log
+from podium.scheduler.framework.registry import Registry
 
 _LOG: Final = logging.getLogger("podium.live")
 _LAST_WORDS_S: Final = 2.0

@@ -6,10 +6,10 @@ from random import Random
 from msgspec.structs import replace
 
 from podium.client.event_correlator import MAX_REMEMBERED, EventCorrelator, EventKey
-from podium.engine.requests import Event
 from podium.kubernetes.resources.resource_types import EVENTS
 from podium.live.event_objects import CoreEventBody, CorePatch, EventNames, core_event_body
 from podium.live.event_writing import Write
+from podium.scheduler.engine.requests import Event
 
 
 class CoreEvents:

@@ -12,16 +12,16 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final, Generic, TypeVar, assert_never
 
-from podium.cluster.pod_info import PodInfo
-from podium.engine.binding_cycle import Binding
-from podium.engine.decision import Decision
-from podium.engine.observer import Observer
-from podium.engine.requests import Event
-from podium.explain.decision_digest import digest_of
-from podium.explain.placement_words import why
-from podium.framework.queued import QueuedPod
-from podium.framework.status import Status
-from podium.framework.waiting import MAX_WAIT_S
+from podium.scheduler.cluster.pod_info import PodInfo
+from podium.scheduler.engine.binding_cycle import Binding
+from podium.scheduler.engine.decision import Decision
+from podium.scheduler.engine.observer import Observer
+from podium.scheduler.engine.requests import Event
+from podium.scheduler.explain.decision_digest import digest_of
+from podium.scheduler.explain.placement_words import why
+from podium.scheduler.framework.queued import QueuedPod
+from podium.scheduler.framework.status import Status
+from podium.scheduler.framework.waiting import MAX_WAIT_S
 
 _REMEMBERED: Final = 10_000
 

@@ -14,9 +14,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from podium.engine.decision import Decision
-from podium.engine.observer import Observer
-from podium.explain.decision_digest import rejections
+from podium.scheduler.engine.decision import Decision
+from podium.scheduler.engine.observer import Observer
+from podium.scheduler.explain.decision_digest import rejections
 
 MAX_PODS: Final = 20_000
 MAX_BYTES: Final = 16 * 1024 * 1024

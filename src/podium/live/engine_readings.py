@@ -4,9 +4,9 @@ A number that exists anyway is not counted a second time: it cannot drift from w
 Reading takes one walk over the pods that wait and one over those on nodes.
 """
 
-from podium.engine import Engine
 from podium.live import metric_definitions as known
 from podium.live.exposition import Exposition, Reading
+from podium.scheduler.engine import Engine
 
 
 def show_engine(shown: Exposition, engine: Engine) -> None:

@@ -16,11 +16,11 @@ from uuid import UUID
 import msgspec
 
 from podium.client.resources import EVENTS, EVENTS_K8S_IO
-from podium.cluster.pod_info import PodInfo
-from podium.engine.requests import Event
 from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.kubernetes.kinds.storage import ObjectReference
 from podium.kubernetes.rules.timestamps import micro_time_text, time_text
+from podium.scheduler.cluster.pod_info import PodInfo
+from podium.scheduler.engine.requests import Event
 
 _LONGEST_NAME: Final = 253
 _NS_PER_S: Final = 1_000_000_000

@@ -20,11 +20,11 @@ from random import Random
 from typing import Final
 
 from podium.client import Clock, KubeClient, RequestFailed
-from podium.cluster.pod_info import PodInfo
-from podium.engine.requests import Event, shortened
 from podium.live.core_events import CoreEvents
 from podium.live.event_series import FINISH_S, REFRESH_S, EventSeries, Observed
 from podium.live.event_writing import EventCounts, EventWriter, Lanes, WriteOutcome
+from podium.scheduler.cluster.pod_info import PodInfo
+from podium.scheduler.engine.requests import Event, shortened
 
 MAX_QUEUED: Final = 1000
 AT_ONCE: Final = 64

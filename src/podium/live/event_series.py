@@ -22,7 +22,6 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from podium.client.resources import EVENTS_K8S_IO
-from podium.engine.requests import Event
 from podium.kubernetes.kinds.storage import ObjectReference
 from podium.kubernetes.rules.timestamps import micro_time_text
 from podium.live.event_objects import (
@@ -33,6 +32,7 @@ from podium.live.event_objects import (
     event_body,
 )
 from podium.live.event_writing import Write
+from podium.scheduler.engine.requests import Event
 
 FINISH_S: Final = 6 * 60.0
 REFRESH_S: Final = 30 * 60.0

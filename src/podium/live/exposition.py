@@ -14,9 +14,6 @@ from prometheus_client.core import Metric
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 from prometheus_client.registry import Collector
 
-from podium.config.flags.host_environment import HostEnvironment
-from podium.config.flags.option_checks import label_manifest
-from podium.config.flags.options import Metrics as MetricOptions
 from podium.live.metric_definitions import Definition
 from podium.live.metric_series import (
     AllowedValues,
@@ -28,6 +25,9 @@ from podium.live.metric_series import (
     metric_of,
     shown_values,
 )
+from podium.scheduler.config.flags.host_environment import HostEnvironment
+from podium.scheduler.config.flags.option_checks import label_manifest
+from podium.scheduler.config.flags.options import Metrics as MetricOptions
 
 CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
 Reading = Iterable[tuple[Labels, float]]

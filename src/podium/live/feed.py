@@ -13,16 +13,16 @@ import msgspec
 
 from podium.client.event_handlers import ResourceEventHandler
 from podium.client.object_decoding import Decoder
-from podium.cluster.catalog import object_key
-from podium.engine import Engine
-from podium.engine.validation import InvariantBroken
-from podium.framework.faults import QueueOrderBroken
 from podium.kubernetes.controllers.object_keys import DeletedFinalStateUnknown, last_state
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.typed_objects import KubeObject, decode_as
 from podium.live.raw_objects import RawObjects
 from podium.live.watched_kinds import decoder_of
+from podium.scheduler.cluster.catalog import object_key
+from podium.scheduler.engine import Engine
+from podium.scheduler.engine.validation import InvariantBroken
+from podium.scheduler.framework.faults import QueueOrderBroken
 
 _LOG: Final = logging.getLogger("podium.live")
 

@@ -19,10 +19,10 @@ import msgspec
 
 from podium.client import Clock
 from podium.client.api_errors import NotFound
-from podium.config.types import LeaderElectionConfiguration
 from podium.kubernetes.rules.timestamps import micro_time_text
 from podium.live.lease import LeaderElectionRecord, Lease
 from podium.live.lease_lock import FAILURES, LeaseLock
+from podium.scheduler.config.types import LeaderElectionConfiguration
 
 _SAFE_SHARE: Final = 0.95
 """Of a lease's duration; the rest is for clocks that run at different speeds."""

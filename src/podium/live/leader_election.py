@@ -22,10 +22,10 @@ from uuid import UUID
 
 from podium.client import Clock, KubeClient
 from podium.client.asyncio_versions import run_in_own_task
-from podium.config.types import LeaderElectionConfiguration
 from podium.golang.errors import PodiumError
 from podium.live.leader_candidate import LeaderCandidate, Log
 from podium.live.lease_lock import FAILURES, LeaseLock
+from podium.scheduler.config.types import LeaderElectionConfiguration
 
 Work = Callable[[], Coroutine[Any, Any, None]]
 _Task = asyncio.Task[None]

@@ -12,13 +12,13 @@ import msgspec
 
 from podium.client import KubeClient, RequestFailed, Unreachable
 from podium.client.resources import EVENTS, LEASES
-from podium.config.types import LeaderElectionConfiguration
 from podium.golang.durations import Duration
 from podium.golang.errors import InputError
 from podium.kubernetes.kinds.storage import ObjectReference
 from podium.kubernetes.rules.timestamps import time_text
 from podium.live.event_objects import CoreEventBody, EventMeta, EventSource
 from podium.live.lease import LeaderElectionRecord, Lease, new_lease, read_lease
+from podium.scheduler.config.types import LeaderElectionConfiguration
 
 FAILURES: Final = (RequestFailed, InputError)
 

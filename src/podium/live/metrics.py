@@ -14,23 +14,23 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from podium.cluster.pod_info import PodInfo
-from podium.engine import Decision, Engine
-from podium.engine.binding_cycle import Binding
-from podium.engine.observer import Observer
-from podium.engine.post_filter import POST_FILTER_SKIPPED
-from podium.engine.preempting import PLUGIN as PREEMPTION
-from podium.engine.requests import Preemptor
-from podium.framework.events import ClusterEvent
-from podium.framework.queued import QueuedPod
-from podium.framework.status import Code, Status
-from podium.framework.waiting import WaitingPod
 from podium.live import metric_definitions as known
 from podium.live.component_metrics import show_component
 from podium.live.engine_readings import show_engine
 from podium.live.exposition import EVERYTHING, Exposition, MetricRules, Reading
 from podium.live.metric_series import CounterSeries, HistogramSeries
 from podium.live.plugin_metrics import reset_plugins, show_plugins
+from podium.scheduler.cluster.pod_info import PodInfo
+from podium.scheduler.engine import Decision, Engine
+from podium.scheduler.engine.binding_cycle import Binding
+from podium.scheduler.engine.observer import Observer
+from podium.scheduler.engine.post_filter import POST_FILTER_SKIPPED
+from podium.scheduler.engine.preempting import PLUGIN as PREEMPTION
+from podium.scheduler.engine.requests import Preemptor
+from podium.scheduler.framework.events import ClusterEvent
+from podium.scheduler.framework.queued import QueuedPod
+from podium.scheduler.framework.status import Code, Status
+from podium.scheduler.framework.waiting import WaitingPod
 
 _MAX_ATTEMPTS: Final = 15
 _SUCCESS: Final = Code.SUCCESS.label

@@ -14,18 +14,18 @@ import msgspec
 from podium.client import Clock, DeleteOptions, KubeClient, ResourceType, Unreachable, resources
 from podium.client.api_errors import AlreadyExists, ApiError, Conflict, NotFound
 from podium.client.discovery import served_in
-from podium.framework.api_handle import (
-    ApiCallFailed,
-    ObjectConflict,
-    ObjectExists,
-    ObjectNotFound,
-)
 from podium.golang.errors import ObjectError
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.typed_objects import convert_object
 from podium.kubernetes.rules.merge_patch import difference
 from podium.live.retrying import with_retries
 from podium.live.typed_changes import change
+from podium.scheduler.framework.api_handle import (
+    ApiCallFailed,
+    ObjectConflict,
+    ObjectExists,
+    ObjectNotFound,
+)
 
 K = TypeVar("K", bound=KubeObject)
 T = TypeVar("T")

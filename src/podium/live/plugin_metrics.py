@@ -7,15 +7,15 @@ here is told in the log and costs a metric, never a page or an attempt.
 
 from collections.abc import Callable, Iterator, Sequence
 
-from podium.engine import Decision, Engine
-from podium.engine.observer import Observer
-from podium.framework.faults import describe
-from podium.framework.log import Log
-from podium.framework.plugin import Plugin
-from podium.framework.plugin_metrics import CounterMetric, PluginMetric, joined_samples
-from podium.framework.status import Status
 from podium.live.exposition import Exposition, Reading
 from podium.live.metric_definitions import Definition, MetricKind, Stability
+from podium.scheduler.engine import Decision, Engine
+from podium.scheduler.engine.observer import Observer
+from podium.scheduler.framework.faults import describe
+from podium.scheduler.framework.log import Log
+from podium.scheduler.framework.plugin import Plugin
+from podium.scheduler.framework.plugin_metrics import CounterMetric, PluginMetric, joined_samples
+from podium.scheduler.framework.status import Status
 
 
 def show_plugins(shown: Exposition, engine: Engine) -> None:

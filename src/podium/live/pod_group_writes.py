@@ -14,11 +14,11 @@ import msgspec
 
 from podium.client import KubeClient, PatchType, RequestFailed
 from podium.client.resources import POD_GROUPS
-from podium.engine.pod_groups.conditions import is_news
-from podium.engine.requests import PatchPodGroupStatus
 from podium.kubernetes.kinds.pod_groups import PodGroupCondition
 from podium.kubernetes.rules.timestamps import time_text
 from podium.live.keyed_lock import KeyedLock
+from podium.scheduler.engine.pod_groups.conditions import is_news
+from podium.scheduler.engine.requests import PatchPodGroupStatus
 
 MAX_REMEMBERED: Final = 4096
 """Groups whose last write is known; for one that is forgotten the watch has long caught up."""

@@ -16,8 +16,6 @@ from msgspec.structs import replace
 from podium.client import Clock, DeleteOptions, KubeClient, PatchType, RequestFailed
 from podium.client.api_errors import Conflict, NotFound
 from podium.client.resources import NODES, PODS
-from podium.cluster.pod_info import PodInfo
-from podium.engine.requests import Evict, PatchStatus
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.timestamps import time_text
 from podium.live.keyed_lock import KeyedLock
@@ -29,6 +27,8 @@ from podium.live.status_patches import (
     nomination_patch,
 )
 from podium.live.write_metrics import POD_BINDING, POD_STATUS_PATCH, WriteMetrics
+from podium.scheduler.cluster.pod_info import PodInfo
+from podium.scheduler.engine.requests import Evict, PatchStatus
 
 _LOG: Final = logging.getLogger("podium.live")
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import msgspec
 
-from podium.cluster.catalog import object_key
 from podium.extenders.objects import TypedObjects
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
+from podium.scheduler.cluster.catalog import object_key
 
 _NOT_SENT = ("kind", "apiVersion")
 

@@ -23,12 +23,7 @@ from podium.client import (
     Selection,
 )
 from podium.client.api_errors import NotFound
-from podium.engine import Engine
-from podium.engine.validation import InvariantBroken
 from podium.extenders.client import ExtenderClient
-from podium.framework.asking import drive_async
-from podium.framework.faults import QueueOrderBroken
-from podium.framework.watched_kind import WatchedKind
 from podium.kubernetes.kinds.typed_objects import KubeObject
 from podium.live.api_dispatcher import ApiDispatcher
 from podium.live.api_handle import LiveApi, Tell
@@ -45,6 +40,11 @@ from podium.live.watched_kinds import (
     resource_of,
 )
 from podium.live.write_metrics import WriteMetrics, uncounted
+from podium.scheduler.engine import Engine
+from podium.scheduler.engine.validation import InvariantBroken
+from podium.scheduler.framework.asking import drive_async
+from podium.scheduler.framework.faults import QueueOrderBroken
+from podium.scheduler.framework.watched_kind import WatchedKind
 
 _LOG: Final = logging.getLogger("podium.live")
 _BURST_S: Final = 0.005

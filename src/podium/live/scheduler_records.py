@@ -11,17 +11,17 @@ from typing import Any, Final
 
 import numpy as np
 
-from podium.engine import Decision, Engine
-from podium.engine.pod_log import Line
-from podium.explain.decision_digest import digest_of
-from podium.explain.digest_document import choice_document, scores_document
-from podium.framework.fit_message import reason_counts
-from podium.framework.queued import QueuedPod
-from podium.framework.sources import SourceColumn
-from podium.framework.waiting import WaitingPod
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.timestamps import micro_time_text
 from podium.live.decision_records import DecisionRecord, DecisionRecords
+from podium.scheduler.engine import Decision, Engine
+from podium.scheduler.engine.pod_log import Line
+from podium.scheduler.explain.decision_digest import digest_of
+from podium.scheduler.explain.digest_document import choice_document, scores_document
+from podium.scheduler.framework.fit_message import reason_counts
+from podium.scheduler.framework.queued import QueuedPod
+from podium.scheduler.framework.sources import SourceColumn
+from podium.scheduler.framework.waiting import WaitingPod
 
 MAX_LISTED: Final = 500
 """Pods of each part of the queue that are listed unless more are asked for."""

@@ -4,9 +4,9 @@ import errno
 import os
 import socket
 
-from podium.config.flags.host_environment import StartRefused
-from podium.config.flags.options import SecureServing
-from podium.serving import bind_listener
+from podium.net.serving import bind_listener
+from podium.scheduler.config.flags.host_environment import StartRefused
+from podium.scheduler.config.flags.options import SecureServing
 
 
 def listen(flags: SecureServing) -> socket.socket:

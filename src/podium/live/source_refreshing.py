@@ -13,9 +13,9 @@ from typing import Final
 
 from podium.client import Clock
 from podium.client.backoff import RelistBackoff
-from podium.engine import Engine
-from podium.framework.faults import describe
-from podium.framework.sources import SourceColumn
+from podium.scheduler.engine import Engine
+from podium.scheduler.framework.faults import describe
+from podium.scheduler.framework.sources import SourceColumn
 from podium.user_code.guarded_calls import fetch_guarded
 
 _LOG: Final = logging.getLogger("podium.live")

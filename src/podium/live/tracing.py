@@ -15,14 +15,14 @@ from typing import Final
 from opentelemetry.context import Context
 from opentelemetry.trace import Span, Status, StatusCode, Tracer, set_span_in_context
 
-from podium.engine import Engine
-from podium.engine.binding_cycle import Binding
-from podium.engine.decision import Decision
-from podium.engine.observer import Observer
-from podium.framework.queued import QueuedPod
-from podium.framework.status import Code
-from podium.framework.status import Status as PluginStatus
-from podium.framework.waiting import WaitingPod
+from podium.scheduler.engine import Engine
+from podium.scheduler.engine.binding_cycle import Binding
+from podium.scheduler.engine.decision import Decision
+from podium.scheduler.engine.observer import Observer
+from podium.scheduler.framework.queued import QueuedPod
+from podium.scheduler.framework.status import Code
+from podium.scheduler.framework.status import Status as PluginStatus
+from podium.scheduler.framework.waiting import WaitingPod
 
 ATTEMPT: Final = "Scheduling attempt"
 _POINTS: Final = (

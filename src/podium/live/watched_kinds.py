@@ -13,7 +13,6 @@ import msgspec
 
 from podium.client import ResourceType, Selection, resources
 from podium.client.object_decoding import Decoder
-from podium.framework.watched_kind import WatchedKind
 from podium.kubernetes.kinds.devices import (
     DeviceClass,
     DeviceTaintRule,
@@ -41,6 +40,7 @@ from podium.kubernetes.kinds.workloads import (
     Service,
     StatefulSet,
 )
+from podium.scheduler.framework.watched_kind import WatchedKind
 
 Watched = tuple[ResourceType, type[KubeObject]]
 

@@ -8,9 +8,9 @@ from typing import Any, BinaryIO, cast
 
 import msgspec
 
-from podium.files.bounded_files import read_lines
 from podium.golang.documents import DEFAULT_LIMITS, is_deeper_than
 from podium.golang.errors import InputError
+from podium.net.files.bounded_files import read_lines
 
 MAX_CASE_BYTES = 64 * 1024 * 1024
 RECORDED = "tests/recorded/parity-*"

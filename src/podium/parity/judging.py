@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from podium.framework.faults import located
 from podium.parity.cases import Case, family_of, read_case_file
 from podium.parity.comparison import FIELDS, Agreement, Difference, compare
 from podium.parity.replay import decide
+from podium.scheduler.framework.faults import located
 
 
 def judge_file(path: Path, *, keep: int = 3) -> Agreement:

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from podium.engine.decision import Decision
-from podium.framework.status import Status
+from podium.scheduler.engine.decision import Decision
+from podium.scheduler.framework.status import Status
 
 
 def expectation(decision: Decision, reserve: dict[str, Any]) -> dict[str, Any]:

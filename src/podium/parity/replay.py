@@ -11,29 +11,29 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from podium.cluster.catalog import object_key
-from podium.cluster.pod_info import PodInfo
-from podium.config.load import load_configuration
-from podium.engine.binding_cycle import Binding
-from podium.engine.choice import FirstByName
-from podium.engine.requests import Nominate
-from podium.engine.scheduler import Engine
-from podium.framework.asking import Asker
-from podium.framework.registry import Registry
-from podium.framework.status import error
 from podium.golang.errors import InputError, ObjectError
 from podium.golang.field_paths import join
 from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.typed_objects import decode_object
-from podium.offline.driver import OfflineDriver
-from podium.offline.in_memory_api import InMemoryApi
-from podium.offline.in_memory_objects import with_next_version
+from podium.offline.driver.driver import OfflineDriver
+from podium.offline.driver.in_memory_api import InMemoryApi
+from podium.offline.driver.in_memory_objects import with_next_version
 from podium.parity.cases import Case
 from podium.parity.recording import expectation
-from podium.plugins import in_tree_registry
-from podium.plugins.dynamic_resources import DynamicResources
+from podium.scheduler.cluster.catalog import object_key
+from podium.scheduler.cluster.pod_info import PodInfo
+from podium.scheduler.config.load import load_configuration
+from podium.scheduler.engine.binding_cycle import Binding
+from podium.scheduler.engine.choice import FirstByName
+from podium.scheduler.engine.requests import Nominate
+from podium.scheduler.engine.scheduler import Engine
+from podium.scheduler.framework.asking import Asker
+from podium.scheduler.framework.registry import Registry
+from podium.scheduler.framework.status import error
+from podium.scheduler.plugins import in_tree_registry
+from podium.scheduler.plugins.dynamic_resources import DynamicResources
 
 K = TypeVar("K", bound=KubeStruct)
 

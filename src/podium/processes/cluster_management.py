@@ -12,16 +12,16 @@ from urllib.parse import urlsplit
 
 from podium.apiserver.serving.server import ApiServer
 from podium.client import KubeClient
-from podium.config.flags.options import options_of
-from podium.config.flags.parser import parse_flags
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.live.assembly import Assembly
 from podium.live.metrics import SchedulerMetrics
 from podium.live.serving import ManagementServer, Reviewers
+from podium.net.serving.loop_calls import LoopCalls
 from podium.processes.management import SchedulerParts, management_server
 from podium.processes.other_loop import LoopEnded, run_in
 from podium.processes.served_cluster import ServedCluster
-from podium.serving.loop_calls import LoopCalls
+from podium.scheduler.config.flags.options import options_of
+from podium.scheduler.config.flags.parser import parse_flags
 
 
 def scheduler_parts(assembly: Assembly, client: KubeClient) -> SchedulerParts:

@@ -16,11 +16,6 @@ from urllib.parse import urlsplit
 
 from podium.apiserver.serving.server import ApiServer
 from podium.client import KubeClient
-from podium.config.flags.client_settings import ClientSettings
-from podium.config.kubeconfig import ClusterEntry, UserEntry
-from podium.engine import Engine
-from podium.engine.observer import Observer
-from podium.framework.log import SILENT
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.live.assembly import Assembly, live_engine
 from podium.live.scheduling_log import SchedulingLog
@@ -32,6 +27,11 @@ from podium.processes.served_cluster import ServedCluster
 from podium.processes.steady_time import steady_wall
 from podium.processes.tasks import Part, end_part, running_part
 from podium.processes.trace_export import exported_traces
+from podium.scheduler.config.flags.client_settings import ClientSettings
+from podium.scheduler.config.kubeconfig import ClusterEntry, UserEntry
+from podium.scheduler.engine import Engine
+from podium.scheduler.engine.observer import Observer
+from podium.scheduler.framework.log import SILENT
 from podium.user_code.plugins import Equipped
 
 

@@ -20,8 +20,8 @@ from podium.client import AsgiTransport, KubeClient
 from podium.kubernetes.admission import AdmissionSettings
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.processes.tasks import running_part, wait_while_running
-from podium.simulated_cluster.clock import ClusterClock
-from podium.simulated_cluster.cluster import SimulatedCluster, SimulatedClusterOptions
+from podium.simulated.clock import ClusterClock
+from podium.simulated.cluster import SimulatedCluster, SimulatedClusterOptions
 
 _USER_AGENT: Final = {"User-Agent": "podium"}
 

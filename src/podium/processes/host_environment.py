@@ -8,14 +8,14 @@ import errno
 import os
 from pathlib import Path
 
-from podium.config.flags.host_environment import FileProblem
-from podium.config.flags.options import SecureServing
-from podium.files.bounded_files import read_file
 from podium.live.secure_socket import listen
+from podium.net.files.bounded_files import read_file
+from podium.scheduler.config.flags.host_environment import FileProblem
+from podium.scheduler.config.flags.options import SecureServing
 
 
 class LocalHost:
-    """The host that this process runs on (`podium.config.flags.host_environment`)."""
+    """The host that this process runs on (`podium.scheduler.config.flags.host_environment`)."""
 
     def read(self, path: str) -> bytes:
         try:

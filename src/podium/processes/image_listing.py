@@ -18,7 +18,7 @@ from typing import Any, Final, Protocol
 
 import aiohttp
 
-from podium.files.bounded_files import read_file
+from podium.net.files.bounded_files import read_file
 from podium.processes.defaults import CRI_ENDPOINT, DOCKER_SOCKET
 
 MAX_ANSWER_BYTES: Final = 32 << 20

@@ -18,11 +18,11 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from podium.config.flags.logging_checks import JSON
-from podium.config.flags.options import Logs
-from podium.framework.log import ObjectRef
 from podium.golang.printable_documents import escape_in_json
 from podium.golang.quoting import escape_unprintable, quoted
+from podium.scheduler.config.flags.logging_checks import JSON
+from podium.scheduler.config.flags.options import Logs
+from podium.scheduler.framework.log import ObjectRef
 
 _LETTERS: Final = {logging.INFO: "I", logging.WARNING: "W", logging.ERROR: "E"}
 _DEBUG_FROM: Final = 4

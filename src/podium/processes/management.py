@@ -10,10 +10,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from podium.client import KubeClient
-from podium.config.effective import effective
-from podium.config.flags.options import Options
-from podium.config.types import Configuration
-from podium.engine import Engine
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.live.leader_election import LeaderElection
 from podium.live.metrics import SchedulerMetrics
@@ -29,8 +25,12 @@ from podium.live.serving import (
     Standing,
     Surface,
 )
-from podium.serving import Receive, Scope, Send
-from podium.serving.loop_calls import LoopCalls
+from podium.net.serving import Receive, Scope, Send
+from podium.net.serving.loop_calls import LoopCalls
+from podium.scheduler.config.effective import effective
+from podium.scheduler.config.flags.options import Options
+from podium.scheduler.config.types import Configuration
+from podium.scheduler.engine import Engine
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 
-from podium.config.flags.host_environment import StartRefused
 from podium.golang.errors import InputError
+from podium.scheduler.config.flags.host_environment import StartRefused
 from podium.user_code.modules import code_file, loaded_anew
 
 LOOK_S: Final = 0.5

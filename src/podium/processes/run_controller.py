@@ -19,8 +19,6 @@ from podium.client.asyncio_versions import unwrap_errors
 from podium.client.connection import transport_for
 from podium.client.discovery import served_in
 from podium.client.ended_cluster import find_ended_process
-from podium.config.flags.client_settings import ClientSettings
-from podium.config.types import LeaderElectionConfiguration
 from podium.golang.durations import Duration
 from podium.golang.errors import InputError
 from podium.live.leader_election import LeaderElection, LeadershipLost, new_identity
@@ -29,12 +27,14 @@ from podium.processes.defaults import CONTROLLER_WORKERS
 from podium.processes.kube_log import KubeLog
 from podium.processes.steady_time import steady_wall
 from podium.processes.tasks import run_until_stopped, stop_on_signal
-from podium.simulated_cluster.clock import ClusterClock
-from podium.simulated_cluster.control import make_control_loop
-from podium.simulated_cluster.controller_registry import ControllerContext, custom_kind_of, make
-from podium.simulated_cluster.informers import Informers
-from podium.simulated_cluster.request_executor import RequestExecutor
-from podium.simulated_cluster.served_kinds import ServedKinds
+from podium.scheduler.config.flags.client_settings import ClientSettings
+from podium.scheduler.config.types import LeaderElectionConfiguration
+from podium.simulated.clock import ClusterClock
+from podium.simulated.control import make_control_loop
+from podium.simulated.controller_registry import ControllerContext, custom_kind_of, make
+from podium.simulated.informers import Informers
+from podium.simulated.request_executor import RequestExecutor
+from podium.simulated.served_kinds import ServedKinds
 
 _START_S: Final = 20.0
 

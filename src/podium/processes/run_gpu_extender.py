@@ -11,11 +11,11 @@ from typing import Final
 from podium import __version__
 from podium.client import KubeClient
 from podium.client.connection import transport_for
-from podium.config.flags.client_settings import ClientSettings
-from podium.engine.garbage import seldom_collected
 from podium.extenders.gpu.application import GPUExtenderApplication, GPUExtenderOptions
 from podium.extenders.serving import Listening, check_listening, serve_until
 from podium.processes.tasks import running_part, stop_on_signal, wait_while_running
+from podium.scheduler.config.flags.client_settings import ClientSettings
+from podium.scheduler.engine.garbage import seldom_collected
 
 _REQUEST_S: Final = 10.0
 """How long one request to the API server may take: schedulers do not wait for long."""

@@ -10,8 +10,7 @@ import logging
 from collections.abc import Callable
 from typing import Final
 
-from podium.processes.image_listing import MAX_REFERENCE, ImageListing, ListingFailed
-from podium.serving import (
+from podium.net.serving import (
     BadQuery,
     Limits,
     Receive,
@@ -22,6 +21,7 @@ from podium.serving import (
     parse_query,
     run_until_signal,
 )
+from podium.processes.image_listing import MAX_REFERENCE, ImageListing, ListingFailed
 
 _LOG: Final = logging.getLogger("podium.image_service")
 _LIMITS: Final = Limits(max_connections=256, idle_timeout_s=120.0)

@@ -16,17 +16,17 @@ from typing import Final, Literal
 from podium import __version__
 from podium.client import KubeClient, ResourceType
 from podium.client.connection import transport_for
-from podium.cluster_traces.object_recording import resource_name
-from podium.cluster_traces.recorder import ClusterRecorder, RecordingProgress
-from podium.cluster_traces.recording_rights import (
+from podium.golang.errors import PodiumError
+from podium.offline.traces.object_recording import resource_name
+from podium.offline.traces.recorder import ClusterRecorder, RecordingProgress
+from podium.offline.traces.recording_rights import (
     RecordingRights,
     describe_unread,
     find_rights,
 )
-from podium.cluster_traces.trace_lines import End, make_header
-from podium.cluster_traces.trace_writing import TraceFull, TraceWriter
-from podium.config.flags.client_settings import ClientSettings
-from podium.golang.errors import PodiumError
+from podium.offline.traces.trace_lines import End, make_header
+from podium.offline.traces.trace_writing import TraceFull, TraceWriter
+from podium.scheduler.config.flags.client_settings import ClientSettings
 
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 

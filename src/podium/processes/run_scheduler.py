@@ -24,11 +24,6 @@ from uuid import uuid4
 from podium import __version__
 from podium.client import KubeClient, LimitedTransport, TokenBucket
 from podium.client.connection import located_settings, transport_for
-from podium.config.flags.client_settings import ClientSettings
-from podium.config.flags.host_environment import StartRefused
-from podium.config.flags.options import Options
-from podium.engine import Engine
-from podium.engine.garbage import seldom_collected
 from podium.golang.errors import InputError
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.live.assembly import Assembly, live_engine
@@ -53,6 +48,11 @@ from podium.processes.startup import PreparedScheduler, with_plugins_loaded
 from podium.processes.steady_time import steady_wall
 from podium.processes.tasks import end_part, running_part
 from podium.processes.trace_export import exported_traces
+from podium.scheduler.config.flags.client_settings import ClientSettings
+from podium.scheduler.config.flags.host_environment import StartRefused
+from podium.scheduler.config.flags.options import Options
+from podium.scheduler.engine import Engine
+from podium.scheduler.engine.garbage import seldom_collected
 
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 _LOGGERS: Final = (

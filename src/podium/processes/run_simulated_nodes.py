@@ -14,7 +14,6 @@ from podium.client.api_errors import ApiError
 from podium.client.connection import transport_for
 from podium.client.ended_cluster import find_ended_process
 from podium.client.tls import authority_of
-from podium.config.flags.client_settings import ClientSettings
 from podium.golang.errors import InputError
 from podium.processes.tasks import (
     Part,
@@ -23,9 +22,10 @@ from podium.processes.tasks import (
     stop_on_signal,
     wait_while_running,
 )
-from podium.simulated_cluster.clock import ClusterClock
-from podium.simulated_cluster.cluster import Progress, SimulatedCluster, SimulatedClusterOptions
-from podium.simulated_cluster.rivals import rival_of
+from podium.scheduler.config.flags.client_settings import ClientSettings
+from podium.simulated.clock import ClusterClock
+from podium.simulated.cluster import Progress, SimulatedCluster, SimulatedClusterOptions
+from podium.simulated.rivals import rival_of
 
 
 async def run_simulated_nodes(

@@ -27,8 +27,8 @@ from podium.client.threaded_transport import ThreadedTransport
 from podium.client.transport import Transport
 from podium.processes.event_loop import loop_factory
 from podium.processes.tasks import Part, running_part, wait_while_running
-from podium.simulated_cluster.clock import ClusterClock
-from podium.simulated_cluster.cluster import SimulatedCluster, SimulatedClusterOptions
+from podium.simulated.clock import ClusterClock
+from podium.simulated.cluster import SimulatedCluster, SimulatedClusterOptions
 
 USER: Final = "podium"
 

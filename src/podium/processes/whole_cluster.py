@@ -16,8 +16,6 @@ from typing import Any, Final
 from podium.apiserver.serving.server import ApiServer
 from podium.client import KubeClient, Unreachable
 from podium.client.api_errors import ApiError
-from podium.config.flags.host_environment import StartRefused
-from podium.framework.watched_kind import WatchedKind
 from podium.golang.documents import Document
 from podium.golang.errors import InputError
 from podium.kubernetes.kinds.node import Node
@@ -32,7 +30,9 @@ from podium.processes.tasks import (
     stop_on_signal,
     wait_while_running,
 )
-from podium.simulated_cluster.cluster import SimulatedClusterOptions
+from podium.scheduler.config.flags.host_environment import StartRefused
+from podium.scheduler.framework.watched_kind import WatchedKind
+from podium.simulated.cluster import SimulatedClusterOptions
 
 _SETTLING_S: Final = 3.0
 _LOOK_S: Final = 0.05

@@ -11,7 +11,7 @@ outside comes through sources, and sources alone talk to the network.
 from importlib import import_module
 from typing import Final
 
-from podium.framework.points import Plugin
+from podium.scheduler.framework.points import Plugin
 
 COLLECTION: Final[dict[str, str]] = {
     "BestFit": "gpu_packing.plugin:BestFit",

@@ -14,13 +14,13 @@ from typing import Annotated
 import msgspec
 import numpy as np
 
-from podium.framework.nominated_filtering import tell_extensions
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.plugin import Code, Cycle, Diagnosis, PodInfo
-from podium.plugins.default_preemption import DefaultPreemption
-from podium.plugins.default_preemption.disruption_budgets import split_by_budget
-from podium.plugins.default_preemption.dry_run import Candidate, rank
-from podium.plugins.default_preemption.victim_rules import VictimRules, importance
+from podium.scheduler.framework.nominated_filtering import tell_extensions
+from podium.scheduler.plugins.default_preemption import DefaultPreemption
+from podium.scheduler.plugins.default_preemption.disruption_budgets import split_by_budget
+from podium.scheduler.plugins.default_preemption.dry_run import Candidate, rank
+from podium.scheduler.plugins.default_preemption.victim_rules import VictimRules, importance
 from podium.scheduler_plugins.preemption_toleration import PreemptionTolerationArgs
 
 _Placed = tuple[PodInfo, int]

@@ -14,10 +14,10 @@ from urllib.parse import urlsplit
 from podium.client.credentials import Credential, Credentials, FixedCredentials, TokenFile, bearer
 from podium.client.http_transport import HttpTransport
 from podium.client.transport import Reply, Request
-from podium.config.kubeconfig import ClusterEntry
-from podium.files.bounded_files import read_file
-from podium.framework.plugin_arguments import ArgumentsError
 from podium.golang.errors import PodiumError
+from podium.net.files.bounded_files import read_file
+from podium.scheduler.config.kubeconfig import ClusterEntry
+from podium.scheduler.framework.plugin_arguments import ArgumentsError
 
 MAX_ANSWER_BYTES: Final = 64 << 20
 """A few hundred bytes a node, for more nodes than there are."""

@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from podium.cluster.change_log import ChangeLog
-from podium.cluster.nodes import NodeTable
-from podium.framework.sources import Floats
+from podium.scheduler.cluster.change_log import ChangeLog
+from podium.scheduler.cluster.nodes import NodeTable
+from podium.scheduler.framework.sources import Floats
 
 
 class NodeColumn:

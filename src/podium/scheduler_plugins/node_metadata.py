@@ -14,10 +14,10 @@ from typing import Annotated, Final, Literal
 import msgspec
 import numpy as np
 
-from podium.framework.handle import Handle
 from podium.golang.strconv import parse_float64
 from podium.golang.time_layouts import RFC3339, seconds_by_layout
 from podium.plugin import Cycle, Dependence, Ints, Registration, Rows, ScorePlugin
+from podium.scheduler.framework.handle import Handle
 from podium.scheduler_plugins.node_columns import NodeColumn
 from podium.scheduler_plugins.score_ranges import stretch_scores
 

@@ -14,9 +14,9 @@ from typing import Annotated, Final, Literal
 import msgspec
 import numpy as np
 
-from podium.cluster.growth import count_of
 from podium.golang.array_arithmetic import quotients
 from podium.plugin import Cycle, Dependence, Ints, Registration, Rows, ScorePlugin
+from podium.scheduler.cluster.growth import count_of
 from podium.scheduler_plugins.score_ranges import stretch_scores
 
 MAX_WEIGHT: Final = 1 << 40

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from podium.cluster.growth import indices
-from podium.cluster.usage import Usage
-from podium.framework.handle import Handle
-from podium.framework.points import Arguments
 from podium.plugin import Cycle, Ints, Registration, Rows, ScorePlugin
+from podium.scheduler.cluster.growth import indices
+from podium.scheduler.cluster.usage import Usage
+from podium.scheduler.framework.handle import Handle
+from podium.scheduler.framework.points import Arguments
 from podium.scheduler_plugins.node_columns import NodeColumn
 from podium.scheduler_plugins.score_ranges import stretch_scores
 

@@ -12,17 +12,17 @@ here it is tried when that time has come.
 import re
 from typing import Final
 
-from podium.cluster.pod_info import PodInfo
-from podium.config.args_validation import args_problems
-from podium.config.plugin_args import DefaultPreemptionArgs
-from podium.framework.watched_kind import WatchedKind
 from podium.golang.arithmetic import INT64_MAX
 from podium.kubernetes.kinds.workloads import PriorityClass
 from podium.kubernetes.rules.priorities import SYSTEM_PRIORITIES
 from podium.kubernetes.rules.timestamps import seconds_of
 from podium.plugin import Cycle, Handle, Pod, Status, error
-from podium.plugins.default_preemption import DefaultPreemption
-from podium.plugins.default_preemption.victim_rules import VictimRules
+from podium.scheduler.cluster.pod_info import PodInfo
+from podium.scheduler.config.args_validation import args_problems
+from podium.scheduler.config.plugin_args import DefaultPreemptionArgs
+from podium.scheduler.framework.watched_kind import WatchedKind
+from podium.scheduler.plugins.default_preemption import DefaultPreemption
+from podium.scheduler.plugins.default_preemption.victim_rules import VictimRules
 
 PREFIX: Final = "preemption-toleration.scheduling.x-k8s.io/"
 MINIMUM_PREEMPTABLE_PRIORITY: Final = f"{PREFIX}minimum-preemptable-priority"

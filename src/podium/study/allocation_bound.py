@@ -1,8 +1,8 @@
 """What no policy can allocate more of: a bound beside the policies of a study.
 
 For each percentage of demand the pods that have arrived by then are placed by a linear program, all
-at once and cut up at will (`podium.optimum.gpu_bound`). A run's cell is a mean over arrivals up to
-then, so it is at most this.
+at once and cut up at will (`podium.offline.optimum.gpu_bound`). A run's cell is a mean over
+arrivals up to then, so it is at most this.
 """
 
 from collections import Counter
@@ -12,7 +12,7 @@ from statistics import fmean
 
 import numpy as np
 
-from podium.optimum.gpu_bound import GPUPodKind, NodeGroup, bound_allocation
+from podium.offline.optimum.gpu_bound import GPUPodKind, NodeGroup, bound_allocation
 from podium.study.traces import Trace
 from podium.study.workloads import Workload, make_workload, model_masks
 

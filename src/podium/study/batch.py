@@ -15,9 +15,12 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from podium.files.bounded_files import MAX_CLUSTER_BYTES, read_input
 from podium.golang.errors import InputError
 from podium.gpu.columns import Ints
+from podium.net.files.bounded_files import MAX_CLUSTER_BYTES, read_input
+from podium.offline.sweeps.execution import collect_finished, execute_sweep
+from podium.offline.sweeps.executors import Executor
+from podium.offline.sweeps.planned_runs import PlannedRun, Sweep, digest_values
 from podium.study.devices import DeviceName, require_installed
 from podium.study.metrics import measure
 from podium.study.numpy_engine import NO_NODE, Placements, place
@@ -32,9 +35,6 @@ from podium.study.user_policies import (
     require_policy,
 )
 from podium.study.workloads import Workload, make_workload
-from podium.sweeps.execution import collect_finished, execute_sweep
-from podium.sweeps.executors import Executor
-from podium.sweeps.planned_runs import PlannedRun, Sweep, digest_values
 
 MIN_COMPILED_STEPS: Final = 200_000_000
 """Nodes times pods times runs; numpy takes some twenty seconds for as many."""

@@ -11,8 +11,6 @@ from math import inf
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from podium.files.bounded_files import MAX_CLUSTER_BYTES, read_input
-from podium.files.gzip_inputs import MAGIC, unpack_gzip
 from podium.golang.documents import expand_lists, read_documents
 from podium.golang.errors import InputError
 from podium.gpu.card_table import CardTable
@@ -33,6 +31,8 @@ from podium.kubernetes.rules.requests import (
     pod_requests,
     to_vector,
 )
+from podium.net.files.bounded_files import MAX_CLUSTER_BYTES, read_input
+from podium.net.files.gzip_inputs import MAGIC, unpack_gzip
 from podium.study.traces import Nodes, Pods, node_columns, pod_columns
 
 SUFFIXES: Final = (".json", ".yaml", ".yml")

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import msgspec
 
-from podium.files.bounded_files import MAX_CLUSTER_BYTES, read_file
 from podium.golang.errors import InputError
+from podium.net.files.bounded_files import MAX_CLUSTER_BYTES, read_file
 from podium.study.metrics import Metrics
 
 RUNS = "runs.jsonl"

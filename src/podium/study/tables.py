@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from podium.offline.sweeps.result_tables import Column, TableFormat, open_table
 from podium.study.results import RunResult
-from podium.sweeps.result_tables import Column, TableFormat, open_table
 
 _RUN: Final = (
     Column("run", "int64"),

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from podium.files.bounded_files import MAX_CLUSTER_BYTES, read_input
 from podium.golang.errors import InputError
 from podium.gpu.columns import Ints
 from podium.gpu.openb_rows import NodeRow, PodRow, read_node_rows, read_pod_rows
 from podium.gpu.packing.node_columns import ANY_MODEL, MAX_MODELS, WHOLE
+from podium.net.files.bounded_files import MAX_CLUSTER_BYTES, read_input
 
 
 @dataclass(frozen=True, slots=True)

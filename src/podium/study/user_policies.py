@@ -11,11 +11,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from podium.files.bounded_files import read_input
 from podium.golang.errors import InputError, closest, did_you_mean
 from podium.gpu.packing.node_columns import NodeColumns, Pod
 from podium.gpu.packing.policies import POLICIES, Policy, Scored
 from podium.gpu.packing.typical_pods import TypicalPods
+from podium.net.files.bounded_files import read_input
 from podium.user_code.modules import code_file, digest_module, load_code, loaded_anew
 
 REVISIONS: Final[dict[str, str]] = {"FGDStranded": "2"}

@@ -10,13 +10,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from podium.cluster.growth import Ints, Rows, indices
-from podium.cluster.state import Cluster
-from podium.framework.cycle import Cycle
-from podium.framework.points import FilterPlugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
-from podium.framework.status import SKIP, Code, Status
-from podium.framework.verdict import Verdict
 from podium.kubernetes.kinds.pod import Pod
+from podium.scheduler.cluster.growth import Ints, Rows, indices
+from podium.scheduler.cluster.state import Cluster
+from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.framework.points import (
+    FilterPlugin,
+    PreFilterPlugin,
+    PreScorePlugin,
+    ScorePlugin,
+)
+from podium.scheduler.framework.status import SKIP, Code, Status
+from podium.scheduler.framework.verdict import Verdict
 
 
 def present_rows(cluster: Cluster) -> Rows:

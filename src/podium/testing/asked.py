@@ -4,20 +4,20 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from podium.cluster.growth import Ints, Rows, indices
-from podium.cluster.state import Cluster
-from podium.framework.cycle import Cycle
-from podium.framework.dependence import Dependence
-from podium.framework.points import (
+from podium.kubernetes.kinds.pod import Pod
+from podium.scheduler.cluster.growth import Ints, Rows, indices
+from podium.scheduler.cluster.state import Cluster
+from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.framework.dependence import Dependence
+from podium.scheduler.framework.points import (
     FilterPlugin,
     Plugin,
     PreFilterPlugin,
     PreScorePlugin,
     ScorePlugin,
 )
-from podium.framework.status import SKIP, Status
-from podium.framework.verdict import Verdict, checked
-from podium.kubernetes.kinds.pod import Pod
+from podium.scheduler.framework.status import SKIP, Status
+from podium.scheduler.framework.verdict import Verdict, checked
 from podium.testing.answers import present_rows
 
 Statuses = list[Status | None]

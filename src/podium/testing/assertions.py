@@ -12,8 +12,8 @@ not with who rejected them and why.
 from collections.abc import Mapping
 from typing import Final
 
-from podium.engine.decision import Decision
-from podium.framework.status import Status
+from podium.scheduler.engine.decision import Decision
+from podium.scheduler.framework.status import Status
 
 MAX_LINES: Final = 12
 """Nodes of a kind that a failure shows."""

@@ -7,6 +7,6 @@ A room of its own, because it takes a second to load and few tests need it.
 """
 
 from podium.processes.embedded_cluster import EmbeddedCluster, embedded_cluster
-from podium.simulated_cluster.cluster import SimulatedClusterOptions
+from podium.simulated.cluster import SimulatedClusterOptions
 
 __all__ = ["EmbeddedCluster", "SimulatedClusterOptions", "embedded_cluster"]

@@ -3,11 +3,11 @@
 from collections.abc import Container, Iterator, Sequence
 from typing import Any
 
-from podium.framework.events import Action, Registration, Resource
-from podium.framework.faults import TookTooLong, located
-from podium.framework.points import Plugin
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
+from podium.scheduler.framework.events import Action, Registration, Resource
+from podium.scheduler.framework.faults import TookTooLong, located
+from podium.scheduler.framework.points import Plugin
 from podium.testing.fake_cluster import FakeCluster
 
 Case = tuple[str, str]

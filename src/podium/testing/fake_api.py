@@ -2,10 +2,10 @@
 
 from typing import TypeVar
 
-from podium.cluster.catalog import object_key
-from podium.cluster.pod_info import PodInfo
 from podium.kubernetes.kinds.meta import KubeObject
-from podium.offline.in_memory_objects import MemoryObjects
+from podium.offline.driver.in_memory_objects import MemoryObjects
+from podium.scheduler.cluster.catalog import object_key
+from podium.scheduler.cluster.pod_info import PodInfo
 
 K = TypeVar("K", bound=KubeObject)
 

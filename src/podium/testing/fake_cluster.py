@@ -16,13 +16,19 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from podium.cluster.pod_info import PodInfo
-from podium.config.load import load_configuration
-from podium.config.types import API_VERSION, KIND
-from podium.engine.binding_cycle import Binding
-from podium.engine.choice import FirstByName
-from podium.engine.decision import Decision
-from podium.engine.requests import (
+from podium.kubernetes.kinds.meta import KubeStruct
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.offline.driver.driver import OfflineDriver
+from podium.offline.driver.in_memory_api import InMemoryApi
+from podium.offline.driver.in_memory_objects import with_next_version
+from podium.scheduler.cluster.pod_info import PodInfo
+from podium.scheduler.config.load import load_configuration
+from podium.scheduler.config.types import API_VERSION, KIND
+from podium.scheduler.engine.binding_cycle import Binding
+from podium.scheduler.engine.choice import FirstByName
+from podium.scheduler.engine.decision import Decision
+from podium.scheduler.engine.requests import (
     Event,
     Nominate,
     PatchPodGroupStatus,
@@ -30,18 +36,12 @@ from podium.engine.requests import (
     Preempt,
     PreemptForGroup,
 )
-from podium.engine.scheduler import Attempt, Engine
-from podium.framework.asking import Asker
-from podium.framework.extender_calls import BindAnswer, BindCall, CallFailed
-from podium.framework.points import Plugin, QueueSortPlugin
-from podium.framework.status import Status
-from podium.kubernetes.kinds.meta import KubeStruct
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.offline.driver import OfflineDriver
-from podium.offline.in_memory_api import InMemoryApi
-from podium.offline.in_memory_objects import with_next_version
-from podium.plugins import in_tree_registry
+from podium.scheduler.engine.scheduler import Attempt, Engine
+from podium.scheduler.framework.asking import Asker
+from podium.scheduler.framework.extender_calls import BindAnswer, BindCall, CallFailed
+from podium.scheduler.framework.points import Plugin, QueueSortPlugin
+from podium.scheduler.framework.status import Status
+from podium.scheduler.plugins import in_tree_registry
 from podium.testing.fake_clock import FakeClock
 
 DEFAULT_SCHEDULER: Final = "default-scheduler"

@@ -11,16 +11,16 @@ from typing import NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
-from podium.cluster.growth import indices
-from podium.framework.cycle import Cycle
-from podium.framework.dependence import Dependence
-from podium.framework.points import FilterPlugin, Plugin, PreFilterPlugin, PreScorePlugin
-from podium.framework.points import ScorePlugin as Scoring
-from podium.framework.sources import Source
-from podium.framework.status import SKIP
-from podium.framework.template_cache import world_of
-from podium.framework.verdict import checked
 from podium.kubernetes.kinds.pod import Pod
+from podium.scheduler.cluster.growth import indices
+from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.framework.dependence import Dependence
+from podium.scheduler.framework.points import FilterPlugin, Plugin, PreFilterPlugin, PreScorePlugin
+from podium.scheduler.framework.points import ScorePlugin as Scoring
+from podium.scheduler.framework.sources import Source
+from podium.scheduler.framework.status import SKIP
+from podium.scheduler.framework.template_cache import world_of
+from podium.scheduler.framework.verdict import checked
 from podium.testing.asked import Asked, ask, statuses_of
 from podium.testing.fake_cluster import FakeCluster
 from podium.testing.seeded_objects import seeded_pod

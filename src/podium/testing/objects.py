@@ -9,14 +9,14 @@ from typing import Any
 
 import msgspec
 
-from podium.cluster.pod_info import request_rules
-from podium.cluster.state import Cluster
-from podium.framework.handle import Handle
-from podium.framework.waiting import WaitingPods
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.rules.requests import ALL_REQUESTS
+from podium.scheduler.cluster.pod_info import request_rules
+from podium.scheduler.cluster.state import Cluster
+from podium.scheduler.framework.handle import Handle
+from podium.scheduler.framework.waiting import WaitingPods
 
 
 def make_node(

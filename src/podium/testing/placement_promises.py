@@ -11,18 +11,18 @@ from random import Random
 import numpy as np
 from msgspec.structs import replace
 
-from podium.cluster.growth import Ints
-from podium.cluster.state import Cluster
-from podium.framework.cycle import Cycle
-from podium.framework.filtering import run_filters, run_pre_filters
-from podium.framework.points import (
+from podium.kubernetes.kinds.pod import Pod
+from podium.scheduler.cluster.growth import Ints
+from podium.scheduler.cluster.state import Cluster
+from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.framework.filtering import run_filters, run_pre_filters
+from podium.scheduler.framework.points import (
     FilterPlugin,
     PermitPlugin,
     Plugin,
     PreFilterPlugin,
     ReservePlugin,
 )
-from podium.kubernetes.kinds.pod import Pod
 from podium.testing.fake_cluster import FakeCluster
 from podium.testing.memory_promises import twin_of
 from podium.testing.seeded_objects import seeded_pod

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from podium.framework.faults import TookTooLong, located
-from podium.framework.points import Plugin
-from podium.framework.sources import Source
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
-from podium.plugins import in_tree_registry
+from podium.scheduler.framework.faults import TookTooLong, located
+from podium.scheduler.framework.points import Plugin
+from podium.scheduler.framework.sources import Source
+from podium.scheduler.plugins import in_tree_registry
 from podium.testing.event_promises import check_events
 from podium.testing.fake_cluster import FakeCluster
 from podium.testing.memory_promises import check_memory

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 import msgspec
 import numpy as np
 
-from podium.cluster.growth import Rows, indices
-from podium.cluster.state import Cluster
-from podium.framework.points import FilterPlugin, Plugin, ScorePlugin
-from podium.framework.verdict import checked
 from podium.kubernetes.kinds.pod import Pod
+from podium.scheduler.cluster.growth import Rows, indices
+from podium.scheduler.cluster.state import Cluster
+from podium.scheduler.framework.points import FilterPlugin, Plugin, ScorePlugin
+from podium.scheduler.framework.verdict import checked
 from podium.testing.asked import Asked, ask, statuses_of
 from podium.testing.fake_cluster import FakeCluster
 

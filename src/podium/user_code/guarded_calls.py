@@ -14,8 +14,8 @@ from opcode import opmap
 from traceback import walk_tb
 from typing import Any, Final, NamedTuple
 
-from podium.framework.faults import located
-from podium.framework.sources import ValueSource
+from podium.scheduler.framework.faults import located
+from podium.scheduler.framework.sources import ValueSource
 from podium.user_code.time_limits import Interrupted, call_limited
 
 _RAISE: Final = opmap["RAISE_VARARGS"]

@@ -18,9 +18,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
-from podium.files.bounded_files import read_input
-from podium.framework.faults import located
 from podium.golang.errors import InputError
+from podium.net.files.bounded_files import read_input
+from podium.scheduler.framework.faults import located
 from podium.user_code.guarded_calls import PluginExited, kept_apart
 from podium.user_code.time_limits import LOADING_FACTOR, call_limited
 

@@ -22,7 +22,7 @@ from time import monotonic, sleep
 from types import FrameType
 from typing import Any, Final, TypeVar
 
-from podium.framework.faults import TookTooLong, place_of
+from podium.scheduler.framework.faults import TookTooLong, place_of
 
 DEFAULT_LIMIT_S: Final = 5.0
 LOADING_FACTOR: Final = 12

@@ -15,7 +15,7 @@ import secrets
 from collections.abc import Mapping
 from typing import Final
 
-from podium.serving.foreign_pages import JSON, read_media_type
+from podium.net.serving.foreign_pages import JSON, read_media_type
 
 _TOKEN_BYTES: Final = 32
 _NAMES: Final = ("127.0.0.1", "localhost", "[::1]")

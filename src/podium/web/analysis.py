@@ -16,21 +16,21 @@ from typing import Any, Final
 
 from podium.client import KubeClient, ResourceType, Unreachable
 from podium.client.api_errors import ApiError
-from podium.engine import Engine
-from podium.engine.state import placed
-from podium.explain.cause_document import cause_document
-from podium.explain.proposals.answer_document import answer_document
-from podium.explain.proposals.owners import owner_of
-from podium.explain.proposals.search import Answer, find_proposals
-from podium.explain.proposals.shell import Kubectl
-from podium.explain.trial import Trial
 from podium.kubernetes.controllers.workloads import DaemonSet, Deployment, StatefulSet
 from podium.kubernetes.controllers.workloads import Workload as Controller
 from podium.kubernetes.kinds.meta import KubeStruct
 from podium.kubernetes.kinds.pod import Pod, as_pending
 from podium.kubernetes.kinds.typed_objects import decode_as
 from podium.kubernetes.resources.resource_types import DAEMON_SETS, DEPLOYMENTS, STATEFUL_SETS
-from podium.simulator import ExplainedPod, Scenario, Simulation
+from podium.offline.simulate import ExplainedPod, Scenario, Simulation
+from podium.scheduler.engine import Engine
+from podium.scheduler.engine.state import placed
+from podium.scheduler.explain.cause_document import cause_document
+from podium.scheduler.explain.proposals.answer_document import answer_document
+from podium.scheduler.explain.proposals.owners import owner_of
+from podium.scheduler.explain.proposals.search import Answer, find_proposals
+from podium.scheduler.explain.proposals.shell import Kubectl
+from podium.scheduler.explain.trial import Trial
 from podium.web.decision_document import explanation_document
 from podium.web.page_documents import NotThere, TooBusy
 

@@ -13,7 +13,7 @@ from typing import Final, Protocol
 
 import msgspec
 
-from podium.serving import (
+from podium.net.serving import (
     BadQuery,
     BodyTooLarge,
     ClientGone,

@@ -11,8 +11,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from podium.cluster.state import Cluster
 from podium.kubernetes.rules.requests import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
+from podium.scheduler.cluster.state import Cluster
 
 MAX_CHANGED: Final = 2_000
 """Nodes in one message; whoever has missed more reads the whole."""

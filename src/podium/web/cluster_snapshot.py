@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from podium.engine import Engine
-from podium.files.versioned_documents import add_version
+from podium.net.files.versioned_documents import add_version
+from podium.scheduler.engine import Engine
 from podium.web.cluster_document import ClusterReader
 from podium.web.fragmentation_document import fragmentation_document
 from podium.web.node_document import read_node, reading_document

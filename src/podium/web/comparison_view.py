@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from podium.kubernetes.rules.node_zones import zone_of
 from podium.kubernetes.rules.requests import EPHEMERAL_STORAGE
-from podium.simulator import Scenario
-from podium.what_if.comparison_answer import ComparisonAnswer
-from podium.what_if.measured_runs import NodeLoads, PodPlace
-from podium.what_if.run_metrics import WAIT_PERCENTILES
+from podium.offline.simulate import Scenario
+from podium.offline.what_if.comparison_answer import ComparisonAnswer
+from podium.offline.what_if.measured_runs import NodeLoads, PodPlace
+from podium.offline.what_if.run_metrics import WAIT_PERCENTILES
 
 MAX_PODS: Final = 20_000
 

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from podium.config.effective import effective
-from podium.config.effective_diff import effective_diff
-from podium.config.load import load_configuration
-from podium.config.types import KIND
-from podium.engine import Engine
-from podium.framework.profile import Profile
 from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.scheduler.config.effective import effective
+from podium.scheduler.config.effective_diff import effective_diff
+from podium.scheduler.config.load import load_configuration
+from podium.scheduler.config.types import KIND
+from podium.scheduler.engine import Engine
+from podium.scheduler.framework.profile import Profile
 
 POINTS: Final = (
     "pre_enqueue",

@@ -8,12 +8,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from podium.cluster.growth import indices
-from podium.engine import Decision, Engine
-from podium.explain.digest_document import scores_document
-from podium.explain.explanation import Explanation
-from podium.framework.status import Status
 from podium.live.scheduler_records import SchedulerRecords
+from podium.scheduler.cluster.growth import indices
+from podium.scheduler.engine import Decision, Engine
+from podium.scheduler.explain.digest_document import scores_document
+from podium.scheduler.explain.explanation import Explanation
+from podium.scheduler.framework.status import Status
 from podium.web.gang_document import gang_of
 from podium.web.line_words import add_words
 from podium.web.page_documents import NotThere

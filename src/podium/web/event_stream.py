@@ -16,7 +16,7 @@ from typing import Final
 
 import msgspec
 
-from podium.serving import Receive, Send
+from podium.net.serving import Receive, Send
 from podium.web.page_documents import EventSource, TooBusy
 
 INTERVAL_S: Final = 0.25

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from podium.engine.pod_log import Line
-from podium.explain.pod_log_lines import describe_line
+from podium.scheduler.engine.pod_log import Line
+from podium.scheduler.explain.pod_log_lines import describe_line
 
 
 def add_words(lines: Iterable[dict[str, Any]]) -> None:

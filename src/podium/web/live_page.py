@@ -13,13 +13,13 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from podium import __version__
-from podium.engine import Engine
-from podium.explain.proposals.shell import Kubectl
-from podium.files.versioned_documents import add_version
 from podium.kubernetes.rules.timestamps import micro_time_text
 from podium.live.metrics import SchedulerMetrics
 from podium.live.serving.surface import UI
+from podium.net.files.versioned_documents import add_version
 from podium.processes.management import SchedulerParts
+from podium.scheduler.engine import Engine
+from podium.scheduler.explain.proposals.shell import Kubectl
 from podium.web.access import DelegatedAccess
 from podium.web.analysis import Analyses
 from podium.web.application import PageApplication

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from podium.cluster.pod_info import PodInfo
-from podium.engine import Engine
-from podium.engine.pod_log import Line
 from podium.gpu.dialect_detection import find_spoken_dialects
 from podium.gpu.dialects import find_dialect
 from podium.gpu.overview import CardView, view_dialect
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.rules.timestamps import micro_time_text
+from podium.scheduler.cluster.pod_info import PodInfo
+from podium.scheduler.engine import Engine
+from podium.scheduler.engine.pod_log import Line
 from podium.web.page_documents import NotThere
 
 MAX_PODS: Final = 500

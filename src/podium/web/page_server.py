@@ -4,7 +4,7 @@ import asyncio
 from typing import Final
 from urllib.parse import quote
 
-from podium.serving import Limits, WebServer, listen
+from podium.net.serving import Limits, WebServer, listen
 from podium.web.access import LinkAccess
 from podium.web.application import PageApplication
 from podium.web.event_stream import EventStreams

@@ -15,9 +15,9 @@ from urllib.parse import unquote
 from podium.client import KubeClient
 from podium.client.api_errors import NotFound
 from podium.client.resources import PRIORITY_CLASSES
-from podium.engine import Engine
-from podium.files.versioned_documents import add_version
-from podium.simulated_cluster.names import FAILURE
+from podium.net.files.versioned_documents import add_version
+from podium.scheduler.engine import Engine
+from podium.simulated.names import FAILURE
 from podium.web.access import Refused
 from podium.web.page_documents import Document, NotThere, Parameters
 from podium.web.play_commands import write_command

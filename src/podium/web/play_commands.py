@@ -5,8 +5,8 @@ The page puts in front of each what makes it reach this cluster.
 
 from itertools import count
 
-from podium.explain.proposals.shell import BY_DEFAULT
-from podium.simulated_cluster.names import FAILURE
+from podium.scheduler.explain.proposals.shell import BY_DEFAULT
+from podium.simulated.names import FAILURE
 
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
 """The taint by which administrators say that a node is gone: its pods leave it at once."""

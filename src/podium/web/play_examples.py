@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from itertools import count
 from typing import Any, Final
 
-from podium.config.effective_yaml import effective_yaml
-from podium.engine import Engine
 from podium.gpu.dialect_detection import find_spoken_dialects
-from podium.simulated_cluster.names import SIMULATED
+from podium.scheduler.config.effective_yaml import effective_yaml
+from podium.scheduler.engine import Engine
+from podium.simulated.names import SIMULATED
 
 URGENT: Final = "urgent"
 """The class of the pod that preempts."""

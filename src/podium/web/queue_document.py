@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from podium.engine import Engine
-from podium.framework.events import Action, ClusterEvent, Resource
-from podium.framework.queued import QueuedPod
 from podium.live.decision_records import DecisionRecords
 from podium.live.scheduler_records import SchedulerRecords
+from podium.scheduler.engine import Engine
+from podium.scheduler.framework.events import Action, ClusterEvent, Resource
+from podium.scheduler.framework.queued import QueuedPod
 from podium.web.gang_document import gang_of
 
 MAX_LISTED: Final = 200

@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from podium.serving.loop_calls import LoopBusy, LoopCalls
+from podium.net.serving.loop_calls import LoopBusy, LoopCalls
 from podium.web.access import Refused
 from podium.web.live_page import LivePage
 from podium.web.page_documents import Document, NotThere, Parameters, TooBusy

@@ -9,18 +9,18 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from podium import __version__
-from podium.engine import Engine
-from podium.explain.cause_document import cause_document
-from podium.explain.proposals.answer_document import answer_document
-from podium.explain.proposals.search import Answer, find_proposals
-from podium.explain.proposals.shell import Kubectl
-from podium.explain.trial import Trial
-from podium.files.versioned_documents import Kind, add_version
-from podium.framework.asking import Asker
 from podium.kubernetes.rules.timestamps import micro_time_text
 from podium.live.decision_records import DecisionRecords
 from podium.live.scheduler_records import SchedulerRecords
-from podium.simulator import PodResult, SimulationReport
+from podium.net.files.versioned_documents import Kind, add_version
+from podium.offline.simulate import PodResult, SimulationReport
+from podium.scheduler.engine import Engine
+from podium.scheduler.explain.cause_document import cause_document
+from podium.scheduler.explain.proposals.answer_document import answer_document
+from podium.scheduler.explain.proposals.search import Answer, find_proposals
+from podium.scheduler.explain.proposals.shell import Kubectl
+from podium.scheduler.explain.trial import Trial
+from podium.scheduler.framework.asking import Asker
 from podium.web.cluster_document import ClusterReader
 from podium.web.configuration_document import configuration_document
 from podium.web.decision_document import pod_document

@@ -18,7 +18,7 @@ from typing import Any, Final
 import msgspec
 
 from podium import __version__
-from podium.files.versioned_documents import add_version
+from podium.net.files.versioned_documents import add_version
 from podium.web.page_documents import REPORT
 from podium.web.script_bundle import bundle
 from podium.web.static_files import static_files

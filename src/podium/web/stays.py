@@ -7,9 +7,9 @@ the scheduler, or whose beginning is forgotten, nobody knows when it came.
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from podium.engine import Engine
-from podium.engine.pod_log import PodLog
 from podium.kubernetes.rules.timestamps import micro_time_text
+from podium.scheduler.engine import Engine
+from podium.scheduler.engine.pod_log import PodLog
 from podium.web.page_documents import NotThere
 
 MAX_STAYS: Final = 200

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
-from podium.engine import Engine
 from podium.live.metric_series import Family, HistogramSeries
 from podium.live.metrics import SchedulerMetrics
+from podium.scheduler.engine import Engine
 
 EVERY_S: Final = 1.0
 KEPT_S: Final = 3600

@@ -6,7 +6,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from support.cli.command_line import podium
+from support.commands.command_line import podium
 
 from podium.apiserver.serving.server import ApiServer, ServerOptions
 from podium.golang.errors import InputError

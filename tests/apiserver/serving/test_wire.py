@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from support.apiserver.api_calls import CONFIG_MAPS, config_map
 from support.live.virtual_loop import run_virtually, sleep_virtually
-from support.serving.raw_http import Heard, RawClient, Served
+from support.net.serving.raw_http import Heard, RawClient, Served
 from support.waiting import PATIENCE_S
 
 from podium.apiserver.serving.server import ApiServer, ServerOptions
-from podium.serving import Limits
+from podium.net.serving import Limits
 
 JSON = "Content-Type: application/json"
 

@@ -11,8 +11,8 @@ from podium.apiserver.requests.lookup import StoreLookup
 from podium.golang.errors import ObjectError
 from podium.kubernetes.admission.lookup import Lookup, Summaries
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.simulator.admission import Admission, served_kinds
-from podium.simulator.object_lookup import ObjectLookup
+from podium.offline.simulate.admission import Admission, served_kinds
+from podium.offline.simulate.object_lookup import ObjectLookup
 
 
 class Total:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from support.simulated_cluster.controller_objects import build, pod, timestamp
+from support.simulated.controller_objects import build, pod, timestamp
 
 from podium.kubernetes.controllers.endpoints import (
     MAX_ADDRESSES,

@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from support.simulated_cluster.controller_objects import condition, pod
+from support.simulated.controller_objects import condition, pod
 
 from podium.kubernetes.controllers.job_policies import (
     PodFailurePolicy,

@@ -6,12 +6,12 @@ import sys
 
 import pytest
 
-from podium.config.flags.flag_texts import FLAG_TEXTS
-from podium.config.points import ExtensionPoint, points_of
 from podium.kubernetes.releases.entries import GateEntry
 from podium.kubernetes.releases.feature_gates import FeatureGates, Stage
 from podium.kubernetes.releases.release import NEWEST, Release, release
 from podium.kubernetes.releases.version import Version
+from podium.scheduler.config.flags.flag_texts import FLAG_TEXTS
+from podium.scheduler.config.points import ExtensionPoint, points_of
 
 READS = """
 import sys
@@ -90,7 +90,7 @@ def test_an_entry_may_ask_for_peers_that_are_new_enough() -> None:
     "statement",
     [
         "import podium.kubernetes.releases.feature_gates, podium.kubernetes.schema",
-        "from podium.cli.app import main; sys.argv = ['podium', '--help']; main()",
+        "from podium.commands.app import main; sys.argv = ['podium', '--help']; main()",
     ],
 )
 def test_data_is_read_when_something_is_asked_for(statement: str) -> None:

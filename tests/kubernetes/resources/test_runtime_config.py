@@ -2,9 +2,9 @@
 
 import pytest
 from support.apiserver.api_calls import Api
-from support.cli.command_line import podium
+from support.commands.command_line import podium
 
-from podium.cli.api_server_options import read_runtime_config
+from podium.commands.api_server_options import read_runtime_config
 from podium.golang.errors import InputError
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.resources.runtime_config import RuntimeConfig

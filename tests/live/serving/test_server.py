@@ -14,8 +14,8 @@ from support.live.management_pages import (
 from support.live.management_server import Heard, Run, answer_of, ask, blind, server
 from support.live.virtual_loop import run_virtually
 
-from podium.config.flags.host_environment import StartRefused
 from podium.live.serving import ManagementServer
+from podium.scheduler.config.flags.host_environment import StartRefused
 
 # --- those who do not speak TLS ---------------------------------------------------------------
 

@@ -8,11 +8,11 @@ from urllib.parse import urlsplit
 import pytest
 import trustme
 from support.live.management_pages import settings, surface
-from support.serving.raw_http import Heard, Served
+from support.net.serving.raw_http import Heard, Served
 from support.waiting import PATIENCE_S
 
 from podium.live.serving import ManagementServer
-from podium.serving import Limits
+from podium.net.serving import Limits
 
 LOOPBACK = ("--bind-address=127.0.0.1", "--secure-port=0")
 

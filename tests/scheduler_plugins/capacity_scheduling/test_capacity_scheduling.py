@@ -5,11 +5,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from podium.engine.decision import Decision
 from podium.kubernetes.kinds.elastic_quota import ElasticQuota
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
+from podium.scheduler.engine.decision import Decision
 from podium.scheduler_plugins.capacity_scheduling.plugin import CapacityScheduling
 from podium.testing import (
     FakeCluster,

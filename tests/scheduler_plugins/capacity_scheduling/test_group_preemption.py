@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cli.command_line import EXAMPLES, Raw, podium, priority_class, writer
+from support.commands.command_line import EXAMPLES, Raw, podium, priority_class, writer
 
 CONFIG = str(EXAMPLES / "scheduler-plugins" / "capacity-scheduling.yaml")
 GATES = "GenericWorkload=true,GangScheduling=true,WorkloadAwarePreemption=true"

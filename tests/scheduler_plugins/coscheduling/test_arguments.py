@@ -6,10 +6,10 @@ import pytest
 import yaml
 from support.scheduler_plugins.gang_cluster import member
 
-from podium.config.errors import ConfigurationError
-from podium.config.load import load_configuration
-from podium.config.plugin_args import RawArgs
-from podium.framework.plugin_arguments import ArgumentsError, arguments_of
+from podium.scheduler.config.errors import ConfigurationError
+from podium.scheduler.config.load import load_configuration
+from podium.scheduler.config.plugin_args import RawArgs
+from podium.scheduler.framework.plugin_arguments import ArgumentsError, arguments_of
 from podium.scheduler_plugins.coscheduling.arguments import CoschedulingArgs
 from podium.scheduler_plugins.coscheduling.definition import POD_GROUPS, pod_group_definition
 from podium.scheduler_plugins.coscheduling.plugin import Coscheduling

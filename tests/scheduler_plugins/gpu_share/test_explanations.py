@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from podium.cli import main
+from podium.commands import main
 
 ROOT = Path(__file__).parents[3]
 FILES = [

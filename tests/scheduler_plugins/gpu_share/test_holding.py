@@ -13,12 +13,12 @@ from support.scheduler_plugins.gpu_cluster import (
     share,
 )
 
-from podium.framework.status import error, unschedulable
 from podium.gpu.dialects import DIALECTS, find_dialect
 from podium.gpu.held_cards import held_cards
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.plugin import ApiCallFailed, PreBindPlugin, PreFlight, Status
+from podium.scheduler.framework.status import error, unschedulable
 from podium.testing import FakeCluster, assert_placed, assert_rejected
 
 LOCK = "hami.io/mutex.lock"

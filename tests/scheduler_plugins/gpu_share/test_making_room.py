@@ -13,8 +13,8 @@ from support.scheduler_plugins.gpu_cluster import (
     share,
 )
 
-from podium.framework.status import error
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
+from podium.scheduler.framework.status import error
 from podium.scheduler_plugins.coscheduling.plugin import Coscheduling
 from podium.testing import FakeCluster, assert_unplaced
 

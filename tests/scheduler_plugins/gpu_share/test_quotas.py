@@ -9,9 +9,9 @@ import msgspec
 import pytest
 from support.scheduler_plugins.gpu_cluster import cards_of, gpu_cluster, gpu_node, gpu_pod, share
 
-from podium.config.errors import ConfigurationError
 from podium.gpu.quota import InvalidQuota
 from podium.kubernetes.rules.quotas import ResourceQuota
+from podium.scheduler.config.errors import ConfigurationError
 from podium.scheduler_plugins.gpu_share.plugin import GPUShare
 from podium.scheduler_plugins.gpu_share.quotas import QuotaFile
 from podium.testing import assert_placed, assert_promises, assert_rejected

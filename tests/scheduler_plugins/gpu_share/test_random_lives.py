@@ -18,9 +18,9 @@ from support.scheduler_plugins.gpu_cluster import (
     uses_by_card,
 )
 
-from podium.framework.status import error
 from podium.gpu.dialects import DIALECTS, find_dialect
 from podium.kubernetes.kinds.node import Node
+from podium.scheduler.framework.status import error
 
 NODES = 4
 PROFILES = ("default-scheduler", "second")

@@ -2,7 +2,6 @@
 
 from msgspec.structs import replace
 
-from podium.cluster.known_pods import KnownPods
 from podium.gpu.card_table import CardTable
 from podium.gpu.cards import Card, NodeCards
 from podium.gpu.dialects.dialect import InvalidRequest
@@ -10,6 +9,7 @@ from podium.gpu.packing.card_needs import CardSize
 from podium.gpu.packing.pod_kinds import MAX_KINDS
 from podium.gpu.requests import ContainerRequest, PodRequest
 from podium.kubernetes.kinds.pod import Pod
+from podium.scheduler.cluster.known_pods import KnownPods
 from podium.scheduler_plugins.gpu_share.typical_estimate import MAX_DRIFT_PERCENT, TypicalEstimate
 from podium.testing import make_handle, make_pod
 

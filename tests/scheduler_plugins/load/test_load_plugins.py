@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podium.config.errors import ConfigurationError
 from podium.plugin import Plugin, Pod
+from podium.scheduler.config.errors import ConfigurationError
 from podium.scheduler_plugins.load.beta_distribution import Beta, distribution, matching_moments
 from podium.scheduler_plugins.load.load_score import LoadScorePlugin
 from podium.scheduler_plugins.load.load_variation_risk_balancing import LoadVariationRiskBalancing

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from support.scheduler_plugins.topologies import container, topology
 
-from podium.engine.decision import Decision
 from podium.kubernetes.kinds.node import Node
+from podium.scheduler.engine.decision import Decision
 from podium.scheduler_plugins.node_resource_topology.plugin import NodeResourceTopologyMatch
 from podium.testing import (
     FakeCluster,

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from support.scheduler_plugins.topologies import GIB, container, topology
 
-from podium.config.errors import ConfigurationError
+from podium.scheduler.config.errors import ConfigurationError
 from podium.scheduler_plugins.node_resource_topology.least_numa import find_zones
 from podium.scheduler_plugins.node_resource_topology.plugin import NodeResourceTopologyMatch
 from podium.scheduler_plugins.node_resource_topology.topologies import (

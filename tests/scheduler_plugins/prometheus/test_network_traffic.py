@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import yaml
 
-from podium.config.errors import ConfigurationError
-from podium.config.expand import expand_profiles
-from podium.config.load import load_configuration
-from podium.config.points import ExtensionPoint
-from podium.engine import Engine
 from podium.plugin import Ints
-from podium.plugins import in_tree_registry
+from podium.scheduler.config.errors import ConfigurationError
+from podium.scheduler.config.expand import expand_profiles
+from podium.scheduler.config.load import load_configuration
+from podium.scheduler.config.points import ExtensionPoint
+from podium.scheduler.engine import Engine
+from podium.scheduler.plugins import in_tree_registry
 from podium.scheduler_plugins.prometheus.network_traffic import NetworkTraffic
 from podium.testing import FakeCluster, assert_placed, assert_promises, make_node, make_pod
 from podium.user_code.plugins import equip

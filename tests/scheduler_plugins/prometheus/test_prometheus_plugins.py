@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from podium.config.errors import ConfigurationError
 from podium.plugin import Plugin
+from podium.scheduler.config.errors import ConfigurationError
 from podium.scheduler_plugins.prometheus.prometheus_filter import (
     ABOVE,
     BELOW,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from podium.framework.log import SILENT, Log
+from podium.scheduler.framework.log import SILENT, Log
 from podium.scheduler_plugins.wyq.node_images import MAX_IMAGES, NODE_MAP_FILE, NodeImages
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from podium.framework.status import Code
 from podium.plugin import Pod
+from podium.scheduler.framework.status import Code
 from podium.scheduler_plugins.wyq.label_filters import FilteringNode, FilteringPod
 from podium.scheduler_plugins.wyq.node_images import NAME
 from podium.scheduler_plugins.wyq.rand_score import RandScore

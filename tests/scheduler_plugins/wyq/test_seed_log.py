@@ -11,16 +11,16 @@ from support.waiting import PATIENCE_S
 
 from podium.apiserver.serving.server import ApiServer, ServerOptions
 from podium.client.resources import PODS
-from podium.config.effective import effective
-from podium.config.load import load_file
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.plugins import in_tree_registry
 from podium.processes.cluster_scheduler import SchedulerPlan
 from podium.processes.kube_log import log_at
 from podium.processes.whole_cluster import ClusterPlan, RunningCluster, whole_cluster
-from podium.simulated_cluster.cluster import SimulatedClusterOptions
-from podium.simulated_cluster.controller_names import ALL
-from podium.simulated_cluster.nodes.templates import default_template, nodes_from
+from podium.scheduler.config.effective import effective
+from podium.scheduler.config.load import load_file
+from podium.scheduler.plugins import in_tree_registry
+from podium.simulated.cluster import SimulatedClusterOptions
+from podium.simulated.controller_names import ALL
+from podium.simulated.nodes.templates import default_template, nodes_from
 from podium.user_code.plugins import equip
 
 pytestmark = pytest.mark.usefixtures("own_modules")

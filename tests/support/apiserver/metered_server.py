@@ -13,7 +13,7 @@ from support.apiserver.populated_server import populated
 from support.yardstick import measure_work
 
 from podium.apiserver.http.messages import MAX_BODY_BYTES
-from podium.engine.garbage import seldom_collected
+from podium.scheduler.engine.garbage import seldom_collected
 
 MAX_YARDSTICKS: Final = 60.0
 """What one request may take. The most that any takes is 15; one that compares each of 24,000 items

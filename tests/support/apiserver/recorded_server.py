@@ -18,7 +18,7 @@ from podium.apiserver.http.app import Application
 from podium.apiserver.serving.kubeconfig import kubeconfig
 from podium.apiserver.serving.server import ApiServer, ServerOptions
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.serving import WebServer
+from podium.net.serving import WebServer
 
 
 class RecordedServer(ApiServer):

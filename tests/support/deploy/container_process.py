@@ -26,7 +26,7 @@ from support.waiting import PATIENCE_S
 _PORT: Final = 10259
 _START: Final = """\
 import runpy, sys
-from podium.config.flags import client_settings
+from podium.scheduler.config.flags import client_settings
 directory = sys.argv.pop(1)
 client_settings.TOKEN_FILE = directory + "/token"
 client_settings.ROOT_CA_FILE = directory + "/ca.crt"

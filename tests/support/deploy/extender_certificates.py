@@ -13,7 +13,7 @@ from support.deploy.container_process import Container
 from support.deploy.shipped_manifests import DEPLOY, NAMESPACE, Manifest
 from support.waiting import PATIENCE_S
 
-from podium.cli import main
+from podium.commands import main
 
 ADMISSION: Final = DEPLOY / "gpu-admission.yaml"
 ON_NODES: Final = "/etc/kubernetes/gpu-admission"

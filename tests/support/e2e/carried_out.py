@@ -19,7 +19,7 @@ from support.e2e.up_process import Objects, UpProcess
 from support.e2e.workload_manifests import Manifest
 from support.waiting import PATIENCE_S, wait_until
 
-from podium.cli import main
+from podium.commands import main
 
 NAMESPACE = "work"
 PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"

@@ -10,10 +10,13 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from podium.config.types import Extender
 from podium.extenders.client import ExtenderClient
 from podium.extenders.objects import TypedObjects
-from podium.framework.extender_calls import (
+from podium.golang.durations import Duration
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.scheduler.config.types import Extender
+from podium.scheduler.framework.extender_calls import (
     BindCall,
     ExtenderAnswer,
     ExtenderCall,
@@ -22,9 +25,6 @@ from podium.framework.extender_calls import (
     PrioritizeCall,
     Victims,
 )
-from podium.golang.durations import Duration
-from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Pod
 from podium.testing import make_node, make_pod
 
 NODES = ("n1", "n2", "n3")

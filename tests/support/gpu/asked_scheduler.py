@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-from podium.config.load import load_configuration
-from podium.config.types import API_VERSION, KIND
 from podium.gpu.defragmentation import Defragmenter
 from podium.gpu.dialects import find_dialect
 from podium.gpu.move_table import MoveTable
@@ -11,9 +9,11 @@ from podium.gpu.moves import Defragmentation
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
-from podium.plugins import in_tree_registry
-from podium.simulator import Scenario
-from podium.simulator.gpu_moves import SimulatedMoves
+from podium.offline.simulate import Scenario
+from podium.offline.simulate.gpu_moves import SimulatedMoves
+from podium.scheduler.config.load import load_configuration
+from podium.scheduler.config.types import API_VERSION, KIND
+from podium.scheduler.plugins import in_tree_registry
 from podium.user_code.plugins import equip
 
 PACKING = {"nodePolicy": "binpack", "cardPolicy": "binpack"}

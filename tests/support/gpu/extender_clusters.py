@@ -18,7 +18,7 @@ from podium.gpu.cards import Card
 from podium.gpu.dialects import find_dialect
 from podium.gpu.dialects.dialect import Dialect, PodWrite
 from podium.processes.embedded_cluster import embedded_cluster
-from podium.simulated_cluster.cluster import SimulatedClusterOptions
+from podium.simulated.cluster import SimulatedClusterOptions
 
 BEGIN_S = 1_800_000_000.0
 

@@ -20,14 +20,14 @@ from podium.extenders.answers import read_answer
 from podium.extenders.gpu.application import GPUExtenderApplication, GPUExtenderOptions
 from podium.extenders.objects import TypedObjects
 from podium.extenders.requests import body_of, verb_of
-from podium.framework.asking import Answers, Calls
-from podium.framework.extender_calls import ExtenderAnswer, ExtenderCall
 from podium.gpu.dialects.dialect import Dialect
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.merge_patch import merge
 from podium.kubernetes.rules.quotas import ResourceQuota
-from podium.offline.in_memory_api import run_to_end
+from podium.offline.driver.in_memory_api import run_to_end
+from podium.scheduler.framework.asking import Answers, Calls
+from podium.scheduler.framework.extender_calls import ExtenderAnswer, ExtenderCall
 
 URL = "http://gpu-extender/scheduler"
 

@@ -18,10 +18,10 @@ from support.live.virtual_loop import sleep_virtually
 
 from podium.client import KubeClient, LoopClock, Unreachable
 from podium.client.transport import Reply, Request, Stream
-from podium.cluster.pod_info import PodInfo, PodInfos
-from podium.engine.requests import Event
 from podium.kubernetes.rules.requests import ALL_REQUESTS
 from podium.live.event_recorder import EventRecorder
+from podium.scheduler.cluster.pod_info import PodInfo, PodInfos
+from podium.scheduler.engine.requests import Event
 from podium.testing import make_pod
 
 BEGIN_S = 1_800_000_000

@@ -19,9 +19,9 @@ from support.live.virtual_loop import run_virtually, sleep_virtually
 
 from podium.client import Clock, KubeClient, LoopClock, Unreachable
 from podium.client.transport import Reply, Request, Stream
-from podium.config.types import LeaderElectionConfiguration
 from podium.golang.durations import Duration
 from podium.live.leader_election import LeaderElection
+from podium.scheduler.config.types import LeaderElectionConfiguration
 
 BEGIN_S = 1_800_000_000
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"

@@ -7,19 +7,19 @@ from typing import Any
 from support.live.scheduler_at_work import BEGIN_S, scheduling
 from support.live.virtual_loop import run_virtually
 from support.live.watched_metrics import LiveMetrics
-from support.simulated_cluster.simulated_clusters import Cluster
+from support.simulated.simulated_clusters import Cluster
 
 from podium.client import KubeClient
 from podium.client.resources import EVENTS, NODES, PODS
-from podium.config.types import Configuration
-from podium.engine import Engine
-from podium.engine.observer import Observer
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.live.assembly import Assembly
 from podium.processes.embedded_cluster import embedded_cluster
-from podium.simulated_cluster.cluster import SimulatedClusterOptions
-from podium.simulated_cluster.controller_names import ALL
-from podium.simulated_cluster.nodes.templates import default_template, nodes_from
+from podium.scheduler.config.types import Configuration
+from podium.scheduler.engine import Engine
+from podium.scheduler.engine.observer import Observer
+from podium.simulated.cluster import SimulatedClusterOptions
+from podium.simulated.controller_names import ALL
+from podium.simulated.nodes.templates import default_template, nodes_from
 
 Scenario = Callable[[Cluster, Assembly], Awaitable[None]]
 

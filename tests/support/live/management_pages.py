@@ -13,8 +13,6 @@ from typing import Any
 
 from podium.client import KubeClient, Unreachable
 from podium.client.transport import Reply, Request, Stream
-from podium.config.flags.options import options_of
-from podium.config.flags.parser import parse_flags
 from podium.live.exposition import Exposition
 from podium.live.serving.application import ManagementApplication
 from podium.live.serving.authentication import Authenticator
@@ -24,6 +22,8 @@ from podium.live.serving.settings import NOBODY, Reviewers, ServingSettings
 from podium.live.serving.surface import Surface
 from podium.live.serving.trust import Trust
 from podium.live.serving.zpages import Standing
+from podium.scheduler.config.flags.options import options_of
+from podium.scheduler.config.flags.parser import parse_flags
 from podium.testing import FakeClock
 
 STARTED_AT = 1_700_000_000.0

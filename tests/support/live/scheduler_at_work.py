@@ -8,14 +8,14 @@ from random import Random
 from support.live.watched_metrics import LiveMetrics
 
 from podium.client import KubeClient
-from podium.config.load import load_configuration
-from podium.config.types import Configuration
-from podium.engine import Engine
-from podium.engine.observer import Observer
-from podium.framework.points import Plugin
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.live.assembly import Assembly, live_engine
-from podium.plugins import in_tree_registry
+from podium.scheduler.config.load import load_configuration
+from podium.scheduler.config.types import Configuration
+from podium.scheduler.engine import Engine
+from podium.scheduler.engine.observer import Observer
+from podium.scheduler.framework.points import Plugin
+from podium.scheduler.plugins import in_tree_registry
 
 BEGIN_S = 1_800_000_000
 """When virtual clusters begin, in seconds since 1970."""

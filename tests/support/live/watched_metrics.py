@@ -4,10 +4,10 @@ from typing import Any
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from podium.engine import Engine
 from podium.live.exposition import MetricRules
 from podium.live.metrics import SchedulerMetrics
 from podium.live.write_metrics import WriteMetrics
+from podium.scheduler.engine import Engine
 from podium.testing import FakeCluster
 
 

@@ -80,7 +80,7 @@ class Reach:
         files = [TestFile(path) for path in sorted((ROOT / "tests").rglob("*.py"))]
         self._support = {each.name: each for each in files if each.name.startswith("support.")}
         self._tests = [each for each in files if PurePosixPath(each.path).name.startswith("test_")]
-        app = (ROOT / "src/podium/cli/app.py").read_text(encoding="utf-8")
+        app = (ROOT / "src/podium/commands/app.py").read_text(encoding="utf-8")
         self._commands = dict(_COMMAND.findall(app))
 
     def tests_of(self, paths: Iterable[str]) -> list[str]:
@@ -122,7 +122,7 @@ class Reach:
         files = self._with_support(test)
         reached = set().union(*(each.imports for each in files)) | {each.name for each in files}
         text = "\n".join(each.text for each in files)
-        runs_commands = "podium.cli" in reached or re.search(r'"podium"|bin/podium', text)
+        runs_commands = "podium.commands" in reached or re.search(r'"podium"|bin/podium', text)
         if runs_commands:
             follows = _FOLLOWS_DOCUMENTS.search(test.text)
             reached |= {

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from podium.engine import garbage
+from podium.scheduler.engine import garbage
 
 YOUNG = 1
 """The oldest generation that a run looks at: what came since the last look."""

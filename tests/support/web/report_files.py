@@ -7,10 +7,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-from support.cli.command_line import EXAMPLES, Raw, node, pod
+from support.commands.command_line import EXAMPLES, Raw, node, pod
 from support.web.page_at_work import HOSTILE_NAME
 
-from podium.cli import main
+from podium.commands import main
 
 ZONE = "topology.kubernetes.io/zone"
 PACKING = str(EXAMPLES / "what-if" / "packing.yaml")

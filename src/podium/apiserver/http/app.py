@@ -34,7 +34,7 @@ from podium.apiserver.http.webhook_connections import WebhookConnections
 from podium.apiserver.webhooks.answers import WebhooksNeeded
 from podium.kubernetes import status_errors
 from podium.kubernetes.status_errors import StatusError
-from podium.serving import BodyTooLarge, ClientGone, Message, Receive, Scope, Send, read_body
+from podium.net.serving import BodyTooLarge, ClientGone, Message, Receive, Scope, Send, read_body
 
 _LOG: Final = logging.getLogger("podium.apiserver")
 _COMPRESSED_FROM: Final = 128 << 10

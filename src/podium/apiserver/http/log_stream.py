@@ -19,7 +19,7 @@ from podium.apiserver.requests.registry import Registry
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.status_errors import StatusError
-from podium.serving import Receive, Send
+from podium.net.serving import Receive, Send
 
 CONTENT_TYPE: Final = b"text/plain"
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 from podium.apiserver.requests.query import Parameters
 from podium.golang.json_values import encode
 from podium.kubernetes import status_errors
-from podium.serving import BadQuery, parse_query
+from podium.net.serving import BadQuery, parse_query
 
 Headers = Mapping[bytes, Sequence[bytes]]
 """By name in lower case; values in the order of arrival."""

@@ -8,7 +8,7 @@ not come from a page of another origin, and must say that their body is none of 
 
 from podium.apiserver.http.messages import Request
 from podium.kubernetes.status_errors import StatusError, forbidden_path, unsupported_media_type
-from podium.serving.foreign_pages import (
+from podium.net.serving.foreign_pages import (
     FORM_TYPES,
     find_foreign_origin,
     is_loopback,

@@ -17,7 +17,7 @@ from podium.golang.json_values import JsonObject
 from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.schema import Schema, zero_struct
 from podium.kubernetes.status_errors import StatusError
-from podium.serving import Receive, Send
+from podium.net.serving import Receive, Send
 
 _LONGEST_S: Final = 1800.0
 _BOOKMARK_EVERY_S: Final = 60.0

@@ -17,10 +17,10 @@ from podium.apiserver.selectors.selection import Selection, selection_of
 from podium.apiserver.store.collection import State
 from podium.apiserver.store.history import HistoryLost
 from podium.apiserver.store.stored import Stored
-from podium.config.decode_values import json_kind
 from podium.golang.json_values import JsonObject
 from podium.kubernetes import status_errors
 from podium.kubernetes.resources.resource import Resource
+from podium.scheduler.config.decode_values import json_kind
 
 _TOKEN_VERSION = "meta.k8s.io/v1"
 _TOO_OLD_LIST = "The resourceVersion for the provided list is too old."

@@ -9,14 +9,14 @@ from typing import Final
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from podium.files.private_files import (
+from podium.golang.errors import InputError
+from podium.net.files.private_files import (
     create_private_directory,
     read_private_file,
     refuse_shared_directory,
     write_private_file,
 )
-from podium.golang.errors import InputError
-from podium.serving.self_signed import key_pem
+from podium.net.serving.self_signed import key_pem
 
 _FILE: Final = "service-accounts.key"
 

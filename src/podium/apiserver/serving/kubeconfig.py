@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from podium.files.private_files import create_private_directory, write_private_file
 from podium.golang.json_values import JsonObject
 from podium.golang.yaml_writer import as_yaml
+from podium.net.files.private_files import create_private_directory, write_private_file
 
 _NAME = "podium"
 _NO_EXTENSIONS: Final[Mapping[str, JsonObject]] = {}

@@ -25,13 +25,13 @@ from podium.apiserver.serving.certificates import Certificates, ensure_certifica
 from podium.apiserver.serving.own_service import Advertised
 from podium.apiserver.store.store import Store
 from podium.apiserver.store.write_ahead_log import WriteAheadLog
-from podium.files.private_files import read_private_file, write_private_file
 from podium.golang.errors import InputError
 from podium.kubernetes.admission import AdmissionSettings
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.resources.runtime_config import EVERYTHING, RuntimeConfig
+from podium.net.files.private_files import read_private_file, write_private_file
+from podium.net.serving import Limits, WebServer, listen, run_until_signal
 from podium.net.tls import server_context_of_files
-from podium.serving import Limits, WebServer, listen, run_until_signal
 
 _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 _GRACE_S: Final = 3

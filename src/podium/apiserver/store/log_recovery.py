@@ -15,8 +15,8 @@ from typing import Any, Final
 import msgspec
 
 from podium.apiserver.store.records import Record, checksum_of, checksum_of_revision
-from podium.files.private_files import PRIVATE_MODE
 from podium.golang.errors import InputError
+from podium.net.files.private_files import PRIVATE_MODE
 
 SKIPPED_REVISIONS: Final = 1_000_000
 SUFFIX: Final = ".damaged"

@@ -26,13 +26,13 @@ from podium.apiserver.store.log_recovery import (
     read_rows,
 )
 from podium.apiserver.store.records import Loaded, Record, checksum_of, checksum_of_revision
-from podium.files.private_files import (
+from podium.golang.errors import InputError
+from podium.net.files.private_files import (
     create_private_directory,
     create_private_file,
     narrow_mode,
     refuse_shared_directory,
 )
-from podium.golang.errors import InputError
 
 FILE_NAME = "objects.sqlite"
 _FORMAT = 2

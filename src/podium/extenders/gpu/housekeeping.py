@@ -7,7 +7,7 @@ from typing import Final
 from podium.client import Clock, RequestFailed
 from podium.extenders.gpu.cluster_view import PodChanged
 from podium.extenders.gpu.deciding import Decider
-from podium.files.bounded_files import read_file
+from podium.net.files.bounded_files import read_file
 
 _LOG: Final = logging.getLogger("podium.extenders")
 _EVERY_S: Final = 1.0

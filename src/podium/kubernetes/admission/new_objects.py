@@ -6,7 +6,7 @@ in the same words. The order is upstream's: mutating admission, strategy, valida
 admission, and quotas when everybody else has agreed.
 
 A server does more in between (webhooks, names, rights): those are its `ServerSteps`. Offline there
-are none. `tests/simulator/test_one_admission.py` compares the two ways function by function.
+are none. `tests/offline/simulate/test_one_admission.py` compares the two ways function by function.
 """
 
 from collections.abc import Callable

@@ -9,7 +9,6 @@ observers come and go. The texts, keys and levels are those of Kubernetes 1.36.4
 from random import Random
 from typing import Final
 
-from podium.engine import Engine
 from podium.live.scheduling_log.arrivals import Arrivals, NodeTreeChanges, Updates
 from podium.live.scheduling_log.attempts import (
     AttemptErrors,
@@ -57,6 +56,7 @@ from podium.live.scheduling_log.queue_moves import (
 )
 from podium.live.scheduling_log.scores import Scores
 from podium.live.scheduling_log.slow_cycles import SlowCycles
+from podium.scheduler.engine import Engine
 
 _WRITERS: Final[tuple[type[LineWriter], ...]] = (
     # Those that hear of the same thing write in this order.

@@ -1,10 +1,10 @@
 """Lines about nodes and pods that come, change and go (upstream: `eventhandlers.go`)."""
 
-from podium.cluster.order import zone_key
-from podium.framework.events import Action, ClusterEvent, EventObject, Resource
-from podium.framework.log import ObjectRef
 from podium.kubernetes.kinds.node import Node
 from podium.live.scheduling_log.line_writer import LineWriter
+from podium.scheduler.cluster.order import zone_key
+from podium.scheduler.framework.events import Action, ClusterEvent, EventObject, Resource
+from podium.scheduler.framework.log import ObjectRef
 
 _KINDS: dict[Resource | str, str] = {
     Resource.NODE: "node",

@@ -1,11 +1,11 @@
 """Lines about attempts: begun, failed, what pods are told of them (upstream: `schedule_one.go`)."""
 
-from podium.cluster.pod_info import PodInfo
-from podium.engine.decision import Decision
-from podium.framework.fit_message import NO_NODES
-from podium.framework.log import ObjectRef, pod_ref
-from podium.framework.queued import QueuedPod
 from podium.live.scheduling_log.line_writer import LineWriter
+from podium.scheduler.cluster.pod_info import PodInfo
+from podium.scheduler.engine.decision import Decision
+from podium.scheduler.framework.fit_message import NO_NODES
+from podium.scheduler.framework.log import ObjectRef, pod_ref
+from podium.scheduler.framework.queued import QueuedPod
 
 UNHANDLED = "UnhandledError"
 

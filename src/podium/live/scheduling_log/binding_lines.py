@@ -6,16 +6,16 @@ from typing import Final
 
 import numpy as np
 
-from podium.cluster.growth import indices
-from podium.engine import Engine
-from podium.engine.binding_cycle import Binding
-from podium.engine.decision import Decision
-from podium.framework.log import ObjectRef, pod_ref
-from podium.framework.queued import QueuedPod
-from podium.framework.status import Code, Status
-from podium.framework.waiting import WaitingPod
 from podium.live.scheduling_log.attempts import own_words
 from podium.live.scheduling_log.line_writer import LineWriter, LogOfLines, as_set
+from podium.scheduler.cluster.growth import indices
+from podium.scheduler.engine import Engine
+from podium.scheduler.engine.binding_cycle import Binding
+from podium.scheduler.engine.decision import Decision
+from podium.scheduler.framework.log import ObjectRef, pod_ref
+from podium.scheduler.framework.queued import QueuedPod
+from podium.scheduler.framework.status import Code, Status
+from podium.scheduler.framework.waiting import WaitingPod
 
 _BINDER: Final = "DefaultBinder"
 _BIND: Final = f"Bind.{_BINDER}"

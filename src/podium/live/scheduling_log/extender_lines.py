@@ -1,10 +1,10 @@
 """Lines about extenders that fail and may (upstream: `schedule_one.go`)."""
 
-from podium.engine import Engine
-from podium.engine.binding_cycle import Binding
-from podium.engine.decision import Decision
-from podium.framework.log import pod_ref
 from podium.live.scheduling_log.line_writer import LineWriter
+from podium.scheduler.engine import Engine
+from podium.scheduler.engine.binding_cycle import Binding
+from podium.scheduler.engine.decision import Decision
+from podium.scheduler.framework.log import pod_ref
 
 
 class ExtenderLines(LineWriter):

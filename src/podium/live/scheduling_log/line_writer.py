@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from random import Random
 from typing import ClassVar, Final, Protocol
 
-from podium.cluster.pod_info import PodInfo
-from podium.engine import Engine
-from podium.engine.decision import Decision
-from podium.engine.observer import Observer
-from podium.framework.log import Log, ObjectRef
+from podium.scheduler.cluster.pod_info import PodInfo
+from podium.scheduler.engine import Engine
+from podium.scheduler.engine.decision import Decision
+from podium.scheduler.engine.observer import Observer
+from podium.scheduler.framework.log import Log, ObjectRef
 
 _NAMED_FROM: Final = 4
 

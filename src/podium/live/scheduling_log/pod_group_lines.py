@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from podium.cluster.pod_group_state import GroupKey, group_of
-from podium.cluster.pod_info import PodInfo
-from podium.framework.log import pod_ref
 from podium.live.scheduling_log.line_writer import LineWriter, group_ref
+from podium.scheduler.cluster.pod_group_state import GroupKey, group_of
+from podium.scheduler.cluster.pod_info import PodInfo
+from podium.scheduler.framework.log import pod_ref
 
 _OUTCOMES: Final = {
     "unschedulable": "Unable to schedule a pod group",

@@ -1,11 +1,11 @@
 """Lines about what PreFilter and PostFilter came to (upstream: `schedule_one.go`)."""
 
-from podium.engine.decision import Decision
-from podium.framework.log import pod_ref
-from podium.framework.queued import QueuedPod
-from podium.framework.status import Code
 from podium.live.scheduling_log.attempts import UNHANDLED
 from podium.live.scheduling_log.line_writer import LineWriter
+from podium.scheduler.engine.decision import Decision
+from podium.scheduler.framework.log import pod_ref
+from podium.scheduler.framework.queued import QueuedPod
+from podium.scheduler.framework.status import Code
 
 _POST_FILTER = "Status after running PostFilter plugins for pod"
 

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from typing import Final
 
-from podium.cluster.pod_info import PodInfo
-from podium.engine.decision import Decision
-from podium.engine.requests import GroupPreemptor, Preemptor
-from podium.framework.log import ObjectRef, pod_ref
-from podium.framework.status import Code
 from podium.live.scheduling_log.attempts import UNHANDLED
 from podium.live.scheduling_log.line_writer import LineWriter, group_ref
-from podium.plugins.default_preemption.plugin import (
+from podium.scheduler.cluster.pod_info import PodInfo
+from podium.scheduler.engine.decision import Decision
+from podium.scheduler.engine.requests import GroupPreemptor, Preemptor
+from podium.scheduler.framework.log import ObjectRef, pod_ref
+from podium.scheduler.framework.status import Code
+from podium.scheduler.plugins.default_preemption.plugin import (
     GROUP_HAS_PLACEMENTS,
     GROUP_PREEMPTS_ITSELF,
     GROUP_UNKNOWN,

@@ -3,15 +3,15 @@
 from random import Random
 from typing import Final
 
-from podium.engine import Engine
-from podium.engine.observer import ATTEMPT_FAILED, POPPED_EARLY
-from podium.engine.queue.queueing_hints import Strategy
-from podium.framework.events import ClusterEvent
-from podium.framework.log import pod_ref
-from podium.framework.queued import QueuedPod
-from podium.framework.status import Code, Status
 from podium.live.scheduling_log.attempts import UNHANDLED
 from podium.live.scheduling_log.line_writer import LineWriter, LogOfLines, as_set
+from podium.scheduler.engine import Engine
+from podium.scheduler.engine.observer import ATTEMPT_FAILED, POPPED_EARLY
+from podium.scheduler.engine.queue.queueing_hints import Strategy
+from podium.scheduler.framework.events import ClusterEvent
+from podium.scheduler.framework.log import pod_ref
+from podium.scheduler.framework.queued import QueuedPod
+from podium.scheduler.framework.status import Code, Status
 
 _MOVED: Final = "Pod moved to an internal scheduling queue"
 _GATED: Final = "Pod moved to an internal scheduling queue, because the pod is gated"

@@ -1,8 +1,8 @@
 """Lines about scores, one a node and plugin (upstream: `prioritizeNodes` in `schedule_one.go`)."""
 
-from podium.engine.decision import Decision
-from podium.framework.log import pod_ref
 from podium.live.scheduling_log.line_writer import LineWriter
+from podium.scheduler.engine.decision import Decision
+from podium.scheduler.framework.log import pod_ref
 
 
 class Scores(LineWriter):

@@ -11,9 +11,9 @@ of that, and all of them from verbosity 4 on:
 from datetime import UTC, datetime
 from typing import Final
 
-from podium.engine.decision import Decision
 from podium.golang.durations import Duration
 from podium.live.scheduling_log.line_writer import LineWriter
+from podium.scheduler.engine.decision import Decision
 
 _THRESHOLD_S: Final = 0.1
 _ALL_STEPS_FROM: Final = 4

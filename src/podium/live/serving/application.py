@@ -21,7 +21,7 @@ from podium.live.serving.pages import Pages
 from podium.live.serving.relayed_pages import RelayedPages
 from podium.live.serving.reviews import ReviewFailed, UserInfo
 from podium.live.serving.surface import UI, Application
-from podium.serving import BadQuery, BodyTooLarge, ClientGone, Receive, Scope, Send, read_body
+from podium.net.serving import BadQuery, BodyTooLarge, ClientGone, Receive, Scope, Send, read_body
 
 _LOG: Final = logging.getLogger("podium.live")
 _MAX_BODY_BYTES: Final = 64 * 1024

@@ -19,12 +19,12 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import NameOID
 
-from podium.config.flags.options import Authentication
 from podium.golang.errors import PodiumError
 from podium.live.serving.exchange import PageRequest
 from podium.live.serving.reviews import ReviewFailed, TokenReviews, UserInfo
 from podium.live.serving.settings import Reviewers
 from podium.live.serving.trust import FrontProxy, Trust, has_signed
+from podium.scheduler.config.flags.options import Authentication
 
 _LOG: Final = logging.getLogger("podium.live")
 _AUTHENTICATED: Final = "system:authenticated"

@@ -10,10 +10,10 @@ Source: `DelegatingAuthorizationOptions` in `staging/src/k8s.io/apiserver/pkg/se
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from podium.config.flags.options import Authorization
 from podium.live.serving.exchange import PageRequest
 from podium.live.serving.reviews import AccessReviews, UserInfo
 from podium.live.serving.settings import Reviewers
+from podium.scheduler.config.flags.options import Authorization
 
 _ADMINISTRATORS: Final = "system:masters"
 

@@ -15,17 +15,17 @@ from typing import Final, NamedTuple
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from podium.config.flags.host_environment import StartRefused
-from podium.config.flags.tls_checks import PAIR_NAME
-from podium.files.private_files import write_private_file
 from podium.golang.errors import InputError
-from podium.serving.self_signed import (
+from podium.net.files.private_files import write_private_file
+from podium.net.serving.self_signed import (
     Validity,
     certificate_pem,
     key_pem,
     make_authority,
     sign_server_certificate,
 )
+from podium.scheduler.config.flags.host_environment import StartRefused
+from podium.scheduler.config.flags.tls_checks import PAIR_NAME
 
 _HOST: Final = "localhost"
 _LOOPBACK: Final = ipaddress.ip_address("127.0.0.1")

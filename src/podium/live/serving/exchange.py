@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from podium.serving import parse_query
+from podium.net.serving import parse_query
 
 TEXT: Final = "text/plain; charset=utf-8"
 JSON: Final = "application/json"

@@ -9,8 +9,8 @@ see it.
 from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
-from podium.files.versioned_documents import add_version
 from podium.live.serving.exchange import PageRequest, PageResponse, document, refusal
+from podium.net.files.versioned_documents import add_version
 
 ROOT: Final = "/debug/podium"
 MAX_LIMIT: Final = 10_000

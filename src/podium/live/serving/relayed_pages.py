@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from podium.live.serving.exchange import PageRequest, PageResponse, refusal
 from podium.live.serving.pages import METRICS, Pages
-from podium.serving.loop_calls import LoopBusy, LoopCalls
+from podium.net.serving.loop_calls import LoopBusy, LoopCalls
 
 
 class RelayedPages:

@@ -14,7 +14,6 @@ from types import TracebackType
 from typing import Final
 
 from podium.client import KubeClient
-from podium.config.flags.host_environment import StartRefused
 from podium.live.secure_socket import listen
 from podium.live.serving.application import ManagementApplication
 from podium.live.serving.authentication import Authenticator
@@ -25,8 +24,9 @@ from podium.live.serving.settings import NOBODY, Reviewers, ServingSettings
 from podium.live.serving.surface import Surface
 from podium.live.serving.tls import ServingTls
 from podium.live.serving.trust import Trust
-from podium.serving import Limits, WebServer
-from podium.serving.loop_calls import LoopCalls
+from podium.net.serving import Limits, WebServer
+from podium.net.serving.loop_calls import LoopCalls
+from podium.scheduler.config.flags.host_environment import StartRefused
 
 _LOG: Final = logging.getLogger("podium.live")
 _GRACE_S: Final = 5

@@ -4,7 +4,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from podium.client import KubeClient
-from podium.config.flags.options import Authentication, Authorization, Options, SecureServing
+from podium.scheduler.config.flags.options import (
+    Authentication,
+    Authorization,
+    Options,
+    SecureServing,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from podium.kubernetes.kinds.pod import Pod
 from podium.live.serving.health import PING, Check
 from podium.live.serving.record_pages import Records
 from podium.live.serving.zpages import Standing
-from podium.serving import Receive, Scope, Send
+from podium.net.serving import Receive, Scope, Send
 
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 UI: Final = "/ui"

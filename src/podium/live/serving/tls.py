@@ -16,14 +16,14 @@ from typing import Final
 
 from cryptography import x509
 
-from podium.config.flags.host_environment import StartRefused
-from podium.config.flags.kinds import CertificatePair
-from podium.config.flags.options import SecureServing
 from podium.live.serving.certificates import Pair, kept_pair, self_signed
 from podium.live.serving.tls_names import cipher_names, curve_name
 from podium.live.serving.trust import Trust
 from podium.live.serving.watched_files import WatchedFile
 from podium.net.tls import present, server_context
+from podium.scheduler.config.flags.host_environment import StartRefused
+from podium.scheduler.config.flags.kinds import CertificatePair
+from podium.scheduler.config.flags.options import SecureServing
 
 _LOG: Final = logging.getLogger("podium.live")
 

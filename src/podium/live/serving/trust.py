@@ -15,8 +15,8 @@ from cryptography import x509
 from cryptography.exceptions import InvalidSignature
 
 from podium.client import KubeClient, RequestFailed
-from podium.config.flags.options import Authentication
 from podium.live.serving.watched_files import WatchedFile
+from podium.scheduler.config.flags.options import Authentication
 
 PUBLISHED: Final = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication"
 

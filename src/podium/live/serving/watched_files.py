@@ -9,7 +9,7 @@ import logging
 import os
 from typing import Final
 
-from podium.files.bounded_files import read_file
+from podium.net.files.bounded_files import read_file
 
 _LOG: Final = logging.getLogger("podium.live")
 

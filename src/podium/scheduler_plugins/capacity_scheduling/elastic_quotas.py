@@ -9,12 +9,12 @@ collection).
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from podium.framework.watched_kind import WatchedKind
 from podium.golang.arithmetic import INT64_MAX
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.elastic_quota import ElasticQuota
 from podium.kubernetes.kinds.meta import ResourceList
 from podium.kubernetes.rules.requests import allocatable_vector
+from podium.scheduler.framework.watched_kind import WatchedKind
 from podium.scheduler_plugins.custom_kinds import AGE, QUANTITIES, definition, object_schema
 
 FIXED: Final = ("cpu", "memory", "ephemeral-storage")

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from podium.framework.refusal_cause import RefusalCause
 from podium.golang.arithmetic import INT64_MAX
 from podium.plugin import PodInfo
+from podium.scheduler.framework.refusal_cause import RefusalCause
 from podium.scheduler_plugins.capacity_scheduling.elastic_quotas import FIXED
 from podium.scheduler_plugins.capacity_scheduling.quota_state import QuotaState, sum_amounts
 

@@ -9,8 +9,6 @@ nothing to do, since an assumed pod counts already (`quota_usage.py`).
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
-from podium.framework.points import Arguments, GroupTrial
-from podium.framework.refusal_cause import RefusalCause
 from podium.kubernetes.kinds.elastic_quota import ElasticQuota
 from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.plugin import (
@@ -27,9 +25,11 @@ from podium.plugin import (
     Status,
     unschedulable,
 )
-from podium.plugins.default_preemption import DefaultPreemption
-from podium.plugins.default_preemption.pod_groups import Unit, select_victims, weaker_than
-from podium.plugins.default_preemption.victim_rules import VictimRules
+from podium.scheduler.framework.points import Arguments, GroupTrial
+from podium.scheduler.framework.refusal_cause import RefusalCause
+from podium.scheduler.plugins.default_preemption import DefaultPreemption
+from podium.scheduler.plugins.default_preemption.pod_groups import Unit, select_victims, weaker_than
+from podium.scheduler.plugins.default_preemption.victim_rules import VictimRules
 from podium.scheduler_plugins.capacity_scheduling.elastic_quotas import (
     ELASTIC_QUOTAS,
     Bounds,

@@ -6,9 +6,9 @@ contributed is worked out anew. A pod counts from the moment it is assumed there
 
 from collections.abc import Mapping
 
-from podium.cluster.nodes import NodeTable
-from podium.cluster.usage import Usage
 from podium.plugin import PodInfo
+from podium.scheduler.cluster.nodes import NodeTable
+from podium.scheduler.cluster.usage import Usage
 
 Amounts = dict[str, int]
 

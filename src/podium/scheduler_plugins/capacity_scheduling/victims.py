@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from podium.plugin import Cycle, PodInfo, Status, unschedulable
-from podium.plugins.default_preemption.victim_rules import VictimRules, importance
+from podium.scheduler.plugins.default_preemption.victim_rules import VictimRules, importance
 from podium.scheduler_plugins.capacity_scheduling.quota_state import QuotaState
 
 NAME: Final = "CapacityScheduling"

@@ -6,8 +6,8 @@ has, is found room for by somebody else; whoever counted it would turn pods away
 
 from typing import Final
 
-from podium.config.plugin_args import NodeResourcesFitArgs
 from podium.plugin import Handle
+from podium.scheduler.config.plugin_args import NodeResourcesFitArgs
 
 _FIT: Final = "NodeResourcesFit"
 _ALWAYS: Final = frozenset({"cpu", "memory", "ephemeral-storage"})

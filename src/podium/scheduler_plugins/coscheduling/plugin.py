@@ -43,7 +43,7 @@ from podium.plugin import (
     unresolvable,
     unschedulable,
 )
-from podium.plugins.default_preemption import DefaultPreemption
+from podium.scheduler.plugins.default_preemption import DefaultPreemption
 from podium.scheduler_plugins.coscheduling import messages
 from podium.scheduler_plugins.coscheduling.arguments import CoschedulingArgs
 from podium.scheduler_plugins.coscheduling.counted_resources import CountedResources

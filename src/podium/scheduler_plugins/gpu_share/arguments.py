@@ -4,12 +4,12 @@ from typing import Annotated, Final, Literal
 
 import msgspec
 
-from podium.framework.plugin_arguments import ArgumentsError
 from podium.gpu.dialects import UnknownDialect, find_dialect
 from podium.gpu.dialects.dialect import Dialect
 from podium.gpu.quota import MODEL_LABEL, POOL_LABEL
 from podium.gpu.requests import CardKey, NodePolicy, PodRequest
 from podium.plugin import Pod
+from podium.scheduler.framework.plugin_arguments import ArgumentsError
 from podium.scheduler_plugins.args_header import ArgsHeader
 
 NODE_POLICIES: Final = {policy.value: policy for policy in NodePolicy}

@@ -19,7 +19,6 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from podium.cluster.pod_info import uid_of
 from podium.gpu.allocations import CardUse
 from podium.gpu.card_table import CardTable
 from podium.gpu.cards import NO_CARDS, Card, NodeCards
@@ -29,6 +28,7 @@ from podium.gpu.held_cards import held_cards
 from podium.gpu.namespace_use import NO_USES, NamespaceUse
 from podium.gpu.quota import pod_cores
 from podium.plugin import Handle, Node, Pod, PodInfo
+from podium.scheduler.cluster.pod_info import uid_of
 from podium.scheduler_plugins.gpu_share.node_config_maps import NodeConfigMaps
 from podium.scheduler_plugins.gpu_share.reservations import Reservations
 from podium.scheduler_plugins.gpu_share.value_columns import ValueColumns

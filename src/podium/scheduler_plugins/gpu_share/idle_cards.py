@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from podium.cluster.nodes import CPU
 from podium.gpu.packing.idle_fragments import NodeFragments, table_fragments
 from podium.plugin import Cluster, Handle, Ints
+from podium.scheduler.cluster.nodes import CPU
 from podium.scheduler_plugins.gpu_share.followed_cards import FollowedCards
 from podium.scheduler_plugins.gpu_share.typical_estimate import RequestOf, TypicalEstimate
 

@@ -7,13 +7,13 @@ that it would be given now, or else when the pods are gone that are on their way
 
 from collections.abc import Callable, Mapping, Sequence
 
-from podium.cluster.usage import Usage
 from podium.gpu.allocations import Allocation, card_uses
 from podium.gpu.card_table import CardTable
 from podium.gpu.choosing import allocate
 from podium.gpu.dialects.dialect import InvalidRequest
 from podium.gpu.requests import PodRequest
 from podium.plugin import Pod, PodInfo
+from podium.scheduler.cluster.usage import Usage
 from podium.scheduler_plugins.gpu_share.followed_cards import FollowedCards, Held
 
 RequestOf = Callable[[Pod], PodRequest | None]

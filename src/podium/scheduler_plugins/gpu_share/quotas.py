@@ -14,9 +14,6 @@ from typing import Final, cast
 
 import numpy as np
 
-from podium.cluster.growth import Mask
-from podium.cluster.label_columns import LabelColumn
-from podium.files.bounded_files import read_file
 from podium.gpu.dialects.dialect import Dialect
 from podium.gpu.namespace_use import NamespaceUse
 from podium.gpu.quota import (
@@ -31,7 +28,10 @@ from podium.gpu.quota import (
 from podium.gpu.requests import PodRequest
 from podium.gpu.resource_quotas import hard_amounts
 from podium.kubernetes.rules.quotas import ResourceQuota
+from podium.net.files.bounded_files import read_file
 from podium.plugin import Handle, Ints, PodInfo, ValueSource, WatchedKind
+from podium.scheduler.cluster.growth import Mask
+from podium.scheduler.cluster.label_columns import LabelColumn
 from podium.scheduler_plugins.gpu_share.arguments import GPUShareArgs, QuotaSettings
 from podium.scheduler_plugins.gpu_share.config_maps import ConfigMapSource
 

@@ -13,11 +13,11 @@ from math import inf
 from typing import Final
 from weakref import WeakKeyDictionary
 
-from podium.cluster.change_log import ChangeLog
 from podium.gpu.allocations import Allocation, CardUse, card_uses
 from podium.gpu.dialects.dialect import PodWrite
 from podium.gpu.requests import PodRequest
 from podium.plugin import Cluster
+from podium.scheduler.cluster.change_log import ChangeLog
 
 
 class Reservation:

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from podium.framework.sources import Floats
+from podium.scheduler.framework.sources import Floats
 
 _MAX_TERMS: Final = 300
 _PRECISION: Final = 1e-14

@@ -7,10 +7,10 @@ sidecars and pod-level resources are not looked at. Limits are never less than r
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
-from podium.cluster.pod_info import PodShape
 from podium.kubernetes.kinds.meta import ResourceList
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.quantity import milli_value, value
+from podium.scheduler.cluster.pod_info import PodShape
 
 
 class EffectiveResources(NamedTuple):

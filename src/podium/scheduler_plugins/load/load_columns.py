@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from podium.cluster.nodes import NodeTable
-from podium.framework.sources import Floats, SourceColumn
 from podium.kubernetes.rules.quantity import milli_value, value
 from podium.plugin import Rows
+from podium.scheduler.cluster.nodes import NodeTable
+from podium.scheduler.framework.sources import Floats, SourceColumn
 from podium.scheduler_plugins.load.loads import Loads, NodeLoad
 
 _UNKNOWN = NodeLoad()

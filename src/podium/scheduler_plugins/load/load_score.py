@@ -5,9 +5,9 @@ from typing import Final
 
 import numpy as np
 
-from podium.framework.handle import Handle
-from podium.framework.sources import Floats
 from podium.plugin import Cycle, Ints, Rows, ScorePlugin, SourceColumn, ValueSource
+from podium.scheduler.framework.handle import Handle
+from podium.scheduler.framework.sources import Floats
 from podium.scheduler_plugins.load.load_columns import LoadColumns, LoadRows
 from podium.scheduler_plugins.load.load_source import load_source
 from podium.scheduler_plugins.load.metric_provider import LoadArgs

@@ -3,10 +3,10 @@
 Plugins and profiles that ask the same provider in the same way share one source.
 """
 
-from podium.config.flags.client_settings import ClientSettings
-from podium.framework.faults import WrongAnswer
-from podium.framework.plugin_arguments import ArgumentsError
-from podium.framework.sources import ValueSource
+from podium.scheduler.config.flags.client_settings import ClientSettings
+from podium.scheduler.framework.faults import WrongAnswer
+from podium.scheduler.framework.plugin_arguments import ArgumentsError
+from podium.scheduler.framework.sources import ValueSource
 from podium.scheduler_plugins.load.load_watcher import ask_load_watcher
 from podium.scheduler_plugins.load.loads import Loads
 from podium.scheduler_plugins.load.metric_provider import (

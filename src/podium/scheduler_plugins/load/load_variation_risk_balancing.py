@@ -11,10 +11,10 @@ from typing import Final
 
 import numpy as np
 
-from podium.cluster.nodes import CPU, MEMORY
-from podium.framework.handle import Handle
-from podium.framework.sources import Floats
 from podium.plugin import Cycle, Dependence, Ints, Rows
+from podium.scheduler.cluster.nodes import CPU, MEMORY
+from podium.scheduler.framework.handle import Handle
+from podium.scheduler.framework.sources import Floats
 from podium.scheduler_plugins.load.effective_resources import effective_resources
 from podium.scheduler_plugins.load.load_score import MAX_SCORE, LoadScorePlugin, rounded
 from podium.scheduler_plugins.load.metric_provider import LoadArgs

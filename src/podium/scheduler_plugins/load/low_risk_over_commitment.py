@@ -16,11 +16,11 @@ from typing import Final, NamedTuple
 import msgspec
 import numpy as np
 
-from podium.cluster.nodes import CPU, MEMORY
-from podium.cluster.pod_info import PodInfo
-from podium.framework.handle import Handle
-from podium.framework.sources import Floats
 from podium.plugin import SKIP, Cycle, Dependence, Ints, PreScorePlugin, Rows, Status
+from podium.scheduler.cluster.nodes import CPU, MEMORY
+from podium.scheduler.cluster.pod_info import PodInfo
+from podium.scheduler.framework.handle import Handle
+from podium.scheduler.framework.sources import Floats
 from podium.scheduler_plugins.load.beta_distribution import distribution, matching_moments
 from podium.scheduler_plugins.load.effective_resources import effective_resources
 from podium.scheduler_plugins.load.load_score import MAX_SCORE, LoadScorePlugin, rounded

@@ -11,9 +11,9 @@ import msgspec
 
 from podium.client.connection import transport_for
 from podium.client.transport import Request
-from podium.config.flags.client_settings import ClientSettings
 from podium.kubernetes.rules.quantity import QuantityError, nano
 from podium.kubernetes.rules.timestamps import seconds_of
+from podium.scheduler.config.flags.client_settings import ClientSettings
 from podium.scheduler_plugins.load.loads import Loads, NodeLoad
 from podium.scheduler_plugins.measurement_endpoint import Endpoint, NoMeasurements
 

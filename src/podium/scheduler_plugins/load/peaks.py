@@ -15,12 +15,12 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from podium.cluster.nodes import NodeTable
-from podium.files.bounded_files import read_file
-from podium.framework.handle import Handle
-from podium.framework.plugin_arguments import ArgumentsError
-from podium.framework.sources import Floats
+from podium.net.files.bounded_files import read_file
 from podium.plugin import Cycle, Dependence, Ints, Rows
+from podium.scheduler.cluster.nodes import NodeTable
+from podium.scheduler.framework.handle import Handle
+from podium.scheduler.framework.plugin_arguments import ArgumentsError
+from podium.scheduler.framework.sources import Floats
 from podium.scheduler_plugins.load.load_score import MAX_SCORE, LoadScorePlugin
 from podium.scheduler_plugins.load.metric_provider import LoadArgs
 

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from podium.cluster.growth import count_of, indices
-from podium.cluster.pod_info import PodInfo
-from podium.cluster.usage import Usage
-from podium.framework.sources import Floats
 from podium.plugin import Rows
+from podium.scheduler.cluster.growth import count_of, indices
+from podium.scheduler.cluster.pod_info import PodInfo
+from podium.scheduler.cluster.usage import Usage
+from podium.scheduler.framework.sources import Floats
 
 Figures = Sequence[float]
 

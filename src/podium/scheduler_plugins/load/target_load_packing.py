@@ -20,15 +20,15 @@ import msgspec
 import numpy as np
 from msgspec import Meta
 
-from podium.cluster.pod_info import PodInfo, PodShape
-from podium.framework.handle import Handle
-from podium.framework.plugin_arguments import ArgumentsError
-from podium.framework.sources import Floats
 from podium.kubernetes.kinds.meta import Quantity
 from podium.kubernetes.kinds.pod import Container, ResourceRequirements
 from podium.kubernetes.rules.quantity import QuantityError, milli_value
 from podium.kubernetes.rules.timestamps import seconds_of
 from podium.plugin import Cycle, Dependence, Ints, Rows
+from podium.scheduler.cluster.pod_info import PodInfo, PodShape
+from podium.scheduler.framework.handle import Handle
+from podium.scheduler.framework.plugin_arguments import ArgumentsError
+from podium.scheduler.framework.sources import Floats
 from podium.scheduler_plugins.load.load_score import MAX_SCORE, LoadScorePlugin, rounded
 from podium.scheduler_plugins.load.loads import Loads
 from podium.scheduler_plugins.load.metric_provider import LoadArgs

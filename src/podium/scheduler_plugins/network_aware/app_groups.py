@@ -9,10 +9,10 @@ from typing import Final, Literal
 
 from msgspec import field
 
-from podium.framework.watched_kind import WatchedKind
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.meta import KubeStruct, Quantity
 from podium.plugin import Handle, KubeObject, Pod
+from podium.scheduler.framework.watched_kind import WatchedKind
 from podium.scheduler_plugins.custom_kinds import (
     NUMBER,
     QUANTITY,

@@ -15,9 +15,6 @@ from typing import Final, NamedTuple
 import msgspec
 import numpy as np
 
-from podium.cluster.growth import Ints, Mask, indices
-from podium.cluster.label_columns import LabelColumn
-from podium.framework.points import Arguments
 from podium.plugin import (
     Action,
     Cycle,
@@ -32,6 +29,9 @@ from podium.plugin import (
     Verdict,
     unschedulable,
 )
+from podium.scheduler.cluster.growth import Ints, Mask, indices
+from podium.scheduler.cluster.label_columns import LabelColumn
+from podium.scheduler.framework.points import Arguments
 from podium.scheduler_plugins.network_aware.app_groups import (
     APP_GROUPS,
     Dependency,

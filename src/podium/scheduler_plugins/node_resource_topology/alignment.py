@@ -11,9 +11,9 @@ from typing import Final
 
 import numpy as np
 
-from podium.cluster.growth import Ints, Mask, Rows, indices
-from podium.cluster.nodes import NodeTable
 from podium.plugin import unschedulable
+from podium.scheduler.cluster.growth import Ints, Mask, Rows, indices
+from podium.scheduler.cluster.nodes import NodeTable
 from podium.scheduler_plugins.node_resource_topology.evictions import (
     NOTHING_FREED,
     TOO_MUCH_FREED,

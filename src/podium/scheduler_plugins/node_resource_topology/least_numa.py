@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from podium.cluster.growth import Ints, Rows, indices
+from podium.scheduler.cluster.growth import Ints, Rows, indices
 from podium.scheduler_plugins.node_resource_topology.topologies import NumaZone
 from podium.scheduler_plugins.node_resource_topology.zone_requests import (
     ZoneRequests,

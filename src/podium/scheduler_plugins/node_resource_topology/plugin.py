@@ -7,8 +7,6 @@ from typing import Annotated, Final, Literal
 import msgspec
 import numpy as np
 
-from podium.cluster.growth import count_of, indices
-from podium.framework.verdict import choosing
 from podium.plugin import (
     Action,
     ApiHandle,
@@ -28,6 +26,8 @@ from podium.plugin import (
     ScorePlugin,
     Verdict,
 )
+from podium.scheduler.cluster.growth import count_of, indices
+from podium.scheduler.framework.verdict import choosing
 from podium.scheduler_plugins.node_resource_topology.alignment import (
     FREED_TOO_MUCH,
     NOT_FREED,

@@ -8,11 +8,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
-from podium.framework.watched_kind import WatchedKind
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.meta import KubeStruct, Quantity
 from podium.kubernetes.rules.quantity import milli_value, value
 from podium.plugin import KubeObject
+from podium.scheduler.framework.watched_kind import WatchedKind
 from podium.scheduler_plugins.custom_kinds import (
     NUMBER,
     QUANTITY,

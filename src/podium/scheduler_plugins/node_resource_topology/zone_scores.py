@@ -13,8 +13,8 @@ from typing import Final
 
 import numpy as np
 
-from podium.cluster.growth import Ints, Mask, Rows
-from podium.framework.sources import Floats
+from podium.scheduler.cluster.growth import Ints, Mask, Rows
+from podium.scheduler.framework.sources import Floats
 from podium.scheduler_plugins.node_resource_topology.zone_requests import ZoneRequests
 from podium.scheduler_plugins.node_resource_topology.zone_table import ZoneTable
 from podium.scheduler_plugins.score_ranges import MAX_SCORE

@@ -8,8 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from podium.cluster.growth import Ints, Mask, Rows
-from podium.cluster.nodes import NodeTable
+from podium.scheduler.cluster.growth import Ints, Mask, Rows
+from podium.scheduler.cluster.nodes import NodeTable
 from podium.scheduler_plugins.node_resource_topology.reports import Report, Reports
 from podium.scheduler_plugins.node_resource_topology.topologies import (
     POD_SCOPE,

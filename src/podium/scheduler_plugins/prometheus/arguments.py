@@ -4,7 +4,7 @@ from typing import Annotated, Final
 
 from msgspec import Meta
 
-from podium.framework.plugin_arguments import ArgumentsError
+from podium.scheduler.framework.plugin_arguments import ArgumentsError
 from podium.scheduler_plugins.args_header import ArgsHeader
 from podium.scheduler_plugins.measurement_endpoint import Endpoint, check_address
 from podium.scheduler_plugins.prometheus.node_names import NODE_LABELS

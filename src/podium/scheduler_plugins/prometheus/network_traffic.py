@@ -15,9 +15,9 @@ from typing import Annotated, Final, Literal
 import numpy as np
 from msgspec import Meta
 
-from podium.framework.handle import Handle
 from podium.golang.durations import Duration
 from podium.plugin import Cycle, Dependence, Ints, Rows, ScorePlugin, Source, SourceColumn
+from podium.scheduler.framework.handle import Handle
 from podium.scheduler_plugins.prometheus.arguments import (
     NEUTRAL_SCORE,
     NodeScore,

@@ -10,8 +10,6 @@ from typing import Final, Literal
 
 import numpy as np
 
-from podium.framework.handle import Handle
-from podium.framework.plugin_arguments import ArgumentsError
 from podium.plugin import (
     Action,
     Cycle,
@@ -26,6 +24,8 @@ from podium.plugin import (
     choosing,
     unresolvable,
 )
+from podium.scheduler.framework.handle import Handle
+from podium.scheduler.framework.plugin_arguments import ArgumentsError
 from podium.scheduler_plugins.prometheus.arguments import PrometheusArgs, source_of
 from podium.scheduler_plugins.prometheus.prometheus_score import check_query
 

@@ -14,9 +14,9 @@ from typing import Final, Literal
 
 import numpy as np
 
-from podium.framework.handle import Handle
-from podium.framework.plugin_arguments import ArgumentsError
 from podium.plugin import Cycle, Dependence, Floats, Ints, Rows, ScorePlugin, Source, SourceColumn
+from podium.scheduler.framework.handle import Handle
+from podium.scheduler.framework.plugin_arguments import ArgumentsError
 from podium.scheduler_plugins.prometheus.arguments import (
     NEUTRAL_SCORE,
     NodeScore,

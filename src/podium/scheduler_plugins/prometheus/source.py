@@ -10,7 +10,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from podium.framework.sources import Source
+from podium.scheduler.framework.sources import Source
 from podium.scheduler_plugins.measurement_endpoint import Endpoint
 from podium.scheduler_plugins.prometheus.node_names import (
     UNAME,

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from podium.cluster.growth import Ints
-from podium.cluster.interning import Interner
-from podium.cluster.usage import Usage
 from podium.plugin import Handle, Pod
+from podium.scheduler.cluster.growth import Ints
+from podium.scheduler.cluster.interning import Interner
+from podium.scheduler.cluster.usage import Usage
 from podium.scheduler_plugins.sysched.syscall_profiles import (
     Reference,
     SyscallProfile,

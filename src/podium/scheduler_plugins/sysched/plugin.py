@@ -15,10 +15,10 @@ from types import MappingProxyType
 import msgspec
 import numpy as np
 
-from podium.cluster.growth import indices
-from podium.framework.points import Arguments
-from podium.framework.scoring import default_normalize
 from podium.plugin import Cycle, Handle, Ints, PreScorePlugin, Registration, Rows, ScorePlugin
+from podium.scheduler.cluster.growth import indices
+from podium.scheduler.framework.points import Arguments
+from podium.scheduler.framework.scoring import default_normalize
 from podium.scheduler_plugins.sysched.host_syscalls import HostSyscalls
 from podium.scheduler_plugins.sysched.syscall_profiles import PROFILES
 

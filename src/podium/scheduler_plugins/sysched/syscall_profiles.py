@@ -10,11 +10,11 @@ from typing import Final, Literal
 
 from msgspec import field
 
-from podium.framework.watched_kind import WatchedKind
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.meta import KubeStruct
 from podium.kubernetes.kinds.pod import SeccompProfile
 from podium.plugin import KubeObject, Pod
+from podium.scheduler.framework.watched_kind import WatchedKind
 from podium.scheduler_plugins.custom_kinds import TEXT, definition, list_schema, object_schema
 
 ANNOTATION: Final = "seccomp.security.alpha.kubernetes.io"

@@ -17,7 +17,7 @@ from typing import Final
 
 import aiohttp
 
-from podium.files.bounded_files import read_file
+from podium.net.files.bounded_files import read_file
 from podium.plugin import Log, ValueSource
 
 NAME: Final = "wyq-node-images"

@@ -29,7 +29,7 @@ from podium.plugin import (
     ValueSource,
     indices,
 )
-from podium.plugins.image_locality import canonical_image
+from podium.scheduler.plugins.image_locality import canonical_image
 from podium.scheduler_plugins.wyq.node_images import NAME, NODE_MAP_FILE, NodeImages
 from podium.scheduler_plugins.wyq.trace_lines import TraceArgs, TraceLines
 

@@ -1,0 +1,5 @@
+"""What people touch: the `podium` command."""
+
+from podium.commands.app import main
+
+__all__ = ["main"]

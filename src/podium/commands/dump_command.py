@@ -1,0 +1,90 @@
+"""`podium dump-command`: how a cluster gets into a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+
+from podium.commands.exit_codes import OK
+from podium.commands.options import Config, PluginFiles, read_configuration
+from podium.commands.printing import print_line
+
+if TYPE_CHECKING:
+    from podium.scheduler.framework.watched_kind import WatchedKind
+
+
+def dump_command(
+    *,
+    config: Config = None,
+    plugin: PluginFiles = None,
+    all_plugins: Annotated[
+        bool,
+        Parameter(
+            name=["--all-plugins"],
+            negative="",
+            show_default=False,
+            help="Ask for the custom kinds of all plugins that a configuration could name.",
+        ),
+    ] = False,
+    output: Annotated[
+        Literal["text", "json"], Parameter(name=["--output", "-o"], help="What to print.")
+    ] = "text",
+) -> int:
+    """Print the command that writes everything scheduling reads of a cluster into cluster.json.
+
+    It is one line of kubectl for a POSIX shell. Collections that the server does not have, or that
+    you may not list, are named on standard error and left out; the rest is still written. The file
+    also says of which kinds there are no objects, so that `podium simulate` can tell you when
+    something is missing. `-o json` has the command and the paths.
+
+    Custom kinds (PodGroup, ElasticQuota, ...) are among them if plugins of the configuration read
+    them, or all that Podium's plugins know with `--all-plugins`. Give `podium simulate` the same
+    configuration, which makes it read them again.
+
+    **Examples**
+
+    ```
+    podium dump-command
+    podium dump-command | sh
+    podium dump-command --config scheduler.yaml | sh
+    podium simulate -f cluster.json -f my-deployment.yaml
+    ```
+
+    **Exit code** 0.
+    """
+    from podium.commands.documents import print_document
+    from podium.offline.simulate.cluster_dump import dump_command as command_line
+    from podium.offline.simulate.cluster_dump import kinds_to_dump
+
+    watched = _watched_kinds(config, plugin or (), all_plugins)
+    command = command_line(watched=watched)
+    if output == "json":
+        kinds = [
+            {"apiVersion": each.api_version, "kind": each.kind, "path": each.path()}
+            for each in kinds_to_dump(watched)
+        ]
+        print_document("DumpCommand", {"command": command, "kinds": kinds}, "json")
+    else:
+        print_line(command)
+    return OK
+
+
+def _watched_kinds(
+    config: str | None, plugins: Sequence[str], of_all: bool
+) -> tuple[WatchedKind, ...]:
+    from podium.scheduler.framework.watched_kind import unique_kinds
+
+    if config is None and not plugins and not of_all:
+        return ()
+    # Here and not above, because it brings all plugins with it.
+    from podium.scheduler.plugins import in_tree_registry
+    from podium.user_code.plugins import all_plugins, equip
+
+    found = equip(read_configuration(config), in_tree_registry(), plugins).watched_kinds
+    if of_all:
+        registry = all_plugins(in_tree_registry(), plugins)
+        every = (kind for name in registry for kind in registry.get(name).watched_kinds)
+        found = unique_kinds((*found, *every))
+    return found

@@ -1,0 +1,84 @@
+"""`podium gpu`: the cards of a cluster, who shares them, and what is left of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import App, Group, Parameter
+
+from podium.commands.cluster_options import FILES_ONLY, ClusterOptions
+from podium.commands.exit_codes import OK
+from podium.commands.gpu_defrag import DialectName, defrag
+from podium.commands.options import Filename, Output, ValidationMode
+from podium.golang.errors import InputError, closest, did_you_mean
+
+if TYPE_CHECKING:
+    from podium.commands.gpu_report import GPUReport
+
+
+gpu = App(
+    name="gpu",
+    help="Show GPUs, who shares them, and what is free.",
+    group_commands=Group("Commands"),
+)
+
+
+@gpu.command
+def show(
+    *,
+    filename: Filename = None,
+    cluster: ClusterOptions = FILES_ONLY,
+    dialect: DialectName = None,
+    node: Annotated[
+        str | None,
+        Parameter(name=["--node"], metavar="NAME", help="Show one node, with all of its cards."),
+    ] = None,
+    validation: ValidationMode = "strict",
+    output: Output = "table",
+) -> int:
+    """Show the GPUs of a cluster: cards, shares, owners, quotas, and what lies in pieces.
+
+    The cluster is the one that kubectl speaks to, which is only read, or comes from files as with
+    `podium simulate`; what stands in files is judged by the last moment that they tell of. Each
+    card is a block: how high it is says how full the card is. Cards that somebody uses are listed
+    with the pods that share them (`-o wide`: all cards), pods whose decision does not count with
+    the reason. Devices of dynamic resource allocation are shown beside, with their claims.
+
+    **Examples**
+
+    ```
+    podium gpu --kubeconfig podium.kubeconfig
+    podium gpu -f cluster.yaml --node gpu-a1
+    podium gpu -f cluster.yaml --dialect hami -o wide
+    podium gpu -o json | jq '.dialects[].nodes[] | {name, idleCards}'
+    ```
+
+    **Exit code** 0, or 2 if the input is wrong.
+    """
+    from podium.commands.documents import print_document
+    from podium.commands.gpu_document import overview_document
+    from podium.commands.gpu_reading import read_gpu_cluster
+    from podium.commands.gpu_report import make_report
+    from podium.commands.gpu_view import show_gpus
+    from podium.commands.tables import Screen
+
+    found = read_gpu_cluster(filename or (), cluster, validation, dialect)
+    report = make_report(found)
+    if node is not None:
+        report = _only_node(report, node, [each.name for each in found.nodes])
+    if output in ("json", "yaml"):
+        print_document("GPUOverview", overview_document(report), output)
+    else:
+        show_gpus(report, Screen(), every_card=node is not None or output == "wide")
+    return OK
+
+
+gpu.default(show)
+gpu.command(defrag)
+
+
+def _only_node(report: GPUReport, name: str, known: list[str]) -> GPUReport:
+    if name not in known:
+        remedy = did_you_mean(closest(name, known))
+        raise InputError(f"no node named {name} in the input", remedy=remedy)
+    return report.of_node(name)

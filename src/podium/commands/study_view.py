@@ -1,0 +1,85 @@
+"""A study for people and for programs: tables of means, differences and a figure in characters."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from podium.commands.tables import Screen, count
+from podium.study.results import RunResult
+from podium.study.summary import Cell, PolicySummary, cells_document
+
+_CURVE_STEP = 2
+_CELL_WIDTH = 15
+
+
+def show_study(
+    summaries: Sequence[PolicySummary], baseline: str, notes: Sequence[str], screen: Screen
+) -> None:
+    for trace in dict.fromkeys(summary.trace for summary in summaries):
+        some = [summary for summary in summaries if summary.trace == trace]
+        seeds = count(len(some[0].seeds), "seed")
+        screen.heading(trace, f"GPU allocated, % of capacity, by % of it asked for; {seeds}")
+        _show_cells(((each.policy, each.allocation) for each in some), screen)
+        screen.heading(trace, "fragmentation, % of idle GPU")
+        _show_cells(((each.policy, each.fragmentation_ratio) for each in some), screen)
+        gains = [(each.policy, each.allocation_gain) for each in some if each.allocation_gain]
+        if gains:
+            screen.heading(trace, f"GPU allocated, difference to {baseline} seed by seed, points")
+            _show_cells(gains, screen, signed=True)
+        screen.heading(trace, "fragmentation, % of idle GPU, as demand grows from 0 % to the right")
+        _show_curves(some, screen)
+    screen.notes(notes)
+
+
+def _show_cells(
+    rows: Iterable[tuple[str, Mapping[int, Cell]]], screen: Screen, *, signed: bool = False
+) -> None:
+    listed = list(rows)
+    columns = sorted({percent for _, cells in listed for percent in cells})
+    # On a narrow screen the last columns, where policies differ, are worth most.
+    names = max((len(policy) for policy, _ in listed), default=0)
+    columns = columns[-max(1, (screen.width - names) // _CELL_WIDTH) :]
+    headings = [str(percent) for percent in columns]
+    table = screen.table("POLICY", *headings, right=headings, whole=["POLICY", *headings])
+    for policy, cells in listed:
+        table.add_row(policy, *(_cell(cells.get(percent), signed) for percent in columns))
+    screen.print(table)
+
+
+def _cell(cell: Cell | None, signed: bool) -> str:
+    if cell is None:
+        return ""
+    mean = f"{cell.mean:+.2f}" if signed else f"{cell.mean:.2f}"
+    return mean if cell.deviation is None else f"{mean} ±{cell.deviation:.2f}"
+
+
+def _show_curves(summaries: Sequence[PolicySummary], screen: Screen) -> None:
+    table = screen.table("POLICY", "", "AT THE END", right=["AT THE END"], whole=["POLICY", ""])
+    for summary in summaries:
+        known = [value for value in summary.curve if value is not None]
+        values = summary.curve[::_CURVE_STEP]
+        shares = [None if value is None else value / 100 for value in values]
+        table.add_row(summary.policy, screen.curve(shares), f"{known[-1]:.1f}")
+    screen.print(table)
+
+
+def study_document(
+    results: Sequence[RunResult], summaries: Sequence[PolicySummary], notes: Sequence[str]
+) -> dict[str, object]:
+    return {
+        "policies": [_summary(summary) for summary in summaries],
+        "runs": [msgspec.to_builtins(run) for run in results],
+        "notes": list(notes),
+    }
+
+
+def _summary(summary: PolicySummary) -> dict[str, object]:
+    return {
+        "trace": summary.trace,
+        "policy": summary.policy,
+        "seeds": list(summary.seeds),
+        "placedPart": round(summary.placed_part, 6),
+        "allocationPercent": cells_document(summary.allocation),
+        "fragmentationRatioPercent": cells_document(summary.fragmentation_ratio),
+        "allocationGainPoints": cells_document(summary.allocation_gain),
+    }

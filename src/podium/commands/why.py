@@ -1,0 +1,111 @@
+"""`podium why`: what would have to change so that this pod gets a node?"""
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from podium.commands.exit_codes import NO, OK
+from podium.commands.options import Output, PodReference
+from podium.commands.printing import print_line
+from podium.commands.simulation_options import BY_DEFAULT, SimulationOptions
+
+
+def why(
+    pod: PodReference,
+    /,
+    *paths: Annotated[str, Parameter(help="More files, as with -f.")],
+    options: SimulationOptions = BY_DEFAULT,
+    alone: Annotated[
+        bool,
+        Parameter(
+            name=["--alone"],
+            negative="",
+            show_default=False,
+            help="Leave the other pending pods out of it.",
+        ),
+    ] = False,
+    top: Annotated[
+        int, Parameter(name=["--top"], metavar="N", help="How many proposals to show.")
+    ] = 5,
+    output: Output = "table",
+) -> int:
+    """Tell what would have to change so that a pending pod gets a node.
+
+    The cluster is the one that kubectl speaks to, of which a snapshot is read and nothing is ever
+    written, or comes from files as with `podium simulate`. All pending pods are placed first, as it
+    does; then changes are tried for the pod that is left: of the pod, of nodes and other objects,
+    of pods that are in its way, one at a time and where that is not enough two or three together. A
+    change is proposed only if what its commands do was tried on a copy of the cluster and gave the
+    pod a node: for a pod of a Deployment or another workload the roll-out of the changed template
+    is gone through, with all its pods, and the answer says how many of them have a node before and
+    after. With `--alone` the pod is the only one that waits; one that runs already is decided anew,
+    as if its place were free.
+
+    Proposals come with the commands that carry them out, those first that disturb the least; what
+    they delete, restart or evict stands beside them. They name the cluster that was asked about.
+    `-o wide` tells more about each, `-o json` and `-o yaml` hold all of them, with the changes as
+    data.
+
+    **Examples**
+
+    ```
+    podium why web-0 -f cluster.yaml -f pods.yaml
+    podium why deployment/web -n shop --kubeconfig ~/.kube/config
+    podium why team-a/trainer -f cluster.json --alone --top 10
+    podium why web-0 -f cluster.yaml -f pods.yaml -o json | jq -r '.proposals[0].commands[]'
+    ```
+
+    **Exit code** 0 if the pod gets a node or a change would give it one, 1 if nothing that was
+    tried helps, 2 if the input is wrong, 70 if Podium has a bug.
+    """
+    from podium.commands.documents import print_document
+    from podium.commands.input_warnings import input_warnings_document, show_input_warnings
+    from podium.commands.preparation import WORKLOADS, only, prepare_simulation
+    from podium.commands.simulate import exit_code
+    from podium.commands.tables import Screen
+    from podium.commands.why_view import show_answer
+    from podium.offline.simulate.pod_references import (
+        PodsRefusedError,
+        choose_result,
+        names_workload,
+    )
+    from podium.scheduler.explain.proposals.answer_document import answer_document
+    from podium.scheduler.explain.proposals.search import Answer, find_proposals
+    from podium.scheduler.explain.trial import Trial
+
+    prepared = prepare_simulation(options.files(paths), options, WORKLOADS)
+    scenario = prepared.scenario
+    try:
+        found = prepared.require_pod(pod)
+    except PodsRefusedError as problem:
+        print_line(f"podium: {problem}", error=True)
+        return NO
+    key = f"{found.metadata.namespace}/{found.metadata.name}"
+    runs_on = found.spec.node_name
+    if runs_on or alone:
+        scenario = only(scenario, found)
+    with prepared.running(scenario=scenario) as (report, engine, ask):
+        result = choose_result(report, found, of_workload=names_workload(pod))
+        key = result.key
+        crashed = exit_code(report)
+        if result.placed:
+            answer = Answer(result.pod, result.node, victims=result.victims)
+        elif result.turned_away_from:
+            reason = result.causes[0].sentence
+            answer = Answer(result.pod, reason=reason, turned_away_from=result.turned_away_from)
+        else:
+            trial = Trial(engine, engine.state.pods.get(key, result.pod), ask)
+            answer = find_proposals(trial, scenario.workloads, options.cluster.kubectl)
+    if output in ("json", "yaml"):
+        document = answer_document(answer, runs_on=runs_on)
+        warnings = input_warnings_document(report, key=key)
+        fields = {**warnings, **document, "notes": list(report.notes)}
+        print_document("Proposals", fields, output)
+    else:
+        screen = Screen()
+        show_input_warnings(report, screen, key=key)
+        show_answer(answer, screen, runs_on=runs_on, wide=output == "wide", top=max(top, 1))
+        screen.notes(prepared.notes)
+    if crashed not in (OK, NO):
+        return crashed
+    return OK if answer.node or answer.proposals else NO

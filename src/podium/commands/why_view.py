@@ -1,0 +1,108 @@
+"""Proposals on a screen: a line for each, and below it the commands that carry it out.
+
+Commands are printed as they are, however long, so that they can be copied.
+"""
+
+from podium.commands.console import Text
+from podium.commands.printing import print_lines
+from podium.commands.tables import PLAIN, Screen, count
+from podium.scheduler.explain.proposals.proposal import Proposal
+from podium.scheduler.explain.proposals.search import Answer
+from podium.scheduler.explain.proposals.workload import Workload
+
+
+def show_answer(answer: Answer, screen: Screen, *, runs_on: str, wide: bool, top: int) -> None:
+    _show_head(answer, screen, runs_on)
+    if answer.node:
+        return
+    shown = answer.proposals[:top]
+    if shown:
+        screen.heading("What would make it fit", "least disturbance first, each of them tried")
+    for number, proposal in enumerate(shown, 1):
+        _show_proposal(number, proposal, screen, wide=wide)
+    left = len(answer.proposals) - len(shown)
+    if left:
+        screen.print()
+        screen.print(f"and {count(left, 'more proposal')}; --top shows more", style="dim")
+    if not answer.is_complete:
+        screen.print()
+        screen.print(f"there may be more: given up after {answer.trials} trials", style="dim")
+
+
+def _show_head(answer: Answer, screen: Screen, runs_on: str) -> None:
+    metadata, spec = answer.pod.metadata, answer.pod.spec
+    sign, style = (screen.signs.yes, "bold green") if answer.node else (screen.signs.no, "bold red")
+    lines = [
+        ("Pod", Text(f"{metadata.namespace}/{metadata.name}", style="bold")),
+        ("Answer", Text.assemble((sign, style), Text(f" {_summary(answer)}"))),
+        ("Profile", Text(f"{spec.scheduler_name}, priority {spec.priority or 0}")),
+    ]
+    if runs_on:
+        lines.append(
+            ("Premise", Text(f"runs on {runs_on}; decided anew, as if its place were free"))
+        )
+    if answer.workload is not None:
+        lines.append(("Workload", Text(_describe_workload(answer.workload))))
+    if answer.reason:
+        lines.append(("Message", Text(answer.reason)))
+    for title, text in lines:
+        screen.print(Text.assemble((f"{title:<10}", "dim"), text))
+
+
+def _summary(answer: Answer) -> str:
+    if answer.node:
+        room = f", once {', '.join(answer.victims)} made room for it" if answer.victims else ""
+        return f"goes to {answer.node}{room}; nothing has to change"
+    if answer.turned_away_from:
+        return f"gets {answer.turned_away_from} and loses it again before it is bound"
+    if not answer.proposals:
+        return f"gets no node, and nothing that was tried helps ({count(answer.trials, 'trial')})"
+    if len(answer.proposals) == 1:
+        return "gets no node; one change would give it one"
+    return f"gets no node; {len(answer.proposals)} changes would give it one, each by itself"
+
+
+def _show_proposal(number: int, proposal: Proposal, screen: Screen, *, wide: bool) -> None:
+    screen.print()
+    text = Text.assemble(
+        (f"{number}. ", "bold"),
+        Text(proposal.sentence, style="bold"),
+        Text(f" {_dash(screen)} {_effect(proposal)}"),
+    )
+    screen.print(text)
+    if wide:
+        told = f"{proposal.code}, disturbance {proposal.disturbance}, would go to {proposal.node}"
+        screen.print(Text(f"   {told}", style="dim"))
+    for disruption in proposal.disruptions:
+        screen.print(Text.assemble("   ", (f"! {disruption}", "yellow")))
+    screen.console.file.flush()
+    print_lines(
+        f"   {line}" if line.startswith("#") else f"   $ {line}" for line in proposal.commands
+    )
+
+
+def _dash(screen: Screen) -> str:
+    return "-" if screen.signs is PLAIN else "—"
+
+
+def _describe_workload(workload: Workload) -> str:
+    placed, waiting = len(workload.placed), len(workload.waiting)
+    return (
+        f"{workload.target}: {placed} of {count(workload.wanted, 'pod')} placed, {waiting} waiting"
+    )
+
+
+def _effect(proposal: Proposal) -> str:
+    outcome, effects = proposal.outcome, []
+    if proposal.hypothesis.replicas is not None:
+        return "then none waits"
+    if proposal.destinations:
+        effects.append(f"fits on {', '.join(dict.fromkeys(proposal.destinations))} as well")
+    if proposal.nodes:
+        then = "then " if effects else ""
+        effects.append(f"{then}{count(proposal.nodes, 'node')} would fit")
+    if outcome.wanted > 1 and outcome.after >= outcome.wanted:
+        effects.append(f"all {outcome.wanted} pods get a node")
+    elif outcome.wanted > 1:
+        effects.append(f"{outcome.after} of {outcome.wanted} pods get a node, {outcome.before} now")
+    return "; ".join(effects) or f"goes to {proposal.node}"

@@ -1,6 +1,0 @@
-"""Deciding: the scheduling cycle, the binding cycle, choices among equals, decision records."""
-
-from podium.engine.decision import Decision
-from podium.engine.scheduler import Attempt, Engine, UnknownProfileError
-
-__all__ = ["Attempt", "Decision", "Engine", "UnknownProfileError"]

@@ -1,0 +1,154 @@
+"""An object as it is written into a trace: the fields of the allow-list, and no others.
+
+For each Struct that `recorded_fields.py` names, a writer is made once that copies just those fields
+into plain JSON. Fields that have their default are left out, as everywhere in
+`podium.kubernetes.kinds`.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import msgspec
+from msgspec import inspect
+
+from podium.client import ResourceType, resources
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.coscheduling import SchedulingXPodGroup
+from podium.kubernetes.kinds.elastic_quota import ElasticQuota
+from podium.kubernetes.kinds.meta import KubeObject, KubeStruct, ObjectMeta
+from podium.kubernetes.kinds.pod import PodCondition, PodStatus
+from podium.kubernetes.kinds.typed_objects import KINDS, decode_as
+from podium.offline.simulate.read_kinds import READ
+from podium.offline.traces.recorded_annotations import select_annotations
+from podium.offline.traces.recorded_fields import RECORDED_FIELDS
+
+RECORDED_STRUCTS: Final[dict[ResourceType, type[KubeObject]]] = {
+    **{resource: KINDS[resource.api_version, resource.kind] for resource in READ},
+    resources.COSCHEDULING_POD_GROUPS: SchedulingXPodGroup,
+    resources.ELASTIC_QUOTAS: ElasticQuota,
+}
+"""What is recorded, the longest lists first."""
+RECORDED_CONDITIONS: Final = frozenset({"PodScheduled", "DisruptionTarget"})
+"""Of pods: what a scheduler did, or could not do, and since when."""
+
+Copy = Callable[[Any], Any]
+
+
+def resource_name(resource: ResourceType) -> str:
+    """As kubectl and roles write it: `pods`, `podgroups.scheduling.k8s.io`."""
+    return f"{resource.plural}.{resource.group}" if resource.group else resource.plural
+
+
+def recorded_object(obj: KubeObject) -> JsonObject:
+    """Raises KeyError for a kind that is not recorded."""
+    fields: JsonObject = {"apiVersion": obj.api_version, "kind": obj.kind}
+    fields.update(_WRITERS[type(obj)](obj))
+    return fields
+
+
+class RecordedMeta(msgspec.Struct, frozen=True, gc=False):
+    """What tells an object and its versions apart."""
+
+    name: str
+    namespace: str
+    uid: str
+    resource_version: str
+
+
+class RecordedObject(msgspec.Struct, frozen=True, gc=False):
+    """What is kept of an object: the JSON that is written of it."""
+
+    metadata: RecordedMeta
+    written: bytes
+
+
+def decode_recorded(raw: msgspec.Raw | bytes, struct: type[KubeObject]) -> RecordedObject:
+    """An object of an API server. Raises ObjectError."""
+    obj = decode_as(raw, struct)
+    own = obj.metadata
+    metadata = RecordedMeta(own.name, own.namespace, own.uid, own.resource_version)
+    return RecordedObject(metadata, msgspec.json.encode(recorded_object(obj)))
+
+
+class _FieldWriter:
+    """Copies the fields of one Struct that are recorded."""
+
+    def __init__(self, struct: type[KubeStruct], names: frozenset[str]) -> None:
+        info = inspect.type_info(struct)
+        assert isinstance(info, inspect.StructType)
+        known = {field.encode_name for field in info.fields}
+        if names - known:
+            raise ValueError(f"{struct.__name__} has no fields {sorted(names - known)}")
+        self._fields: tuple[tuple[str, str, object, Copy | None], ...] = tuple(
+            (field.name, field.encode_name, _default_of(field), _copy_of(struct, field))
+            for field in info.fields
+            if field.encode_name in names
+        )
+
+    def __call__(self, value: KubeStruct) -> JsonObject:
+        written: JsonObject = {}
+        for attribute, name, default, copy in self._fields:
+            found = getattr(value, attribute)
+            if found is not None and found != default:
+                written[name] = found if copy is None else copy(found)
+        return written
+
+
+def _default_of(field: inspect.Field) -> object:
+    if field.default_factory is not msgspec.NODEFAULT:
+        return field.default_factory()
+    return field.default
+
+
+def _copy_of(struct: type[KubeStruct], field: inspect.Field) -> Copy | None:
+    if struct is ObjectMeta and field.name == "annotations":
+        return select_annotations
+    if struct is PodStatus and field.name == "conditions":
+        return _copy_pod_conditions
+    return _copy_by_type(field.type)
+
+
+def _copy_by_type(info: inspect.Type) -> Copy | None:
+    """None for what is copied as it is."""
+    match info:
+        case inspect.UnionType():
+            nested = [copy for each in info.types if (copy := _copy_by_type(each)) is not None]
+            return nested[0] if nested else None
+        case inspect.StructType():
+            return _WRITERS[info.cls]
+        case inspect.VarTupleType():
+            return _copy_items(_copy_by_type(info.item_type))
+        case inspect.DictType():
+            return _copy_values(_copy_by_type(info.value_type))
+    return None
+
+
+def _copy_items(copy: Copy | None) -> Copy:
+    return list if copy is None else lambda items: [copy(item) for item in items]
+
+
+def _copy_values(copy: Copy | None) -> Copy | None:
+    return None if copy is None else lambda items: {key: copy(items[key]) for key in items}
+
+
+def _copy_pod_conditions(conditions: tuple[PodCondition, ...]) -> list[JsonObject]:
+    copy = _WRITERS[PodCondition]
+    return [copy(each) for each in conditions if each.type in RECORDED_CONDITIONS]
+
+
+class _Writers(dict[type, _FieldWriter]):
+    """Writers by Struct, each made when it is first needed."""
+
+    def __missing__(self, struct: type[KubeStruct]) -> _FieldWriter:
+        made = self[struct] = _FieldWriter(struct, _NAMES[struct.__name__])
+        return made
+
+
+def _parse_fields(text: str) -> Iterator[tuple[str, frozenset[str]]]:
+    for paragraph in text.strip().replace("\n  ", " ").splitlines():
+        struct, _, names = paragraph.partition(":")
+        yield struct, frozenset(names.split())
+
+
+_NAMES: Final = dict(_parse_fields(RECORDED_FIELDS))
+_WRITERS: Final = _Writers()

@@ -1,0 +1,229 @@
+"""How many more pods of a template fit: copies are scheduled one after the other until one fails.
+
+Alone, each template has the cluster for itself. Together, they take turns, and one that fails is
+out while the others go on. Nothing is preempted for a copy: the first that finds no node as things
+are ends the count, which is how cluster-capacity counts. Where nodes can be looked at one by one,
+the same numbers are found without scheduling (`row_counting.py`).
+
+Contract: the engine belongs to whoever asks and stands between two cycles; after each question it
+is as it was, but for the order in which nodes are looked at.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+
+from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
+from podium.kubernetes.kinds.pod import Pod
+from podium.offline.what_if.capacity_answer import NodeRoom, Room
+from podium.offline.what_if.pod_templates import Copies, PodTemplate
+from podium.offline.what_if.row_counting import RowCounts, count_rows
+from podium.offline.what_if.utilisation_limit import NO_LIMIT, Begun, UtilisationLimit
+from podium.scheduler.cluster.pod_info import PodInfo
+from podium.scheduler.engine.binding_cycle import Binding
+from podium.scheduler.engine.decision import Decision
+from podium.scheduler.engine.scheduler import Engine, UnknownProfileError
+from podium.scheduler.framework.asking import Asker
+from podium.scheduler.framework.diagnosis import Diagnosis
+from podium.scheduler.framework.fit_message import fit_error, reason_counts
+
+
+class CapacityQuestion:
+    """Counts on one engine; `objects` are those of the cluster that are neither nodes nor pods."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        objects: Iterable[KubeStruct] = (),
+        ask: Asker | None = None,
+        limit: UtilisationLimit = NO_LIMIT,
+        *,
+        schedules: bool = False,
+    ) -> None:
+        """With `schedules` every copy is scheduled, even where that is not needed."""
+        self._engine = engine
+        self._objects = tuple(obj for obj in objects if isinstance(obj, KubeObject))
+        self._ask = ask
+        self._limit = limit
+        self._schedules = schedules
+
+    def alone(self, template: PodTemplate) -> Room:
+        """With the cluster for itself."""
+        counted = self._count_rows(template)
+        if counted is not None:
+            return _room_of_rows(self._engine, template, counted)
+        (room,) = self._in_turns([template])
+        return room
+
+    def together(self, templates: Sequence[PodTemplate]) -> list[Room]:
+        """Taking turns in the order given."""
+        return self._in_turns(templates)
+
+    def fits_at_least(self, template: PodTemplate, wanted: int) -> int:
+        """The number that fits, counted no further than what is wanted."""
+        counted = self._count_rows(template)
+        if counted is not None:
+            return int(counted.counts.sum())
+        (room,) = self._in_turns([template], most=wanted)
+        return room.fits
+
+    def counts_by_node(self, template: PodTemplate) -> bool:
+        """Whether what a node takes does not depend on what others have."""
+        return self._count_rows(template) is not None
+
+    def _count_rows(self, template: PodTemplate) -> RowCounts | None:
+        engine = self._engine
+        pod, _ = Copies(template, self._objects, engine.gates).make(0)
+        info = engine.cluster.infos.of(pod)
+        if self._schedules or self._limit or self._refusal(info) is not None:
+            return None
+        return count_rows(engine, info)
+
+    def _in_turns(self, templates: Sequence[PodTemplate], most: int | None = None) -> list[Room]:
+        with _Placing(self._engine, self._ask) as placing:
+            counts = [
+                _Counting(
+                    each,
+                    Copies(each, self._objects, self._engine.gates),
+                    self._limit.begin(self._engine),
+                )
+                for each in templates
+            ]
+            left = list(counts)
+            while left:
+                for counting in tuple(left):
+                    if counting.fits == most or not self._place_one(counting, placing):
+                        left.remove(counting)
+            return [counting.room(self._engine) for counting in counts]
+
+    def _place_one(self, counting: "_Counting", placing: "_Placing") -> bool:
+        pod, objects = counting.copies.make(counting.fits)
+        info = self._engine.cluster.infos.of(pod)
+        counting.stopped_by = counting.limit.stopped_by(info.shape.accounted)
+        if counting.stopped_by:
+            return False
+        refusal = self._refusal(info)
+        if refusal is not None:
+            counting.message = refusal
+            return False
+        decision = placing.place(info, objects)
+        if decision.bound is None:
+            counting.note_failure(decision)
+            return False
+        counting.nodes[decision.bound] += 1
+        counting.fits += 1
+        return True
+
+    def _refusal(self, info: PodInfo) -> str | None:
+        """Why a pod would never be tried."""
+        try:
+            gate = self._engine.pre_enqueue(info)
+        except UnknownProfileError as problem:
+            return str(problem)
+        return None if gate is None else gate.message
+
+
+class _Counting:
+    """One template's turn so far."""
+
+    def __init__(self, template: PodTemplate, copies: Copies, limit: Begun) -> None:
+        self.template = template
+        self.copies = copies
+        self.limit = limit
+        self.fits = 0
+        self.nodes: Counter[str] = Counter()
+        self.message = ""
+        self.stopped_by = ""
+        self._diagnosis: Diagnosis | None = None
+
+    def note_failure(self, decision: Decision) -> None:
+        self.message = decision.message or ""
+        self._diagnosis = decision.diagnosis
+        if decision.diagnosis is not None and not decision.is_error and not decision.refused_by:
+            decision.diagnosis.postfilter_message = ""  # nothing is preempted for a copy
+            self.message = fit_error(decision.diagnosis)
+
+    def room(self, engine: Engine) -> Room:
+        found = self._diagnosis
+        return Room(
+            self.template,
+            self.fits,
+            self.message,
+            self.stopped_by,
+            reason_counts(found) if found is not None else {},
+            _node_rooms(engine, self.nodes, found),
+        )
+
+
+class _Placing:
+    """Pods that hold nodes until the question is answered; then everything is taken back."""
+
+    def __init__(self, engine: Engine, ask: Asker | None) -> None:
+        self._engine = engine
+        self._ask = ask
+        self._held: list[Binding] = []
+        self._objects: list[KubeObject] = []
+        self._stack = ExitStack()
+
+    def __enter__(self) -> "_Placing":
+        for profile in self._engine.profiles.values():
+            for plugin in profile.plugins.values():
+                self._stack.enter_context(plugin.forgetting())
+        return self
+
+    def place(self, info: PodInfo, objects: Iterable[KubeObject]) -> Decision:
+        for obj in objects:
+            self._engine.cluster.catalog.put(obj)
+            self._objects.append(obj)
+        attempt = self._engine.schedule(info, self._ask)
+        if attempt.binding is not None:
+            self._held.append(attempt.binding)
+        return attempt.decision
+
+    def __exit__(self, *_: object) -> None:
+        for binding in reversed(self._held):
+            self._engine.undo(binding)
+        for obj in reversed(self._objects):
+            self._engine.cluster.catalog.remove(obj)
+        self._stack.close()
+
+
+@contextmanager
+def holding(engine: Engine, pods: Iterable[Pod], ask: Asker | None = None) -> Iterator[None]:
+    """The cluster with some pods on the nodes that they find, as far as they find any."""
+    with _Placing(engine, ask) as placing:
+        for pod in pods:
+            placing.place(engine.cluster.infos.of(pod), ())
+        yield
+
+
+def _room_of_rows(engine: Engine, template: PodTemplate, counted: RowCounts) -> Room:
+    names = engine.cluster.nodes.names
+    held = {
+        names[row]: count
+        for row, count in zip(counted.rows.tolist(), counted.counts.tolist(), strict=True)
+    }
+    return Room(
+        template,
+        int(counted.counts.sum()),
+        fit_error(counted.diagnosis),
+        "",
+        reason_counts(counted.diagnosis),
+        _node_rooms(engine, held, counted.diagnosis),
+    )
+
+
+def _node_rooms(
+    engine: Engine, held: Mapping[str, int], diagnosis: Diagnosis | None
+) -> tuple[NodeRoom, ...]:
+    """Every node in order of names, with what it says to one more copy."""
+    nodes = engine.cluster.nodes
+    reasons: dict[int, tuple[str, ...]] = {}
+    absent: tuple[str, ...] = ()
+    if diagnosis is not None:
+        reasons = {row: status.reasons for row, status in diagnosis.statuses().items()}
+        absent = diagnosis.absent.reasons
+    return tuple(
+        NodeRoom(nodes.names[row], held.get(nodes.names[row], 0), reasons.get(row, absent))
+        for row in sorted(engine.cluster.node_order().tolist(), key=nodes.names.__getitem__)
+    )

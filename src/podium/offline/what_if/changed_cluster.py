@@ -1,0 +1,302 @@
+"""A cluster in memory that is changed step by step, with all that follows from each change.
+
+Pods that lose their node and have a controller are made again, under their names, and scheduled by
+the engine like any others: who is more important comes first and may preempt, victims come back in
+the same way, and pods that waited before have their chance too. Pods without a controller are gone.
+A step is over when nothing moves any more; then comes the next.
+
+Contract: the simulation belongs to whoever asks and has been run. Same cluster, changes and seed,
+same consequences.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import assert_never
+
+from msgspec.structs import replace
+
+from podium.kubernetes.controllers.daemon_pods import daemons_of, pod_of_daemon
+from podium.kubernetes.controllers.taint_eviction import stay_s
+from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
+from podium.kubernetes.rules.tolerations import NO_EXECUTE
+from podium.offline.simulate.admission import assign_uid
+from podium.offline.simulate.pod_successors import PodSuccessors
+from podium.offline.simulate.run import Simulation
+from podium.offline.simulate.scenario import Scenario
+from podium.offline.what_if.changes import (
+    AddNodes,
+    Change,
+    Cordon,
+    Drain,
+    Fail,
+    Remove,
+    Scale,
+    SetTaint,
+    ZoneOutage,
+    describe_change,
+)
+from podium.offline.what_if.consequences import Consequences, Gone, Kept, Moved, Preempted, Stranded
+from podium.offline.what_if.disruption_accounts import DisruptionAccounts
+from podium.offline.what_if.node_selection import nodes_in_zone, select_nodes
+from podium.offline.what_if.scaling import pods_of_workload, pods_to_add, pods_to_remove
+from podium.scheduler.cluster.catalog import object_key
+from podium.scheduler.cluster.pod_info import PodInfo
+
+
+class ChangedCluster:
+    def __init__(
+        self, simulation: Simulation, scenario: Scenario, waiting: Collection[str] | None = None
+    ) -> None:
+        """`scenario` is what the simulation was made from; it says who made which pods. `waiting`
+        are the keys of pods without a node, for those who know them."""
+        self._simulation = simulation
+        self._engine = simulation.engine
+        self._scenario = scenario
+        self._accounts = DisruptionAccounts(self._engine)
+        self._successors = PodSuccessors(self._engine, self._each_object())
+        self._changes: list[str] = []
+        self._gone: list[Gone] = []
+        self._kept: list[Kept] = []
+        self._preempted: list[Preempted] = []
+        self._new: set[str] = set()
+        self._let_go: set[str] = set()
+        simulation.take_evictions()
+        if waiting is None:
+            waiting = [object_key(pod.metadata) for pod in self._waiting()]
+        self._waiting_before = frozenset(waiting)
+        self._before: dict[str, str] = dict.fromkeys(waiting, "")
+        """Where pods were that something has happened to, or may."""
+
+    def apply(self, change: Change) -> None:
+        """One change and what follows from it. Raises InputError if it is about nothing."""
+        self._changes.append(describe_change(change))
+        match change:
+            case Drain():
+                self._drain(self._select(change.nodes))
+            case Cordon():
+                for name in self._select(change.nodes):
+                    self._close(name, closed=change.closed)
+                self._settle(())
+            case Remove():
+                self._remove(self._select(change.nodes))
+            case Fail():
+                self._fail(self._select(change.nodes))
+            case ZoneOutage():
+                self._fail(nodes_in_zone(self._engine.cluster, change.zone))
+            case AddNodes():
+                self._add(change.nodes)
+            case SetTaint():
+                self._taint(change)
+            case Scale():
+                self._scale(change)
+            case _:
+                assert_never(change)
+
+    def evict(self, key: str) -> str:
+        """Evict one pod and let what follows from it happen; why it may not go, or "" if it has."""
+        self._changes.append(f"evict {key}")
+        pod = self._engine.state.pods[key]
+        info = self._engine.cluster.infos.of(pod)
+        refusal = self._accounts.refusal(info)
+        if not refusal:
+            self._settle([self._take(info)])
+        return refusal
+
+    def consequences(self, *, explains: bool = True) -> Consequences:
+        """What all changes so far have come to; `explains` looks for the causes as well."""
+        touched = sorted({*self._before, *self._new} - self._let_go)
+        gone = {each.pod for each in self._gone}
+        moved, stranded = [], []
+        for key in touched:
+            before, after = self._before.get(key, ""), self._place_of(key)
+            if after:
+                if after != before:
+                    moved.append(Moved(key, before, after))
+            elif key not in gone and key not in self._waiting_before:
+                stranded.append(self._stranded(key, before, explains=explains))
+        return Consequences(
+            tuple(self._changes),
+            moved,
+            stranded,
+            sorted(self._gone, key=lambda each: each.pod),
+            sorted(self._kept, key=lambda each: each.pod),
+            tuple(self._preempted),
+            len(self._waiting_before),
+            sum(not self._place_of(key) for key in self._waiting_before - self._let_go),
+        )
+
+    def _stranded(self, key: str, before: str, *, explains: bool) -> Stranded:
+        result = self._simulation.results.get(key)
+        if result is None:
+            return Stranded(key, before, "")
+        return Stranded(key, before, result.message, result.causes if explains else ())
+
+    # changes
+
+    def _select(self, text: str) -> list[str]:
+        return select_nodes(self._engine.cluster, text)
+
+    def _close(self, name: str, *, closed: bool) -> None:
+        node = self._node(name)
+        if node.spec.unschedulable != closed:
+            self._engine.intake.node_put(
+                replace(node, spec=replace(node.spec, unschedulable=closed))
+            )
+
+    def _drain(self, names: Sequence[str]) -> None:
+        for name in names:
+            self._close(name, closed=True)
+        while True:
+            displaced, kept = [], []
+            for info in self._pods_on(names):
+                if is_daemon(info.pod) or is_bound_to_node(info.pod):
+                    continue
+                refusal = self._accounts.refusal(info)
+                if refusal:
+                    kept.append(Kept(info.key, self._node_of(info), refusal))
+                else:
+                    displaced.append(self._take(info))
+            if not displaced:
+                break
+            self._settle(displaced)
+        self._kept = [each for each in self._kept if each.node not in names] + kept
+
+    def _remove(self, names: Sequence[str]) -> None:
+        self._drain(names)
+        held = {each.node for each in self._kept}
+        self._fail([name for name in names if name not in held])
+
+    def _fail(self, names: Sequence[str]) -> None:
+        displaced = [self._take(info) for info in self._pods_on(names)]
+        for name in names:
+            self._engine.intake.node_deleted(name)
+        self._settle(displaced)
+
+    def _add(self, nodes: Sequence[Node]) -> None:
+        nodes = [assign_uid(node) for node in nodes]
+        there = self._engine.cluster.nodes
+        new = [node for node in nodes if not there.is_present(node.metadata.name)]
+        for node in nodes:
+            self._engine.intake.node_put(node)
+        daemons = daemons_of((*self._scenario.pending, *self._scenario.running))
+        made = [assign_uid(pod_of_daemon(pod, node)) for node in new for pod in daemons]
+        self._settle(made)
+        for pod in made:  # a daemon set makes none where it does not belong
+            if not self._place_of(object_key(pod.metadata)):
+                self._simulation.remove_pod(pod)
+
+    def _taint(self, change: SetTaint) -> None:
+        names = self._select(change.nodes)
+        displaced = []
+        for name in names:
+            node = self._node(name)
+            taints = tuple(
+                each
+                for each in node.spec.taints or ()
+                if (each.key, each.effect) != (change.taint.key, change.taint.effect)
+            )
+            if not change.removed:
+                taints = (*taints, change.taint)
+            self._engine.intake.node_put(replace(node, spec=replace(node.spec, taints=taints)))
+        if change.taint.effect == NO_EXECUTE and not change.removed:
+            displaced = [
+                self._take(info)
+                for info in self._pods_on(names)
+                if stay_s((change.taint,), info.pod.spec.tolerations or ()) is not None
+            ]
+        self._settle(displaced)
+
+    def _scale(self, change: Scale) -> None:
+        known = [held.info.pod for held in self._engine.cluster.placements.values()]
+        pods = pods_of_workload(self._scenario, (*known, *self._waiting()), change.workload)
+        for pod in pods_to_remove(pods, change.replicas):
+            self._note_place(object_key(pod.metadata), pod.spec.node_name)
+            self._let_go.add(object_key(pod.metadata))
+            self._simulation.remove_pod(pod)
+        made, objects = pods_to_add(pods, change, self._objects(), self._engine.gates)
+        for obj in objects:
+            self._engine.intake.object_put(obj)
+        self._new.update(object_key(pod.metadata) for pod in made)
+        self._settle(made)
+
+    # pods
+
+    def _take(self, info: PodInfo) -> Pod | None:
+        """Take a pod off its node; the pod that its controller makes in its place, if any."""
+        pod, node = info.pod, self._node_of(info)
+        self._note_place(info.key, node)
+        self._accounts.charge(info)
+        self._successors.drop_ephemeral_claims(pod)
+        self._simulation.remove_pod(pod)
+        if is_daemon(pod) or is_bound_to_node(pod):
+            self._let_go.add(info.key)
+            return None
+        if pod.metadata.controller is None:
+            self._gone.append(Gone(info.key, self._before.get(info.key, node)))
+            return None
+        return self._successors.make(pod)
+
+    def _settle(self, pods: Iterable[Pod | None]) -> None:
+        """Let pods find nodes, and those whom they preempt as well."""
+        arriving = [pod for pod in pods if pod is not None]
+        while True:
+            self._simulation.arrive(arriving)
+            self._simulation.settle()
+            arriving = []
+            for eviction in self._simulation.take_evictions():
+                self._preempted.append(Preempted(eviction.key, eviction.node, eviction.by))
+                self._note_place(eviction.key, eviction.node)
+                self._accounts.charge(self._engine.cluster.infos.of(eviction.victim))
+                if eviction.victim.metadata.controller is None:
+                    node = self._before.get(eviction.key, eviction.node)
+                    self._gone.append(Gone(eviction.key, node))
+                elif is_daemon(eviction.victim):
+                    self._let_go.add(eviction.key)
+                else:
+                    self._successors.drop_ephemeral_claims(eviction.victim)
+                    arriving.append(self._successors.make(eviction.victim))
+            if not arriving:
+                break
+        self._accounts.give_back(self._place_of)
+
+    # looking
+
+    def _node(self, name: str) -> Node:
+        nodes = self._engine.cluster.nodes
+        return nodes.node(nodes.row(name))
+
+    def _node_of(self, info: PodInfo) -> str:
+        held = self._engine.cluster.placements.get(info.uid)
+        return self._engine.cluster.nodes.names[held.row] if held is not None else ""
+
+    def _pods_on(self, names: Iterable[str]) -> list[PodInfo]:
+        cluster = self._engine.cluster
+        rows = [cluster.nodes.row(name) for name in names]
+        return [
+            info
+            for row in rows
+            if row >= 0
+            for info in sorted(cluster.usage.pods(row), key=lambda info: info.key)
+        ]
+
+    def _note_place(self, key: str, node: str) -> None:
+        """Where a pod is before the first thing that happens to it."""
+        if key not in self._new:
+            self._before.setdefault(key, node)
+
+    def _place_of(self, key: str) -> str:
+        """The node of a pod, "" if it has none."""
+        pod = self._engine.state.pods.get(key)
+        return pod.spec.node_name if pod is not None else ""
+
+    def _waiting(self) -> list[Pod]:
+        return [pod for pod in self._engine.state.pods.values() if not pod.spec.node_name]
+
+    def _objects(self) -> list[KubeObject]:
+        """What claims are made from."""
+        return list(self._each_object())
+
+    def _each_object(self) -> Iterator[KubeObject]:
+        return (obj for obj in self._scenario.objects if isinstance(obj, KubeObject))

@@ -1,0 +1,66 @@
+"""The nodes that somebody means: by name, by labels, or by zone."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from podium.golang.errors import InputError, closest, did_you_mean
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.rules.label_selector_text import parse_label_selector
+from podium.kubernetes.rules.labels import SelectorError
+from podium.kubernetes.rules.node_zones import zone_of
+from podium.scheduler.cluster.state import Cluster
+
+
+def select_nodes(cluster: Cluster, text: str) -> list[str]:
+    """Names in order; a text that is no name is a label selector. Raises InputError."""
+    if cluster.nodes.is_present(text):
+        return [text]
+    return select_among(list(_nodes(cluster)), text)
+
+
+def select_among(nodes: Sequence[Node], text: str) -> list[str]:
+    """The same of nodes that are in no cluster."""
+    names = sorted(node.metadata.name for node in nodes)
+    if text in names:
+        return [text]
+    if not any(sign in text for sign in "=!,() "):
+        raise InputError(
+            f"no node named {text}", remedy=did_you_mean(closest(text, names)) or _list(names)
+        )
+    try:
+        selector = parse_label_selector(text)
+    except SelectorError as problem:
+        raise InputError(f"{text!r} is no label selector: {problem}", remedy="pool=gpu") from None
+    found = [n.metadata.name for n in nodes if selector.matches(n.metadata.labels)]
+    if not found:
+        raise InputError(f"no node has {text}", remedy=_list(names))
+    return sorted(found)
+
+
+def zones_of(cluster: Cluster) -> Mapping[str, list[str]]:
+    """Zone -> its nodes, both in order; nodes without a zone are in none."""
+    found: dict[str, list[str]] = {}
+    for node in _nodes(cluster):
+        zone = zone_of(node)
+        if zone:
+            found.setdefault(zone, []).append(node.metadata.name)
+    return {zone: sorted(names) for zone, names in sorted(found.items())}
+
+
+def nodes_in_zone(cluster: Cluster, zone: str) -> list[str]:
+    """Raises InputError."""
+    zones = zones_of(cluster)
+    if zone not in zones:
+        remedy = did_you_mean(closest(zone, list(zones))) or _list(list(zones))
+        raise InputError(f"no node is in zone {zone}", remedy=remedy)
+    return zones[zone]
+
+
+def _nodes(cluster: Cluster) -> Iterator[Node]:
+    for row in cluster.node_order().tolist():
+        yield cluster.nodes.node(row)
+
+
+def _list(names: list[str], most: int = 5) -> str:
+    if not names:
+        return "there are none"
+    return f"there are {', '.join(names[:most])}" + (", ..." if len(names) > most else "")

@@ -1,5 +1,0 @@
-"""DefaultPreemption: pods of lower priority that give way."""
-
-from podium.plugins.default_preemption.plugin import DefaultPreemption
-
-__all__ = ["DefaultPreemption"]

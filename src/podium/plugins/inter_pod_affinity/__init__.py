@@ -1,5 +1,0 @@
-"""InterPodAffinity: pods that must be near others, or must not."""
-
-from podium.plugins.inter_pod_affinity.plugin import InterPodAffinity
-
-__all__ = ["InterPodAffinity"]

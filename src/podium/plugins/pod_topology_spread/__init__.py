@@ -1,5 +1,0 @@
-"""PodTopologySpread: pods spread evenly over domains."""
-
-from podium.plugins.pod_topology_spread.plugin import PodTopologySpread
-
-__all__ = ["PodTopologySpread"]

@@ -1,0 +1,136 @@
+"""Node selectors over label columns: which rows match a term, all rows at once.
+
+NodeAffinity, PodTopologySpread, volumes and devices all select nodes by the same terms, so the
+vector form stands here once. It answers exactly as `NodeTerm.matches` and
+`RequiredNodeAffinity.matches` of `podium.kubernetes.rules.node_affinity` do for every present node.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from podium.golang.arithmetic import parse_int
+from podium.kubernetes.rules.labels import GREATER, IN, Requirement
+from podium.kubernetes.rules.node_affinity import (
+    NAME_FIELD,
+    FieldRequirement,
+    NodeTerm,
+    RequiredNodeAffinity,
+)
+from podium.scheduler.cluster.growth import Codes, Mask, Rows, count_of
+from podium.scheduler.cluster.label_columns import ABSENT, LabelColumn
+from podium.scheduler.cluster.nodes import NodeTable
+
+_NUMBER, _IS_NUMBER = "number", "is a number"
+
+
+def required_mask(nodes: NodeTable, required: RequiredNodeAffinity, rows: Rows) -> Mask | None:
+    """Rows that a pod's nodeSelector and required terms allow; None when they allow all."""
+    mask = labels_mask(nodes, required.selector.requirements, rows)
+    if required.terms is None:
+        return mask
+    allowed = terms_mask(nodes, required.terms, rows)
+    return allowed if mask is None else mask & allowed
+
+
+def terms_mask(nodes: NodeTable, terms: Iterable[NodeTerm], rows: Rows) -> Mask:
+    """Rows that match at least one of the terms; without a term that is no row."""
+    mask: Mask | None = None
+    for term in dict.fromkeys(terms):
+        matching = term_mask(nodes, term, rows)
+        mask = matching if mask is None else mask | matching
+    return _none(rows) if mask is None else mask
+
+
+def term_mask(nodes: NodeTable, term: NodeTerm, rows: Rows) -> Mask:
+    """Rows that match everything a term says; a term that cannot be parsed matches no row."""
+    if term.error is not None:
+        return _none(rows)
+    mask = labels_mask(nodes, term.expressions, rows)
+    for field in term.fields:
+        matching = _field_mask(nodes, field, rows)
+        mask = matching if mask is None else mask & matching
+    return ~_none(rows) if mask is None else mask
+
+
+def labels_mask(nodes: NodeTable, requirements: Iterable[Requirement], rows: Rows) -> Mask | None:
+    """Rows whose labels meet every requirement; None when there is nothing to meet."""
+    mask: Mask | None = None
+    for requirement in requirements:
+        matching = _label_mask(nodes, requirement, rows)
+        mask = matching if mask is None else mask & matching
+        if not mask.any():
+            break
+    return mask
+
+
+def _label_mask(nodes: NodeTable, requirement: Requirement, rows: Rows) -> Mask:
+    column = nodes.labels.column(requirement.key)
+    codes = column.codes[rows]
+    mask: Mask
+    match requirement.operator:
+        case "Exists":
+            mask = codes != ABSENT
+            return mask
+        case "DoesNotExist":
+            mask = codes == ABSENT
+            return mask
+        case "In":
+            return _listed(column, requirement, codes)
+        case "NotIn":
+            return ~_listed(column, requirement, codes)
+        case _:
+            return _compared(column, requirement, codes)
+
+
+def _listed(column: LabelColumn, requirement: Requirement, codes: Codes) -> Mask:
+    found = (column.values.find(value) for value in requirement.values)
+    wanted = [code for code in found if code != ABSENT]
+    if len(wanted) == 1:
+        mask: Mask = codes == wanted[0]
+        return mask
+    by_code = np.zeros(len(column.values) + 1, dtype=np.bool_)
+    by_code[wanted] = True
+    # ABSENT is -1 and so reads the last place, which belongs to no value.
+    return by_code.take(codes)
+
+
+def _compared(column: LabelColumn, requirement: Requirement, codes: Codes) -> Mask:
+    """`Gt` and `Lt`: every distinct value of the label is read once, and all are compared at once.
+
+    A value that is no integer matches neither."""
+    (operand,) = requirement.values
+    bound = parse_int(operand)
+    by_code = np.zeros(len(column.values) + 1, dtype=np.bool_)
+    if bound is not None:
+        numbers = column.values.table(_NUMBER, _number_of)
+        compare = np.greater if requirement.operator == GREATER else np.less
+        compare(numbers, bound, out=by_code[:-1])
+        by_code[:-1] &= column.values.table(_IS_NUMBER, _is_number) != 0
+    # ABSENT is -1 and so reads the last place, which belongs to no value.
+    return by_code.take(codes)
+
+
+def _number_of(value: str) -> int:
+    return parse_int(value) or 0
+
+
+def _is_number(value: str) -> int:
+    return parse_int(value) is not None
+
+
+def _field_mask(nodes: NodeTable, field: FieldRequirement, rows: Rows) -> Mask:
+    if field.key != NAME_FIELD:
+        # upstream: any other field reads as an empty text, on every node alike.
+        return ~_none(rows) if field.matches("") else _none(rows)
+    mask = _none(rows)
+    for row in (nodes.row(field.value), *nodes.temporary.get(field.value, ())):
+        if not isinstance(rows, slice):
+            mask |= rows == row
+        elif rows.start <= row < rows.stop:
+            mask[row - rows.start] = True
+    return mask if field.operator == IN else ~mask
+
+
+def _none(rows: Rows) -> Mask:
+    return np.zeros(count_of(rows), dtype=np.bool_)

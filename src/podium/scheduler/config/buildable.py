@@ -1,0 +1,127 @@
+"""What is valid and still fails when the scheduler puts its parts together.
+
+Upstream builds extenders first, then the profiles, and stops at the first failure. What depends on
+the plugins themselves is checked by `expand.py`; here is the rest, as far as values can tell: files
+are not opened, and whether a certificate can be used is known when it is.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from msgspec.structs import replace
+
+from podium.scheduler.config.decode_values import base64_fault
+from podium.scheduler.config.errors import ConfigurationError, FieldProblem, joined
+from podium.scheduler.config.plugin_args import NodeResourcesFitArgs
+from podium.scheduler.config.types import Configuration, Extender, ExtenderTLSConfig
+from podium.scheduler.config.validation import fit_args_problems
+
+FIT: Final = "NodeResourcesFit"
+NO_FIT_ARGS: Final = "can't find NodeResourcesFitArgs in plugin config"
+_PEM: Final = re.compile(rb"-----BEGIN ([^\n-]+)-----[ \t\r]*\n(.*?)-----END \1-----", re.DOTALL)
+
+
+class UnbuildableProfile(ConfigurationError):
+    """A profile that cannot be built; those `before` it are built first, and may not be either."""
+
+    before: Configuration
+
+
+def build_problem(
+    configuration: Configuration, gates: Mapping[str, bool]
+) -> ConfigurationError | None:
+    """The first reason why this cannot be built, or None."""
+    refusal = certificates_problem(configuration)
+    if refusal is not None:
+        return refusal
+    ignores = ignored_resources(configuration)
+    for i, profile in enumerate(configuration.profiles):
+        if ignores and FIT not in profile.plugin_args:
+            problem = FieldProblem(f"profiles[{i}]", NO_FIT_ARGS)
+            return ConfigurationError(f"couldn't build extenders: {NO_FIT_ARGS}", (problem,))
+    configuration = with_ignored_resources(configuration)
+    for i, profile in enumerate(configuration.profiles):
+        problems = fit_args_problems(profile, gates)
+        if problems:
+            unbuildable = UnbuildableProfile(
+                f"initializing profiles: creating profile for scheduler name "
+                f'{profile.scheduler_name}: initializing plugin "NodeResourcesFit": '
+                f"{joined(problems)}",
+                fit_problems(configuration, gates),
+            )
+            unbuildable.before = replace(configuration, profiles=configuration.profiles[:i])
+            return unbuildable
+    return None
+
+
+def certificates_problem(configuration: Configuration) -> ConfigurationError | None:
+    """What is wrong with certificates that stand in the configuration itself."""
+    for i, extender in enumerate(configuration.extenders):
+        text = _certificate_problem(extender)
+        if text:
+            problem = FieldProblem(f"extenders[{i}].tlsConfig", text)
+            return ConfigurationError(f"couldn't build extenders: {text}", (problem,))
+    return None
+
+
+def fit_problems(configuration: Configuration, gates: Mapping[str, bool]) -> list[FieldProblem]:
+    """Everything that NodeResourcesFit would refuse in any profile, with its place."""
+    found: list[FieldProblem] = []
+    for i, profile in enumerate(configuration.profiles):
+        problems = fit_args_problems(profile, gates)
+        if problems:
+            found.extend(_placed(problems, i, list(profile.plugin_args).index(FIT)))
+    return found
+
+
+def with_ignored_resources(configuration: Configuration) -> Configuration:
+    """The configuration in which NodeResourcesFit leaves out what extenders look after.
+
+    upstream: their names take the place of the list that the operator wrote.
+    """
+    ignored = ignored_resources(configuration)
+    if not ignored:
+        return configuration
+    profiles = []
+    for profile in configuration.profiles:
+        args = profile.plugin_args[FIT]
+        if isinstance(args, NodeResourcesFitArgs):
+            args = replace(args, ignored_resources=ignored)
+        plugin_args = {**profile.plugin_args, FIT: args}
+        profiles.append(replace(profile, plugin_args=plugin_args))
+    return replace(configuration, profiles=tuple(profiles))
+
+
+def ignored_resources(configuration: Configuration) -> tuple[str, ...]:
+    """The resources that extenders account for in the scheduler's place."""
+    return tuple(
+        resource.name
+        for extender in configuration.extenders
+        for resource in extender.managed_resources
+        if resource.ignored_by_scheduler
+    )
+
+
+def _certificate_problem(extender: Extender) -> str:
+    tls = extender.tls_config or ExtenderTLSConfig()
+    if (tls.ca_file or tls.ca_data) and tls.insecure:
+        return "specifying a root certificates file with the insecure flag is not allowed"
+    if tls.ca_data and not _holds_pem(tls.ca_data):
+        return "unable to load root certificates: unable to parse bytes as PEM block"
+    # upstream: a certificate without its key is not looked at.
+    has_key = tls.key_data or tls.key_file
+    if tls.cert_data and has_key and not _holds_pem(tls.cert_data):
+        return "tls: failed to find any PEM data in certificate input"
+    return ""
+
+
+def _holds_pem(data: bytes) -> bool:
+    return any(
+        base64_fault(found[2].decode(errors="replace")) is None for found in _PEM.finditer(data)
+    )
+
+
+def _placed(problems: list[FieldProblem], profile: int, entry: int) -> list[FieldProblem]:
+    at = f"profiles[{profile}].pluginConfig[{entry}].args"
+    return [FieldProblem(f"{at}.{p.path}", p.text, p.remedy) for p in problems]

@@ -1,0 +1,254 @@
+"""The types of flags: how each reads its text, adds up when repeated, and shows itself.
+
+A kind is what pflag calls a value. Of a scalar the last setting wins; a list, a map or a set of
+patterns grows with every further one, and the first replaces the default. Refusals are
+`ValueError`s in the words of Go's libraries; the parser puts the flag's name around them.
+"""
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+from podium.golang.csv_records import read_list
+from podium.golang.durations import Duration
+from podium.golang.ip_addresses import parse_ip
+from podium.golang.quoting import quoted
+from podium.golang.strconv import parse_bool, parse_float32, parse_int, parse_uint
+from podium.kubernetes.rules.quantity import QuantityError
+from podium.kubernetes.rules.quantity import value as quantity_value
+from podium.scheduler.config.flags.release_text import reported_version_problem
+
+_QUANTITY: Final = re.compile(r"[+-]?[0-9]*(?:\.[0-9]*)?[eEinumkKMGTP]*[-+]?[0-9]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """`read` makes a value of a text, given what was set before (None at first)."""
+
+    type_name: str
+    """What usage calls the value; "" where there is nothing to say."""
+    read: Callable[[str, Any], Any]
+    shown: Callable[[Any], str] = str
+    bare: str = ""
+    """What the flag means without a value; "" if it needs one."""
+    zero: Any = ""
+    """What a flag has that has no other default."""
+
+
+class CertificatePair(NamedTuple):
+    """A certificate for some names, or for those it says itself."""
+
+    certificate_file: str
+    key_file: str
+    names: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        pair = f"{self.certificate_file},{self.key_file}"
+        return f"{pair}:{','.join(self.names)}" if self.names else pair
+
+
+class FileVerbosity(NamedTuple):
+    """One entry of `--vmodule`."""
+
+    pattern: str
+    level: int
+
+
+def _scalar(read: Callable[[str], Any]) -> Callable[[str, Any], Any]:
+    return lambda text, _before: read(text)
+
+
+def _growing(read: Callable[[str], tuple[Any, ...]]) -> Callable[[str, Any], Any]:
+    return lambda text, before: (*(before or ()), *read(text))
+
+
+def _word(on: bool) -> str:
+    return "true" if on else "false"
+
+
+def _short_float(number: float) -> str:
+    """As few digits as tell the number from its neighbours, with an exponent from a million on."""
+    if not math.isfinite(number):
+        return "NaN" if math.isnan(number) else f"{number:+}".title()
+    for digits in range(1, 10):
+        scientific = f"{number:.{digits - 1}e}"
+        if parse_float32(scientific) == number:
+            exponent = int(scientific.rpartition("e")[2])
+            return scientific if not -4 <= exponent < 6 else f"{number:.{max(digits, 6)}g}"
+    return str(number)
+
+
+def _address(text: str, before: Any) -> Any:
+    """An IP address; nothing changes if the text is empty, which is why `before` may stay None."""
+    if not text:
+        return before
+    try:
+        if "%" in text:
+            raise ValueError
+        return str(parse_ip(text.strip()))
+    except ValueError:
+        raise ValueError(f"failed to parse IP: {quoted(text)}") from None
+
+
+def _int32s(text: str) -> tuple[int, ...]:
+    return tuple(parse_int(part, 32) for part in text.split(","))
+
+
+def _string_map(text: str, before: Any) -> Mapping[str, str]:
+    match text.count("="):
+        case 0:
+            raise ValueError(f"{text} must be formatted as key=value")
+        case 1:
+            pairs: tuple[str, ...] = (text.strip('"'),)
+        case _:
+            pairs = read_list(text)
+    found: dict[str, str] = dict(before or {})
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise ValueError(f"{pair} must be formatted as key=value")
+        found[key] = value
+    return found
+
+
+def _components(text: str, before: Any) -> Mapping[str, tuple[str, ...]]:
+    """`[component:]setting,...`, the settings of each component in the order given."""
+    found: dict[str, tuple[str, ...]] = dict(before or {})
+    for pair in filter(None, text.split(",")):
+        component, colon, setting = pair.partition(":")
+        if not colon:
+            component, setting = "", pair
+        key = component.strip()
+        found[key] = (*found.get(key, ()), setting.strip())
+    return found
+
+
+def _certificate_pair(text: str) -> tuple[CertificatePair, ...]:
+    pair, colon, names = text.partition(":")
+    if colon and not names.strip():
+        raise ValueError("empty names list is not allowed")
+    files = [part.strip() for part in pair.strip().split(",")]
+    if len(files) != 2:
+        raise ValueError("expected comma separated certificate and key file paths")
+    listed = tuple(name.strip() for name in names.strip().split(",")) if colon else ()
+    return (CertificatePair(files[0], files[1], listed),)
+
+
+def _verbosities(text: str) -> tuple[FileVerbosity, ...]:
+    found = []
+    for entry in filter(None, text.split(",")):
+        parts = entry.split("=")
+        if len(parts) != 2 or not all(parts):
+            raise ValueError(f"{quoted(entry)} does not have the pattern=N format")
+        try:
+            found.append(FileVerbosity(parts[0], parse_uint(parts[1], 31)))
+        except ValueError as problem:
+            raise ValueError(f"parsing verbosity in {quoted(entry)}: {problem}") from None
+    return tuple(found)
+
+
+def _quantity(text: str) -> str:
+    if not text or not _QUANTITY.fullmatch(text):
+        raise ValueError(
+            "quantities must match the regular expression "
+            "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+        )
+    try:
+        quantity_value(text)
+    except QuantityError:
+        raise ValueError("unable to parse quantity's suffix") from None
+    return text
+
+
+def _version(text: str) -> str:
+    """`true`, `false`, `raw`, or the version that is to be reported."""
+    if text == "raw":
+        return text
+    if not text.startswith("v"):
+        return _word(parse_bool(text))
+    problem = reported_version_problem(text)
+    if problem:
+        raise ValueError(problem)
+    return text
+
+
+def _severity(text: str) -> str:
+    return text if text.upper() in ("INFO", "WARNING", "ERROR", "FATAL") else str(parse_int(text))
+
+
+def _bracketed(values: Any) -> str:
+    return f"[{','.join(map(str, values))}]"
+
+
+def _as_list(values: tuple[str, ...]) -> str:
+    return _bracketed(_csv_field(value) for value in values)
+
+
+def _as_map(values: Mapping[str, str] | None) -> str:
+    return _bracketed(_csv_field(f"{key}={value}") for key, value in sorted((values or {}).items()))
+
+
+def _csv_field(text: str) -> str:
+    if text.startswith(" ") or any(c in text for c in ',"\r\n'):
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+def _as_components(values: Mapping[str, tuple[str, ...]]) -> str:
+    return ",".join(f"{c}:{setting}" for c in sorted(values) for setting in values[c])
+
+
+BOOL: Final = Kind("", _scalar(parse_bool), _word, bare="true", zero=False)
+INT: Final = Kind("int", _scalar(parse_int), zero=0)
+INT32: Final = Kind("int32", _scalar(lambda text: parse_int(text, 32)), zero=0)
+UINT: Final = Kind("uint", _scalar(lambda text: parse_uint(text, 64)), zero=0)
+FLOAT32: Final = Kind("float32", _scalar(parse_float32), _short_float, zero=0.0)
+STRING: Final = Kind("string", _scalar(str))
+DURATION: Final = Kind("duration", _scalar(Duration.parse), zero=Duration(0))
+IP: Final = Kind("ip", _address)
+STRINGS: Final = Kind("strings", _growing(read_list), _as_list, zero=())
+INT32S: Final = Kind("int32Slice", _growing(_int32s), _bracketed, zero=())
+STRING_MAP: Final = Kind("stringToString", _string_map, _as_map, zero=None)
+COMPONENTS: Final = Kind(
+    "colonSeparatedMultimapStringString", _components, _as_components, zero=MappingProxyType({})
+)
+CERTIFICATES: Final = Kind(
+    "namedCertKey",
+    _growing(_certificate_pair),
+    lambda pairs: f"[{';'.join(map(str, pairs))}]",
+    zero=(),
+)
+LEVEL: Final = Kind("Level", _scalar(lambda text: parse_uint(text, 31)), zero=0)
+FILE_LEVELS: Final = Kind(
+    "pattern=N,...",
+    _growing(_verbosities),
+    lambda levels: ",".join(f"{pattern}={level}" for pattern, level in levels),
+    zero=(),
+)
+QUANTITY: Final = Kind("quantity", _scalar(_quantity), zero="0")
+VERSION: Final = Kind("version[=true]", _scalar(_version), bare="true", zero="false")
+SEVERITY: Final = Kind("severity", _scalar(_severity))
+KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
+    {
+        "bool": BOOL,
+        "int": INT,
+        "int32": INT32,
+        "float32": FLOAT32,
+        "string": STRING,
+        "duration": DURATION,
+        "ip": IP,
+        "stringSlice": STRINGS,
+        "int32Slice": INT32S,
+        "stringToString": STRING_MAP,
+        "colonSeparatedMultimapStringString": COMPONENTS,
+        "namedCertKey": CERTIFICATES,
+        "Level": LEVEL,
+        "pattern=N,...": FILE_LEVELS,
+        "quantity": QUANTITY,
+        "version": VERSION,
+    }
+)
+"""By the name that pflag has for the type."""

@@ -1,0 +1,159 @@
+"""How a user's plugin lists, the defaults and `multiPoint` become the list of one extension point.
+
+Two steps, both pure. Merging lays the user's sets over the default ones: a default that the user
+lists again keeps its place and takes the user's weight. Expansion then answers what runs at one
+point: plugins of `multiPoint` that the user also lists at the point come first, in the user's
+order; then the rest of `multiPoint`; then what is listed at the point only.
+
+    defaults        multiPoint: A B C
+    user            multiPoint: enabled D, disabled B        score: enabled C
+    merged          multiPoint: A C D                        score: enabled C
+    at score        C, A, D
+
+Precedence in one sentence: the point beats the user's `multiPoint`, which beats the defaults, and
+at the same level *enabled* beats *disabled*.
+
+Sources: `pkg/scheduler/apis/config/v1/default_plugins.go` and
+`pkg/scheduler/framework/runtime/framework.go`.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from podium.golang.quoting import quoted
+from podium.scheduler.config.errors import ConfigurationError
+from podium.scheduler.config.points import ExtensionPoint
+from podium.scheduler.config.types import PluginRef, Plugins, PluginSet
+
+ALL: Final = "*"
+
+Implements = Callable[[str, ExtensionPoint], bool]
+"""Whether the plugin of this name can run at this point."""
+
+Exists = Callable[[str], bool]
+"""Whether there is a plugin of this name at all."""
+
+
+class PluginListError(ConfigurationError):
+    """A profile's plugin lists that contradict the plugins or themselves."""
+
+
+def merge_plugins(defaults: Plugins, user: Plugins) -> Plugins:
+    """Lay the user's sets over the default ones, each of the fifteen on its own."""
+    return Plugins(
+        **{name: merge_set(default, getattr(user, name)) for name, default in defaults.items()}
+    )
+
+
+def merge_set(default: PluginSet, user: PluginSet) -> PluginSet:
+    """Lay one user's set over the default one. Weights of disabled plugins are dropped."""
+    disabled = tuple(PluginRef(plugin.name) for plugin in (*user.disabled, *default.disabled))
+    off = {plugin.name for plugin in disabled}
+    index_of = {plugin.name: index for index, plugin in enumerate(user.enabled)}
+    taken: set[int] = set()
+    enabled: list[PluginRef] = []
+    if ALL not in off:
+        for plugin in default.enabled:
+            if plugin.name in off:
+                continue
+            index = index_of.get(plugin.name)
+            if index is None:
+                enabled.append(plugin)
+            else:
+                taken.add(index)
+                enabled.append(user.enabled[index])
+    enabled.extend(plugin for index, plugin in enumerate(user.enabled) if index not in taken)
+    return PluginSet(tuple(enabled), disabled)
+
+
+def every_name(_name: str) -> bool:
+    """The answer of a caller who knows that all the plugins named exist."""
+    return True
+
+
+def expand_point(
+    plugins: Plugins,
+    point: ExtensionPoint | str,
+    implements: Implements,
+    exists: Exists = every_name,
+) -> tuple[PluginRef, ...]:
+    """What runs at one point, in order, with the weights in force there.
+
+    Weights are 0 at points where they mean nothing. Raises PluginListError when the lists name a
+    plugin that does not exist, name one twice, or list one at a point that it does not implement.
+    """
+    point = ExtensionPoint(point)
+    specific = check_specific(plugins, point, implements, exists)
+    names = _with_multi_point(plugins, point, implements, exists, specific)
+    weights = point_weights(plugins, point, implements) if point.is_weighted else {}
+    return tuple(PluginRef(name, weights.get(name, 0)) for name in names)
+
+
+def check_specific(
+    plugins: Plugins, point: ExtensionPoint, implements: Implements, exists: Exists = every_name
+) -> tuple[str, ...]:
+    """The names listed at the point itself, once it is certain that they can run there."""
+    names: dict[str, None] = {}
+    for plugin in plugins.at(point).enabled:
+        _check_exists(plugin.name, point, exists)
+        if not implements(plugin.name, point):
+            raise PluginListError(
+                f"plugin {quoted(plugin.name)} does not extend {point.plugin_type} plugin"
+            )
+        if plugin.name in names:
+            raise _registered_twice(plugin.name, point)
+        names[plugin.name] = None
+    return tuple(names)
+
+
+def point_weights(
+    plugins: Plugins, point: ExtensionPoint, implements: Implements
+) -> Mapping[str, int]:
+    """The weight of every plugin that could run at the point.
+
+    The first mention counts, the point's own list before `multiPoint`, and 0 becomes 1. Hence a
+    plugin listed at the point without a weight has 1 there, whatever `multiPoint` says.
+    """
+    weights: dict[str, int] = {}
+    for plugin in (*plugins.at(point).enabled, *plugins.multi_point.enabled):
+        if plugin.name not in weights and implements(plugin.name, point):
+            weights[plugin.name] = plugin.weight or 1
+    return weights
+
+
+def _with_multi_point(
+    plugins: Plugins,
+    point: ExtensionPoint,
+    implements: Implements,
+    exists: Exists,
+    specific: tuple[str, ...],
+) -> list[str]:
+    off = {plugin.name for plugin in plugins.at(point).disabled}
+    if ALL in off:
+        return list(specific)
+    multi: dict[str, None] = {}
+    overridden: set[str] = set()
+    for plugin in plugins.multi_point.enabled:
+        _check_exists(plugin.name, point, exists)
+        if plugin.name in off or not implements(plugin.name, point):
+            continue
+        if plugin.name in specific:
+            overridden.add(plugin.name)
+        elif plugin.name in multi:
+            raise _registered_twice(plugin.name, point)
+        else:
+            multi[plugin.name] = None
+    return [
+        *(name for name in specific if name in overridden),
+        *multi,
+        *(name for name in specific if name not in overridden),
+    ]
+
+
+def _check_exists(name: str, point: ExtensionPoint, exists: Exists) -> None:
+    if not exists(name):
+        raise PluginListError(f"{point.plugin_type} {quoted(name)} does not exist")
+
+
+def _registered_twice(name: str, point: ExtensionPoint) -> PluginListError:
+    return PluginListError(f'plugin {quoted(name)} already registered as "{point.plugin_type}"')

@@ -1,0 +1,171 @@
+"""What extenders make of the nodes that plugins found.
+
+Filters are asked one after the other, each about what the one before left; scores are asked for all
+at once. What may be in an answer is decided here: names that were never asked about, nodes returned
+in full, nodes named as failed. Where nobody is interested, nothing is asked and nothing changes.
+
+Source: `findNodesThatPassExtenders` and `prioritizeNodes` in `pkg/scheduler/schedule_one.go`.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from podium.golang.arithmetic import wrap_int64
+from podium.scheduler.cluster.growth import Ints
+from podium.scheduler.cluster.nodes import NodeTable
+from podium.scheduler.engine.decision import Decision
+from podium.scheduler.engine.search import AttemptError, Candidates
+from podium.scheduler.framework.asking import Asking, asked
+from podium.scheduler.framework.diagnosis import Diagnosis
+from podium.scheduler.framework.extender_calls import (
+    CallFailed,
+    FilterAnswer,
+    FilterCall,
+    PrioritizeAnswer,
+    PrioritizeCall,
+)
+from podium.scheduler.framework.extender_rules import EXTENDER, Extenders
+from podium.scheduler.framework.scoring import MAX_SCORE, PluginScores
+from podium.scheduler.framework.status import Code, Status
+
+MAX_EXTENDER_SCORE = 10
+UNKNOWN_NODE = 'extender "{}" claims a filtered node "{}" which is not found in the input node list'
+NO_REASON = Status(Code.UNRESOLVABLE, (), EXTENDER)
+"""A node that disappears without a word is beyond preemption's help."""
+_NO_POINTS: Ints = np.zeros(0, dtype=np.int64)
+
+
+class Consultation:
+    """What the extenders that are interested in a pod say in one attempt for it."""
+
+    def __init__(self, extenders: Extenders, decision: Decision, nodes: NodeTable) -> None:
+        """`extenders` are those that are interested, in calling order."""
+        self._extenders = extenders
+        self._decision = decision
+        self._pod = decision.pod.pod
+        self._nodes = nodes
+
+    # filter
+
+    def filter(self, candidates: Candidates, diagnosis: Diagnosis) -> Asking[Candidates]:
+        """What filters leave; raises AttemptError if one fails whose errors count."""
+        before, self._decision.dropped = candidates, {}
+        for extender in self._extenders:
+            if not len(candidates):
+                break
+            if not extender.filter_verb:
+                continue
+            call = FilterCall(
+                extender,
+                self._pod,
+                candidates.names_in(self._nodes),
+                candidates.objects_in(self._nodes),
+            )
+            (answer,) = yield from asked((call,))
+            if isinstance(answer, FilterAnswer):
+                answer = _checked(call, answer)
+            self._decision.note_consulted((call,), (answer,))
+            if isinstance(answer, FilterAnswer):
+                self._note_failed(answer, diagnosis)
+                candidates = _left(candidates, call, answer)
+            elif isinstance(answer, CallFailed) and not extender.ignorable:
+                raise AttemptError(answer.problem)
+        if candidates is not before:
+            self._decision.dropped = self._dropped(before, candidates, diagnosis)
+        return candidates
+
+    def _note_failed(self, answer: FilterAnswer, diagnosis: Diagnosis) -> None:
+        """upstream: these are notes; what counts is whether a node is among those left."""
+        for name, reason in answer.unresolvable.items():
+            self._note(name, Status(Code.UNRESOLVABLE, (reason,), EXTENDER), diagnosis)
+        for name, reason in answer.failed.items():
+            if name not in answer.unresolvable:
+                self._note(name, Status(Code.UNSCHEDULABLE, (reason,), EXTENDER), diagnosis)
+
+    def _note(self, name: str, status: Status, diagnosis: Diagnosis) -> None:
+        if self._nodes.is_present(name):
+            diagnosis.own[self._nodes.row(name)] = status
+        else:
+            diagnosis.strangers[name] = status
+
+    def _dropped(
+        self, before: Candidates, after: Candidates, diagnosis: Diagnosis
+    ) -> dict[str, Status]:
+        names = before.names_in(self._nodes)
+        if after.names == names:
+            return {}
+        left = set(after.names or ())
+        return {
+            name: diagnosis.own.get(self._nodes.row(name), NO_REASON)
+            for name in names
+            if name not in left
+        }
+
+    # prioritize
+
+    def prioritize(self, candidates: Candidates) -> Asking[tuple[list[PluginScores], Ints]]:
+        """(scores per extender, their weighted sum); an extender that fails adds nothing, and where
+        there are no scores the sum is empty."""
+        asking = [extender for extender in self._extenders if extender.prioritize_verb]
+        if not asking:
+            return [], _NO_POINTS
+        names, objects = candidates.names_in(self._nodes), candidates.objects_in(self._nodes)
+        calls = tuple(PrioritizeCall(each, self._pod, names, objects) for each in asking)
+        answers = yield from asked(calls)
+        self._decision.note_consulted(calls, answers)
+        scores: list[PluginScores] = []
+        total: Ints = np.zeros(len(names), dtype=np.int64)
+        for call, answer in zip(calls, answers, strict=True):
+            if isinstance(answer, PrioritizeAnswer):
+                weight = call.extender.weight * (MAX_SCORE // MAX_EXTENDER_SCORE)
+                raw = _points(answer, names)
+                name = _unused(call.extender.url_prefix, scores)
+                scores.append(PluginScores(name, weight, raw, raw))
+                total += raw * np.int64(wrap_int64(weight))
+        return scores, total
+
+
+def _checked(call: FilterCall, answer: FilterAnswer) -> FilterAnswer | CallFailed:
+    """An answer that names a node nobody asked about is no answer."""
+    if call.extender.node_cache_capable and answer.node_names != call.nodes:
+        known = set(call.nodes)
+        for name in answer.node_names or ():
+            if name not in known:
+                return CallFailed(UNKNOWN_NODE.format(call.extender.url_prefix, name))
+    return answer
+
+
+def _left(asked_about: Candidates, call: FilterCall, answer: FilterAnswer) -> Candidates:
+    """The nodes that an answer leaves, as they come.
+
+    upstream: nodes in full are taken as they are, known or not, and an answer in the other form
+    than the one that was asked for leaves none.
+    """
+    if call.extender.node_cache_capable and answer.node_names is not None:
+        known = call.returned
+        returned = tuple(known[name] for name in answer.node_names) if known else None
+        return Candidates(asked_about.rows, answer.node_names, returned)
+    nodes = answer.nodes or ()
+    return Candidates(asked_about.rows, tuple(node.metadata.name for node in nodes), nodes)
+
+
+def _points(answer: PrioritizeAnswer, names: Sequence[str]) -> Ints:
+    """By node: what is repeated adds up, what is missing is 0, what is unknown goes unheard."""
+    points = dict(answer.scores)
+    if len(points) != len(answer.scores):
+        points = {}
+        for host, score in answer.scores:
+            points[host] = wrap_int64(points.get(host, 0) + score)
+    found = (points.get(name, 0) for name in names)
+    return np.fromiter(found, dtype=np.int64, count=len(names))
+
+
+def _unused(name: str, scores: Sequence[PluginScores]) -> str:
+    """A name for a row of scores: two extenders may have the same URL."""
+    taken = {row.plugin for row in scores}
+    number, found = 1, name
+    while found in taken:
+        number += 1
+        found = f"{name} ({number})"
+    return found

@@ -1,0 +1,171 @@
+"""What the parts of the engine share: the cluster, the queue, the pods they know, the way out.
+
+Each part (intake of events, attempts, failures, bindings) is a class of its own over this one
+state, so that every transition has one place and `--validate` can look at the whole.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.pod_groups import PodGroup
+from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.scheduler.cluster.catalog import object_key
+from podium.scheduler.cluster.known_pods import KnownPods
+from podium.scheduler.cluster.pod_info import PodInfo
+from podium.scheduler.cluster.state import Cluster
+from podium.scheduler.engine.binding_cycle import Binding
+from podium.scheduler.engine.decision import Decision
+from podium.scheduler.engine.observer import Observers
+from podium.scheduler.engine.pod_log import PodLog
+from podium.scheduler.engine.queue import SchedulingQueue
+from podium.scheduler.engine.queue.queue import Concerns
+from podium.scheduler.engine.queue.queueing_hints import FORCE_ACTIVATE
+from podium.scheduler.engine.requests import Event, PluginWrite, Request
+from podium.scheduler.engine.transitions import Transitions
+from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.framework.events import ClusterEvent, EventObject
+from podium.scheduler.framework.extender_rules import Extenders, interested
+from podium.scheduler.framework.handle import Preempting
+from podium.scheduler.framework.profile import Profile
+from podium.scheduler.framework.queued import QueuedPod
+from podium.scheduler.framework.waiting import WaitingPods
+from podium.scheduler.framework.watched_kind import WatchedKind, unique_kinds
+
+_DURING_BINDING = {"bind_started", "pod_bound"}
+
+
+class Flight(Struct):
+    """A pod between its placement and the end of its binding cycle; `announced` says that its
+    node was to be written into its status."""
+
+    queued: QueuedPod
+    binding: Binding
+    started: bool = False
+    announced: bool = False
+
+
+def placed(pod: Pod, node_name: str) -> Pod:
+    """A pod's object as if it were on its node already; what an assumed pod looks like."""
+    return replace(pod, spec=replace(pod.spec, node_name=node_name))
+
+
+@dataclass(slots=True)
+class EngineState:
+    cluster: Cluster
+    profiles: dict[str, Profile]
+    queue: SchedulingQueue
+    waiting: WaitingPods
+    preempting: Preempting
+    gates: FeatureGates
+    clock: Callable[[], float]
+    pod_log: PodLog
+    extenders: Extenders = ()
+    observers: Observers = field(default_factory=Observers)
+    transitions: Transitions = field(default_factory=Transitions)
+    _expected: bool = field(init=False)
+    pods: KnownPods = field(default_factory=KnownPods)
+    flights: dict[str, Flight] = field(default_factory=dict)
+    requests: list[Request] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._expected = self.gates["NominatedNodeNameForExpectation"]
+
+    @property
+    def watched_kinds(self) -> tuple[WatchedKind, ...]:
+        """Kinds that plugins read beside those that every scheduler watches."""
+        return unique_kinds(kind for p in self.profiles.values() for kind in p.watched_kinds)
+
+    def responsible(self, pod: Pod) -> bool:
+        return pod.spec.scheduler_name in self.profiles
+
+    def binding(self, cycle: Cycle, profile: Profile, node_name: str) -> Binding:
+        """The way from a held node to a bound pod."""
+        binders: Extenders = ()
+        if self.extenders:
+            wanting = interested(self.extenders, cycle.pod.pod)
+            binders = tuple(extender for extender in wanting if extender.bind_verb)
+        heard = self.observers.heard
+        clock = self.clock if "binding_ended" in heard else None
+        observer = self.observers if heard & _DURING_BINDING else None
+        return Binding(
+            cycle, profile, node_name, self._expected, binders, clock=clock, observer=observer
+        )
+
+    def ask(self, request: Request) -> None:
+        self.requests.append(request)
+
+    def tell(
+        self,
+        pod: PodInfo,
+        type_: str,
+        reason: str,
+        action: str,
+        note: str,
+        related: PodInfo | PodGroup | None = None,
+    ) -> None:
+        """Ask for an event about a pod."""
+        event = Event(pod, type_, reason, action, note, related)
+        self.ask(event)
+        self.observers.event_told(event)
+
+    def note(
+        self,
+        key: str,
+        what: str,
+        detail: str = "",
+        *,
+        plugins: tuple[str, ...] = (),
+        about: str = "",
+    ) -> None:
+        """Leave a line in the pod log; `Line` says what belongs where."""
+        self.pod_log.note(key, self.clock(), what, detail, plugins, about)
+
+    def note_attempt(self, decision: Decision) -> None:
+        """Remember an attempt: who rejected the pod and why, or where it goes."""
+        if decision.bound is not None:
+            self.note(decision.pod.key, "tried", about=decision.bound)
+        else:
+            rejectors = tuple(sorted(decision.rejectors))
+            self.note(decision.pod.key, "tried", decision.message or "", plugins=rejectors)
+        self.pod_log.keep(decision)
+        self.observers.pod_decided(decision)
+
+    def wake(
+        self,
+        event: ClusterEvent,
+        old: EventObject,
+        new: EventObject,
+        concerns: Concerns | None = None,
+    ) -> None:
+        """Something changed in the cluster: let the pods try again that it may help."""
+        moved = self.queue.happened(event, old, new, concerns)
+        if not moved:
+            return
+        name, about = str(event), described(new if new is not None else old)
+        for queued in moved:
+            self.note_woken(queued, name, about)
+
+    def note_woken(self, queued: QueuedPod | None, event: str, about: str = "") -> None:
+        if queued is not None:
+            by = (queued.helped_by,) if queued.helped_by else ()
+            self.note(queued.info.key, "woken", event, plugins=by, about=about)
+
+    def activate(self, pods: Iterable[PodInfo]) -> None:
+        """Bring pods forward because a plugin asked for it."""
+        for info in self.queue.activate(pods):
+            self.note(info.key, "woken", FORCE_ACTIVATE.label)
+
+    def ask_writes(self, pod: PodInfo, writes: list[object]) -> None:
+        """Hand on the API writes that plugins asked for, each of them once."""
+        for write in writes:
+            self.ask(PluginWrite(pod, write))
+        writes.clear()
+
+
+def described(obj: EventObject) -> str:
+    """An object in a line of the pod log: `Pod default/web-0`, `Node n1`."""
+    return f"{obj.kind} {object_key(obj.metadata)}" if obj is not None else ""

@@ -1,0 +1,83 @@
+"""A decision in numbers, for whoever cannot keep all of it: reports, and records of a scheduler.
+
+A decision holds arrays over all nodes; a digest says how many nodes were looked at and why the
+chosen one is ahead of the next, or what stood in the way.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from podium.scheduler.engine.decision import Decision, NodeScore
+from podium.scheduler.framework.fit_message import reason_counts
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """The last attempt of a pod in numbers.
+
+    `score` is the chosen node's total, None if there was nothing to compare. `runner_up` is the
+    best node with a smaller total, and `decided_by` the plugin that gave the chosen node the
+    largest lead over it.
+    """
+
+    examined_nodes: int = 0
+    feasible_nodes: int = 0
+    tied_nodes: int = 0
+    score: int | None = None
+    scores: dict[str, NodeScore] = field(default_factory=dict)
+    runner_up: str = ""
+    lead: int = 0
+    decided_by: str = ""
+    reasons: dict[str, int] = field(default_factory=dict)
+
+
+def digest_of(decision: Decision) -> Digest:
+    examined = sum(result.count for result in decision.results)
+    if decision.chosen is None:
+        reasons = reason_counts(decision.diagnosis) if decision.diagnosis else {}
+        return Digest(examined_nodes=examined, reasons=reasons)
+    feasible, total = decision.feasible, decision.total
+    if total is None:
+        return Digest(examined, len(feasible), len(decision.best_rows))
+    names = decision.node_names
+    at = next(i for i, row in enumerate(feasible) if names[row] == decision.chosen)
+    score = int(total[at])
+    below = np.flatnonzero(total < score)
+    second, lead, by = -1, 0, ""
+    if len(below):
+        second = int(below[np.argmax(total[below])])
+        lead = score - int(total[second])
+        leads = {
+            s.plugin: int(s.normalized[at] - s.normalized[second]) * s.weight
+            for s in decision.scores
+        }
+        by = max(leads, key=lambda plugin: leads[plugin])
+    return Digest(
+        examined,
+        len(feasible),
+        len(decision.best_rows),
+        score,
+        decision.node_scores(at),
+        names[feasible[second]] if second >= 0 else "",
+        lead,
+        by,
+    )
+
+
+def rejections(decision: Decision) -> dict[str, int]:
+    """Plugin -> number of nodes that it ruled out, the most first."""
+    found: Counter[str] = Counter()
+    outcome, diagnosis = decision.pre_filter, decision.diagnosis
+    if diagnosis is None or decision.chosen is not None:
+        return {}
+    if outcome is not None and outcome.status is not None:
+        found[", ".join(sorted(diagnosis.rejectors))] = diagnosis.node_count
+        return dict(found)
+    for result in decision.results:
+        for status, positions in result.groups():
+            found[status.plugin] += len(positions)
+    if outcome is not None and outcome.nodes is not None:
+        found[", ".join(sorted(outcome.narrowed_by))] += diagnosis.node_count - found.total()
+    return {plugin: nodes for plugin, nodes in found.most_common() if nodes > 0}

@@ -1,0 +1,229 @@
+"""Pods in the way: move them to where they fit as well, or evict them.
+
+Only nodes count that nothing speaks against but other pods. Which of these have to leave is decided
+per node: those that hold something the pod needs for itself (a port, a disk, a claim, a domain that
+an anti-affinity closes), and then the fewest, least important and smallest ones that make enough
+room. Disruption budgets are kept. Pods that a node cannot do without (of a DaemonSet, of the
+kubelet, of the system) stay.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from math import fsum
+from typing import NamedTuple
+
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
+from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
+from podium.kubernetes.rules.priorities import MAX_USER_PRIORITY
+from podium.kubernetes.rules.requests import PODS
+from podium.scheduler.cluster.pod_info import PodInfo, uid_of
+from podium.scheduler.explain.proposals.proposal import Step
+from podium.scheduler.explain.proposals.situation import SearchSituation
+from podium.scheduler.framework.explanations import disturbance
+from podium.scheduler.framework.explanations.situation import ATTACHED_VOLUMES, MAX_STEPS_OF_A_KIND
+from podium.scheduler.framework.status import Code
+from podium.scheduler.plugins.default_preemption.disruption_budgets import split_by_budget
+
+MAX_NODES = 24
+"""On so many nodes, those that lack the least, victims are looked for."""
+_SYSTEM = "kube-system"
+
+
+class Victims(NamedTuple):
+    """Ordered so that the best choice comes first."""
+
+    number: int
+    priority: int
+    size: int
+    node: str
+    pods: tuple[PodInfo, ...]
+
+
+def propose_evictions(situation: SearchSituation) -> Iterator[Step]:
+    if situation.refusal is not None:
+        return
+    choices = sorted((*_choices(situation), *_holders(situation)), key=lambda each: each[:4])[
+        :MAX_STEPS_OF_A_KIND
+    ]
+    for victims in choices:
+        pods = tuple(info.pod for info in victims.pods)
+        told = " and ".join(info.key for info in victims.pods)
+        weight = disturbance.PER_POD * (victims.number - 1)
+        # Where a whole domain is closed by another pod, it may move and still be in the way.
+        objecting = situation.objections.get(victims.node, {})
+        if not any(situation.filters[plugin].closes_domains for plugin in objecting):
+            yield Step(
+                "move-pods",
+                f"move {told} off node {victims.node}",
+                disturbance.MOVE_PODS + weight,
+                situation.hypothesis.but_with(moved=pods),
+            )
+        if victims.priority <= (situation.pod.spec.priority or 0) and not _has_sibling(
+            situation, victims.pods
+        ):
+            again = _made_again(pods)
+            yield Step(
+                "evict-pods",
+                f"evict {told} from node {victims.node}{again}",
+                disturbance.EVICT_PODS + weight,
+                situation.hypothesis.but_with(removed=pods),
+            )
+
+
+def _choices(situation: SearchSituation) -> Iterator[Victims]:
+    asked = situation.info.shape.requests
+    ranked = []
+    for name, objections in situation.objections.items():
+        if not objections or any(
+            status.code is not Code.UNSCHEDULABLE or not situation.filters[plugin].eviction_helps
+            for plugin, status in objections.items()
+        ):
+            continue
+        lacking: dict[str, int] = {}
+        for plugin in objections:
+            lacking |= situation.filters[plugin].find_lacking(situation, name)
+        share = fsum(
+            short / max(asked.get(resource, 1), 1)
+            for resource, short in lacking.items()
+            if resource != ATTACHED_VOLUMES
+        )
+        ranked.append((share, name, lacking))
+    ranked.sort(key=lambda each: each[:2])
+    blockers = {
+        plugin: find
+        for plugin, each in situation.filters.items()
+        if (find := each.find_blockers(situation)) is not None
+    }
+    for _, name, lacking in ranked[:MAX_NODES]:
+        found = _victims(situation, blockers, name, lacking)
+        if found:
+            yield _as_victims(situation, name, found)
+
+
+def _as_victims(situation: SearchSituation, name: str, pods: Iterable[PodInfo]) -> Victims:
+    found = tuple(sorted(pods, key=lambda info: info.key))
+    where = {
+        situation.cluster.nodes.names[situation.cluster.placements[info.uid].row] for info in found
+    }
+    size = sum(info.shape.accounted.get("cpu", 0) for info in found)
+    place = name if len(where) != 1 else where.pop()
+    return Victims(len(found), max(info.priority for info in found), size, place, found)
+
+
+def _victims(
+    situation: SearchSituation,
+    blockers: Mapping[str, Callable[[str], Iterable[PodInfo]]],
+    name: str,
+    lacking: dict[str, int],
+) -> list[PodInfo]:
+    """Those that would have to leave; none if that is impossible."""
+    cluster = situation.cluster
+    here = cluster.usage.pods(cluster.nodes.row(name))
+    first = list(
+        {
+            info.uid: info
+            for plugin in situation.objections[name]
+            if plugin in blockers
+            for info in blockers[plugin](name)
+        }.values()
+    )
+    if any(not can_leave(info) for info in first):
+        return []
+    missing = dict(lacking)
+    if first:
+        missing.pop(ATTACHED_VOLUMES, None)
+    for info in first:
+        _give(missing, info, cluster.nodes.names[cluster.placements[info.uid].row] == name)
+    taken = {info.uid for info in first}
+    rest = [info for info in here if info.uid not in taken and can_leave(info)]
+    more = _make_room(rest, missing)
+    found = [*first, *more] if more is not None else []
+    budgets = list(cluster.catalog.all(PodDisruptionBudget))
+    violating, _ = split_by_budget(found, budgets)
+    return [] if violating else found
+
+
+def _make_room(pods: list[PodInfo], missing: dict[str, int]) -> list[PodInfo] | None:
+    """The single pod that gives enough and matters least, or as few as possible."""
+    missing = {resource: amount for resource, amount in missing.items() if amount > 0}
+    if not missing:
+        return []
+
+    def importance(info: PodInfo) -> tuple[int, float, str]:
+        return info.priority, fsum(_gives(info, r) / a for r, a in missing.items()), info.key
+
+    enough = [i for i in pods if all(_gives(i, r) >= a for r, a in missing.items())]
+    if enough:
+        return [min(enough, key=importance)]
+    chosen: list[PodInfo] = []
+    for info in sorted(pods, key=lambda i: (i.priority, -importance(i)[1], i.key)):
+        left = {r: a for r, a in missing.items() if a > 0}
+        if not left:
+            break
+        if any(_gives(info, resource) for resource in left):
+            chosen.append(info)
+            _give(missing, info, here=True)
+    if any(amount > 0 for amount in missing.values()):
+        return None
+    for info in sorted(chosen, key=lambda i: sum(_gives(i, r) for r in missing)):
+        if all(amount + _gives(info, r) <= 0 for r, amount in missing.items()):
+            chosen.remove(info)
+            for resource in missing:
+                missing[resource] += _gives(info, resource)
+    return chosen
+
+
+def _gives(info: PodInfo, resource: str) -> int:
+    if resource == PODS:
+        return 1
+    if resource == ATTACHED_VOLUMES:
+        return 1 if info.shape.claim_names else 0
+    return info.shape.accounted.get(resource, 0)
+
+
+def _give(missing: dict[str, int], info: PodInfo, here: bool) -> None:
+    if here:
+        for resource in missing:
+            missing[resource] -= _gives(info, resource)
+
+
+def _holders(situation: SearchSituation) -> Iterator[Victims]:
+    objecting = {plugin for found in situation.objections.values() for plugin in found}
+    cluster = situation.cluster
+    budgets = list(cluster.catalog.all(PodDisruptionBudget))
+    found = (
+        uids
+        for plugin, each in situation.filters.items()
+        if plugin in objecting
+        for uids in each.find_holders(situation)
+    )
+    for uids in found:
+        holders = [cluster.placements[uid].info for uid in uids if uid in cluster.placements]
+        if not holders or any(not can_leave(info) for info in holders):
+            continue
+        if not split_by_budget(holders, budgets)[0]:
+            yield _as_victims(situation, "", holders)
+
+
+# --- who may leave ----------------------------------------------------------------------------
+
+
+def can_leave(info: PodInfo) -> bool:
+    """Whether a node and the cluster can do without a pod."""
+    of_node = is_daemon(info.pod) or is_bound_to_node(info.pod)
+    of_system = info.shape.namespace == _SYSTEM or info.priority > MAX_USER_PRIORITY
+    return not of_system and not of_node
+
+
+def _has_sibling(situation: SearchSituation, pods: Iterable[PodInfo]) -> bool:
+    """Whether one of them is of the pod's own workload: then nothing is gained."""
+    workload = situation.workload
+    own = {uid_of(pod) for pod in workload.placed} if workload is not None else set()
+    return any(info.uid in own for info in pods)
+
+
+def _made_again(pods: tuple[Pod, ...]) -> str:
+    bare = [pod for pod in pods if pod.metadata.controller is None]
+    if not bare:
+        return ""
+    return ", which nothing makes again" if len(bare) == len(pods) else ", some for good"

@@ -1,0 +1,260 @@
+"""From a pod that does not fit to proven proposals, ranked by how little they disturb.
+
+Plugins think of changes from what they object to, families here of those that no plugin knows; the
+engine then tries each of them. One change is looked for first. Only where none suffices that is
+light enough are combinations of two tried, and of three if there is nothing else: a node with two
+objecting filters asks for a change for the first and, in the cluster where that one is made, for a
+change for the second.
+
+A change that helps others as well is tried with them: pods that wait and come first in the queue
+take their places before this one. Contract: the work is bounded by counting trials, never by time,
+so the answer for a cluster is always the same.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from math import inf
+
+from podium.kubernetes.controllers.workloads import Workload as Controller
+from podium.kubernetes.kinds.pod import Pod
+from podium.scheduler.cluster.pod_info import uid_of
+from podium.scheduler.engine.decision import Decision
+from podium.scheduler.engine.scheduler import Engine
+from podium.scheduler.explain.causes.refusals import explained_by_plugin
+from podium.scheduler.explain.hypothesis import Hypothesis
+from podium.scheduler.explain.proposals.commands import commands_for
+from podium.scheduler.explain.proposals.evictions import propose_evictions
+from podium.scheduler.explain.proposals.machines import propose_larger_nodes, propose_nodes
+from podium.scheduler.explain.proposals.plugin_changes import propose_changes_of_plugins
+from podium.scheduler.explain.proposals.priorities import propose_priority
+from podium.scheduler.explain.proposals.proposal import Proposal, Step
+from podium.scheduler.explain.proposals.rehearsal import Outcome, rehearse
+from podium.scheduler.explain.proposals.scaling import propose_fewer_replicas
+from podium.scheduler.explain.proposals.scheduler_names import propose_other_scheduler
+from podium.scheduler.explain.proposals.shell import Kubectl
+from podium.scheduler.explain.proposals.situation import SearchSituation, look, refusal_of
+from podium.scheduler.explain.proposals.workload import Workload, workload_of
+from podium.scheduler.explain.trial import Trial
+from podium.scheduler.framework.explanations import disturbance
+
+Family = Callable[[SearchSituation], Iterator[Step]]
+
+LIGHT: tuple[Family, ...] = (
+    propose_other_scheduler,
+    propose_changes_of_plugins,
+    propose_fewer_replicas,
+)
+HEAVY: tuple[Family, ...] = (
+    propose_evictions,
+    propose_priority,
+    propose_nodes,
+)
+
+MAX_CHANGES = 3
+"""In one proposal."""
+MAX_PROPOSALS = 12
+MAX_OF_A_KIND = 2
+"""Proposals with the same code."""
+ONE_IS_ENOUGH = frozenset({"add-node", "add-larger-node", "label-node", "uncordon-node"})
+"""Codes of which the second proposal says no more than the first."""
+MAX_RIVALS = 64
+"""Pods ahead in the queue that are tried with a change."""
+MAX_NODE_LOOKS = 300_000
+"""Trials times nodes."""
+MIN_TRIALS, MAX_TRIALS = 60, 400
+MAX_REHEARSED = 4_000
+"""Attempts for the pods of workloads, in all rehearsals."""
+
+
+@dataclass(slots=True)
+class Answer:
+    """`node` is where the pod goes as things are, after `victims` have left. Otherwise `reason` is
+    why it does not fit and `proposals`, best first, are what would make it fit; `is_complete` is
+    false if the search was cut short. A pod that has lost the node it had before it was bound is
+    `turned_away_from` that one, and no change is looked for. `workload` is what the pod belongs
+    to, if anything, with all its pods."""
+
+    pod: Pod
+    node: str = ""
+    reason: str = ""
+    proposals: list[Proposal] = field(default_factory=list)
+    trials: int = 0
+    is_complete: bool = True
+    victims: tuple[str, ...] = ()
+    turned_away_from: str = ""
+    workload: Workload | None = None
+
+
+def find_proposals(
+    trial: Trial, controllers: Iterable[Controller] = (), kubectl: Kubectl | None = None
+) -> Answer:
+    """What would make the pod of a trial fit, and its workload whole. `controllers` are objects
+    that say how pods are replaced, as far as they are known; `kubectl` is how commands reach the
+    cluster."""
+    return _Search(trial, list(controllers), kubectl or Kubectl()).run()
+
+
+class _Search:
+    def __init__(self, trial: Trial, controllers: list[Controller], kubectl: Kubectl) -> None:
+        self._trial = trial
+        self._kubectl = kubectl
+        self._workload = workload_of(trial.pod, trial.engine, controllers)
+        self._rehearsed = 0
+        self._found: dict[str, Proposal] = {}
+        self._kinds: Counter[str] = Counter()
+        nodes = max(1, len(trial.engine.cluster.node_order()))
+        self._most = min(MAX_TRIALS, max(MIN_TRIALS, MAX_NODE_LOOKS // nodes))
+        self._rivals = _pods_ahead(trial)
+
+    def run(self) -> Answer:
+        trial, pod = self._trial, self._trial.pod
+        answer = Answer(pod, workload=self._workload)
+        if pod.metadata.deletion_timestamp is not None:
+            answer.reason = "it is being deleted, and a pod that is being deleted gets no node"
+            return answer
+        start = Hypothesis(pod)
+        decision = trial.decide()
+        if decision.bound is not None:
+            answer.node, answer.trials = decision.bound, trial.count
+            return answer
+        answer.reason = _reason(trial.engine, decision)
+        self._explore((), start, 1, LIGHT)
+        self._explore((), start, 1, HEAVY)
+        if not self._kinds["add-node"]:
+            self._explore((), start, 1, (propose_larger_nodes,))
+        if self._least_disturbance() > disturbance.GOOD_ENOUGH:
+            self._explore((), start, 2, LIGHT)
+        if not self._found:
+            self._explore_with_heavy(start)
+        if not self._found:
+            self._explore((), start, MAX_CHANGES, LIGHT)
+        ranked = sorted(self._found.values(), key=lambda proposal: proposal.rank)
+        answer.proposals = ranked[:MAX_PROPOSALS]
+        answer.trials, answer.is_complete = trial.count, not self._is_spent
+        return answer
+
+    def _least_disturbance(self) -> float:
+        return min((proposal.disturbance for proposal in self._found.values()), default=inf)
+
+    def _explore_with_heavy(self, start: Hypothesis) -> None:
+        """A light change and then a heavy one, for pods for which neither alone is enough."""
+        found, _ = self._steps(start, 2, LIGHT)
+        for step in found:
+            if self._found or self._is_spent:
+                return
+            self._explore((step,), step.hypothesis, 1, (*HEAVY, propose_larger_nodes))
+
+    @property
+    def _is_spent(self) -> bool:
+        return self._trial.count >= self._most or self._rehearsed >= MAX_REHEARSED
+
+    def _explore(
+        self,
+        steps: tuple[Step, ...],
+        hypothesis: Hypothesis,
+        changes_left: int,
+        families: tuple[Family, ...],
+        among: frozenset[str] | None = None,
+    ) -> None:
+        found, targets = self._steps(hypothesis, changes_left, families, among)
+        for step in found:
+            if self._is_spent:
+                return
+            taken = (*steps, step)
+            code = "+".join(each.code for each in taken)
+            most = 1 if step.code in ONE_IS_ENOUGH else MAX_OF_A_KIND
+            if self._has_part_of(taken) or self._kinds[code] >= most:
+                continue
+            if changes_left > 1:
+                self._explore(taken, step.hypothesis, changes_left - 1, families, targets)
+            elif self._prove(taken, among if steps else None):
+                self._kinds[code] += 1
+
+    def _has_part_of(self, steps: tuple[Step, ...]) -> bool:
+        """Whether some of the changes are known to be enough."""
+        sentences = {step.sentence for step in steps}
+        return any(
+            {step.sentence for step in known.steps} <= sentences for known in self._found.values()
+        )
+
+    def _steps(
+        self,
+        hypothesis: Hypothesis,
+        changes_left: int,
+        families: tuple[Family, ...],
+        among: frozenset[str] | None = None,
+    ) -> tuple[list[Step], frozenset[str] | None]:
+        """Changes that are worth a trial, the least disturbing first, and the nodes that they are
+        for."""
+        with self._trial.supposing(hypothesis):
+            situation = look(self._trial, hypothesis, changes_left, among, self._workload)
+            if situation.decision.bound is not None:
+                return [], None
+            steps = [step for family in families for step in family(situation)]
+        return sorted(steps, key=lambda step: step.disturbance), situation.targets
+
+    def _prove(self, steps: tuple[Step, ...], among: frozenset[str] | None) -> bool:
+        """Rehearse the changes, and keep them if more pods get a node. Several of them have to be
+        for the same nodes: where another node takes the pod, one was not needed."""
+        trial, hypothesis = self._trial, steps[-1].hypothesis
+        outcome = self._rehearse(hypothesis)
+        if outcome is None or not outcome.helps or not _is_as_told(hypothesis, outcome):
+            return False
+        nodes = 0
+        if not trial.engine.configuration.extenders and hypothesis.replicas is None:
+            with trial.supposing(hypothesis):
+                feasible = trial.feasible(hypothesis.pod)
+            nodes = len(feasible)
+            if among is not None and not among.issuperset(feasible):
+                return False
+        proposal = Proposal(steps, outcome, nodes)
+        carried_out = commands_for(proposal, trial.pod, trial.engine, self._workload, self._kubectl)
+        if carried_out is not None:
+            self._found.setdefault(proposal.sentence, carried_out)
+        return carried_out is not None
+
+    def _rehearse(self, hypothesis: Hypothesis) -> Outcome | None:
+        """It counts as one trial, however many pods take part."""
+        count = self._trial.count
+        outcome = rehearse(self._trial, hypothesis, self._workload, self._rivals)
+        self._rehearsed += outcome.attempts if outcome is not None else 0
+        self._trial.count = count + 1
+        return outcome
+
+
+def _is_as_told(hypothesis: Hypothesis, outcome: Outcome) -> bool:
+    """Whether nobody is evicted beyond those whom a proposal names."""
+    if not hypothesis.preempted:
+        return True
+    return not outcome.preempted
+
+
+def _pods_ahead(trial: Trial) -> list[Pod]:
+    """Pods that wait as well and are tried first."""
+    engine = trial.engine
+    own = engine.queue.get(f"{trial.pod.metadata.namespace}/{trial.pod.metadata.name}")
+    if own is None:
+        return []
+    sort_key = engine.first_profile.queue_sort.sort_key
+    ahead = sorted(
+        (
+            queued
+            for queued in engine.queue
+            if not queued.gating_plugin
+            and queued.info.uid != uid_of(trial.pod)
+            and sort_key(queued) < sort_key(own)
+        ),
+        key=sort_key,
+    )
+    return [queued.info.pod for queued in ahead[:MAX_RIVALS]]
+
+
+def _reason(engine: Engine, decision: Decision) -> str:
+    refusal = refusal_of(decision)
+    told = explained_by_plugin(engine, decision.pod.pod, refusal) if refusal is not None else None
+    if told is not None:
+        return told.sentence
+    if decision.pre_enqueue is not None:
+        return decision.pre_enqueue.message
+    return decision.message or ""

@@ -1,0 +1,118 @@
+"""What one attempt to place one pod knows.
+
+A cycle is handed to every plugin of the attempt: the pod, the cluster's columns, and a slot per
+plugin for what it worked out at PreFilter or PreScore. Plugins read pod-dependent columns through
+`cycle.usage`, so that a `fork` can answer "what if these pods were there, those were gone" with
+the plugins unchanged.
+"""
+
+from typing import TYPE_CHECKING, TypeVar
+
+from podium.scheduler.cluster.nodes import NodeTable
+from podium.scheduler.cluster.nominated_pods import NO_NOMINATED_PODS, NominatedPods
+from podium.scheduler.cluster.pod_info import PodInfo
+from podium.scheduler.cluster.state import Cluster
+from podium.scheduler.cluster.usage import Usage
+from podium.scheduler.framework.pod_group_cycle import PodGroupCycle
+
+if TYPE_CHECKING:
+    from podium.scheduler.framework.diagnosis import FilterResult
+    from podium.scheduler.framework.template_cache import TemplateEntry
+
+S = TypeVar("S")
+
+
+class StateMissing(LookupError):
+    """A plugin asked for a state that its earlier point did not leave."""
+
+
+class Cycle:
+    """One attempt for one pod."""
+
+    __slots__ = (
+        "__weakref__",
+        "_nominated",
+        "_nominated_version",
+        "all_reasons",
+        "cluster",
+        "filtered",
+        "group",
+        "nodes",
+        "pod",
+        "retry_at",
+        "skip_filter",
+        "skip_score",
+        "states",
+        "template",
+        "to_activate",
+        "usage",
+        "waits_out_backoff",
+        "writes",
+    )
+
+    def __init__(self, pod: PodInfo, cluster: Cluster, usage: Usage | None = None) -> None:
+        self.pod = pod
+        self.cluster = cluster
+        self.nodes: NodeTable = cluster.nodes
+        self.usage = usage if usage is not None else cluster.usage
+        self.states: dict[str, object] = {}
+        self.skip_filter: set[str] = set()
+        self.skip_score: set[str] = set()
+        self.all_reasons = False
+        """Whether filters go on looking at nodes that one has rejected."""
+        self.filtered: FilterResult | None = None
+        """What the filters that were asked so far have said; for filters that want to know which
+        rows are still in."""
+        self.to_activate: dict[str, PodInfo] = {}
+        self._nominated = NO_NOMINATED_PODS
+        self._nominated_version = -1
+        self.group: PodGroupCycle | None = None
+        """The attempt of the pod's group that this one is part of."""
+        self.template: TemplateEntry | None = None
+        """What is known of pods like this one."""
+        self.retry_at: float | None = None
+        """When to try the pod again if it fails and nothing happens before: what a plugin says
+        that rejects it for some time only."""
+        self.waits_out_backoff = False
+        """Whether the pod, if it fails, is not to be tried before its backoff is over, even when
+        nobody else waits."""
+        self.writes: list[object] = []
+        """API writes that synchronous points ask for; the driver carries them out."""
+
+    @property
+    def nominated(self) -> NominatedPods:
+        """Nominated pods that this one must leave room for."""
+        nominator = self.cluster.nominator
+        if self._nominated_version != nominator.version:
+            self._nominated_version = nominator.version
+            self._nominated = (
+                self.cluster.nominated_pods.met_by(self.pod) if nominator else NO_NOMINATED_PODS
+            )
+        return self._nominated
+
+    def write(self, plugin: str, state: object) -> None:
+        self.states[plugin] = state
+
+    def read(self, plugin: str, kind: type[S]) -> S:
+        state = self.states.get(plugin)
+        if not isinstance(state, kind):
+            raise StateMissing("not found")
+        return state
+
+    def fork(self, usage: Usage | None = None) -> "Cycle":
+        """A copy for a trial: plugin states that can change have a `clone` and are copied by it,
+        the rest is shared."""
+        twin = Cycle(self.pod, self.cluster, usage if usage is not None else self.usage.fork())
+        twin.states = {name: _cloned(state) for name, state in self.states.items()}
+        twin.skip_filter = self.skip_filter
+        twin.skip_score = self.skip_score
+        twin.all_reasons = self.all_reasons
+        twin.group = self.group
+        twin._nominated = self._nominated
+        twin._nominated_version = self._nominated_version
+        return twin
+
+
+def _cloned(state: object) -> object:
+    clone = getattr(state, "clone", None)
+    return state if clone is None else clone()

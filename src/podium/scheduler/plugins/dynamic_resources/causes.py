@@ -1,0 +1,249 @@
+"""Devices: at which step of the search the devices of nodes fall away, and how many at each.
+
+For each request the devices in reach of the nodes pass the class's selectors, the request's own,
+then taints, then whoever has them already; what is left must suffice on one node. The first step
+at which none is left is the cause.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from podium.kubernetes.kinds.devices import DeviceClass, ResourceClaim
+from podium.kubernetes.rules.node_affinity import parse_node_selector
+from podium.scheduler.cluster.growth import Mask
+from podium.scheduler.framework.explanations.attempt_view import AttemptView
+from podium.scheduler.framework.explanations.finding import Finding, Narrowing
+from podium.scheduler.framework.explanations.wording import count, joined, some, terms_text
+from podium.scheduler.plugins.dynamic_resources import DynamicResources
+from podium.scheduler.plugins.dynamic_resources.allocatable_causes import find_claimed_resources
+from podium.scheduler.plugins.dynamic_resources.claim_causes import claims_of_pod
+from podium.scheduler.plugins.dynamic_resources.claim_state import ClaimState
+from podium.scheduler.plugins.dynamic_resources.extended_causes import find_extended_shortages
+from podium.scheduler.plugins.dynamic_resources.inventory import (
+    DeviceEntry,
+    DeviceId,
+    SelectorError,
+)
+from podium.scheduler.plugins.dynamic_resources.node_search import CLAIM_ELSEWHERE, INVALID
+from podium.scheduler.plugins.dynamic_resources.pod_claims import claim_key
+from podium.scheduler.plugins.dynamic_resources.pools import GatherError
+from podium.scheduler.plugins.dynamic_resources.requests import ALL, Request, requests_of
+from podium.scheduler.plugins.dynamic_resources.supply import Supply
+from podium.scheduler.plugins.dynamic_resources.taints import all_tolerated
+
+Stock = dict[int, Sequence[DeviceEntry]]
+"""Devices by the position of a node that can use them."""
+
+
+def narrow_by_devices(view: AttemptView) -> Narrowing:
+    """Where devices are free for the pod's claims, or can be used that the claims hold already."""
+    text = "devices for its ResourceClaims"
+    passes = ~view.rejected(DynamicResources.name)
+    return Narrowing(DynamicResources.name, passes, f"have {text}", f"has {text}")
+
+
+def find_devices(view: AttemptView, among: Mask) -> list[Finding]:
+    elsewhere = among & view.with_reason(DynamicResources.name, CLAIM_ELSEWHERE.reasons[0])
+    found = list(_find_held_elsewhere(view, elsewhere)) if elsewhere.any() else []
+    invalid = among & view.with_reason(DynamicResources.name, INVALID.reasons[0])
+    if invalid.any():
+        found.extend(_find_invalid(view, invalid))
+    left = among & ~elsewhere & ~invalid
+    for finding in find_claimed_resources(view, left):
+        found.append(finding)
+        left &= ~finding.nodes
+    if left.any():
+        found.extend(_find_unserved(view, left))
+        found.extend(find_extended_shortages(view, left))
+    return found
+
+
+def _find_held_elsewhere(view: AttemptView, among: Mask) -> Iterator[Finding]:
+    for claim in claims_of_pod(view.cluster, view.pod):
+        allocation = claim.status.allocation
+        if allocation is None or allocation.node_selector is None:
+            continue
+        wanted = terms_text(parse_node_selector(allocation.node_selector))
+        devices = joined(
+            f"{r.driver}/{r.pool}/{r.device}" for r in (allocation.devices.results or ())[:3]
+        )
+        clause = f"ResourceClaim {claim_key(claim)} holds {devices}, to be used with {wanted} only"
+        yield Finding(
+            "resource-claim-elsewhere",
+            claim_key(claim),
+            among,
+            clause,
+            f"ResourceClaim {claim_key(claim)} can only be used with {wanted}",
+            facts={"claim": claim_key(claim), "nodeSelector": wanted},
+        )
+
+
+def _find_invalid(view: AttemptView, among: Mask) -> Iterator[Finding]:
+    pools: dict[str, None] = {}
+    supply = Supply.of(view.cluster)
+    for position in view.positions(among):
+        for pool in supply.pools_of(int(view.rows[position])).pools:
+            if pool.invalid:
+                pools[str(pool)] = None
+    text = f"the slices of resource pool {some(list(pools))} contradict each other"
+    yield Finding("device-pool-invalid", ",".join(pools), among, text, text)
+
+
+def _find_unserved(view: AttemptView, among: Mask) -> Iterator[Finding]:
+    """The first request that cannot be served, or constraints if each alone can."""
+    supply = Supply.of(view.cluster)
+    supply.refresh()
+    stock: Stock = {}
+    for position in view.positions(among):
+        try:
+            stock[position] = supply.pools_of(int(view.rows[position])).sequence
+        except GatherError:
+            continue
+    find_class = lambda name: view.catalog.get(DeviceClass, name)  # noqa: E731
+    pending = [c for c in claims_of_pod(view.cluster, view.pod) if c.status.allocation is None]
+    for claim in pending:
+        for alternatives in requests_of(claim, find_class, view.gates).requests:
+            found = [_find_shortage(view, request, stock, among) for request in alternatives]
+            if all(found) and found[0] is not None:
+                yield found[0]
+                return
+    for claim in pending:
+        if claim.spec.devices.constraints:
+            yield _find_constraint(claim, among)
+            return
+    if pending:
+        names = joined(claim_key(claim) for claim in pending)
+        text = f"no node has devices for ResourceClaim {names} at once"
+        yield Finding("too-few-devices", names, among, text, text)
+
+
+def _find_constraint(claim: ResourceClaim, among: Mask) -> Finding:
+    written = claim.spec.devices.constraints or ()
+    told = joined(
+        f"matchAttribute {c.match_attribute}"
+        if c.match_attribute
+        else f"distinctAttribute {c.distinct_attribute}"
+        for c in written
+    )
+    text = (
+        f"ResourceClaim {claim_key(claim)} has devices to choose from on a node, but none that"
+        f" agree with its constraint {told}"
+    )
+    return Finding("device-constraint", claim_key(claim), among, text, text)
+
+
+def _find_shortage(
+    view: AttemptView, request: Request, stock: Stock, among: Mask
+) -> Finding | None:
+    """Why no node of the stock can serve a request; None if some node can."""
+    devices = {entry.id: entry for entries in stock.values() for entry in entries}
+    of_class = {i: e for i, e in devices.items() if _in_class(request, e)}
+    where = f"request {request.full_name} of ResourceClaim {request.claim}"
+
+    def finding(code: str, subject: str, text: str) -> Finding:
+        return Finding(code, subject, among, text, text, facts={"claim": request.claim})
+
+    if not of_class:
+        return finding("no-devices", request.claim, _no_devices(view, request, devices, where))
+    failing: Counter[str] = Counter()
+    chosen: dict[DeviceId, DeviceEntry] = {}
+    for device, entry in of_class.items():
+        expression = _failing_selector(request, entry)
+        if expression is None:
+            chosen[device] = entry
+        else:
+            failing[expression] += 1
+    if not chosen:
+        listed = "; ".join(
+            f"{n:,} of {len(of_class):,} devices fail at {e}" for e, n in failing.most_common(3)
+        )
+        return finding("device-selector", next(iter(failing)), f"{where}: {listed}")
+    untainted = {i: e for i, e in chosen.items() if _tolerated(request, e)}
+    if not untainted:
+        taints = dict.fromkeys(
+            f"{t.key}{'=' if t.value else ''}{t.value or ''}:{t.effect}"
+            for e in chosen.values()
+            for t in e.content.blocking_taints
+        )
+        text = f"{where}: {_all(len(chosen))} taint {joined(taints)}"
+        return finding("device-taint", ",".join(taints), text)
+    held = ClaimState.of(view.cluster).devices
+    free = {i for i in untainted if request.admin or not held.is_dedicated(i)}
+    if not free:
+        holders = _holders(view, set(untainted))
+        text = (
+            f"{where}: {_all(len(untainted), 'is', 'are')} allocated, to"
+            f" {'ResourceClaim' if len(holders) == 1 else 'ResourceClaims'} {some(holders)}"
+        )
+        return finding("devices-allocated", ",".join(holders[:20]), text)
+    most = max(sum(e.id in free for e in entries) for entries in stock.values())
+    if request.mode != ALL and most < request.count:
+        taken = len(untainted) - len(free)
+        text = f"{where} asks for {count(request.count, 'device')}; the best node has {most} free"
+        text += f" ({taken:,} of {len(untainted):,} that match are allocated)" if taken else ""
+        return finding("too-few-devices", request.claim, text)
+    return None
+
+
+def _all(number: int, singular: str = "has", plural: str = "have") -> str:
+    if number == 1:
+        return f"the only device that matches {singular}"
+    return f"all {number:,} devices that match {plural}"
+
+
+def _no_devices(
+    view: AttemptView, request: Request, devices: dict[DeviceId, DeviceEntry], where: str
+) -> str:
+    """No device passes the selectors of the class."""
+    class_ = request.class_
+    if class_ is None:
+        return f"{where} asks for a DeviceClass that does not exist"
+    name = class_.metadata.name
+    if not devices:
+        nodes = "these nodes" if view.introduced else "any node"
+        return f"{where} asks for DeviceClass {name}; no driver has published devices of {nodes}"
+    expressions = [s.cel.expression for s in class_.spec.selectors or () if s.cel is not None]
+    text = f"{where}: none of {count(len(devices), 'device')} is of DeviceClass {name}"
+    text += f" ({' && '.join(expressions)})" if expressions else ""
+    drivers = sorted({device.driver for device in devices})
+    return f"{text}; there are devices of {joined(drivers)}"
+
+
+def _in_class(request: Request, entry: DeviceEntry) -> bool:
+    selectors = request.class_.spec.selectors if request.class_ is not None else None
+    return all(
+        selector.cel is None or _matches(entry, selector.cel.expression)
+        for selector in selectors or ()
+    )
+
+
+def _failing_selector(request: Request, entry: DeviceEntry) -> str | None:
+    """The first selector of the request that a device does not pass."""
+    for selector in request.selectors:
+        if selector.cel is not None and not _matches(entry, selector.cel.expression):
+            return selector.cel.expression
+    return None
+
+
+def _matches(entry: DeviceEntry, expression: str) -> bool:
+    try:
+        return entry.content.matches(expression)
+    except SelectorError:
+        return False
+
+
+def _tolerated(request: Request, entry: DeviceEntry) -> bool:
+    return all_tolerated(entry.content.blocking_taints, request.tolerations or ())
+
+
+def _holders(view: AttemptView, devices: set[DeviceId]) -> list[str]:
+    """The claims that have some devices."""
+    return [
+        claim_key(claim)
+        for claim in sorted(view.catalog.all(ResourceClaim), key=claim_key)
+        if claim.status.allocation is not None
+        and any(
+            DeviceId(r.driver, r.pool, r.device) in devices
+            for r in claim.status.allocation.devices.results or ()
+        )
+    ]

@@ -1,0 +1,163 @@
+"""A solution of the search as the allocation that a claim's status holds.
+
+Source: `Allocate` and `createNodeSelector` in
+`staging/src/k8s.io/dynamic-resource-allocation/structured/internal/incubating/allocator_incubating.go`.
+"""
+
+from collections.abc import Sequence
+from uuid import NAMESPACE_URL, uuid5
+
+from podium.kubernetes.kinds.devices import (
+    AllocationResult,
+    DeviceAllocationConfiguration,
+    DeviceAllocationResult,
+    DeviceRequestAllocationResult,
+)
+from podium.kubernetes.kinds.pod import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
+from podium.scheduler.plugins.dynamic_resources.allocator import Solution
+from podium.scheduler.plugins.dynamic_resources.picks import Pick
+from podium.scheduler.plugins.dynamic_resources.requests import (
+    AllocationError,
+    ClaimRequests,
+    Request,
+)
+
+FROM_CLASS, FROM_CLAIM = "FromClass", "FromClaim"
+
+
+def allocations_of(
+    solution: Solution, claims: Sequence[ClaimRequests], node_name: str
+) -> list[AllocationResult]:
+    """One allocation per claim; raises AllocationError."""
+    return [
+        _allocation(claim, picks, chosen, node_name)
+        for claim, picks, chosen in zip(claims, solution.picks, solution.chosen, strict=True)
+    ]
+
+
+def check_reach(solution: Solution, claims: Sequence[ClaimRequests]) -> None:
+    """Find out whether a solution can be written as allocations; raises AllocationError."""
+    for claim, picks in zip(claims, solution.picks, strict=True):
+        _selector_of(claim, picks, "")
+
+
+def _allocation(
+    claim: ClaimRequests, picks: Sequence[Pick], chosen: Sequence[int], node_name: str
+) -> AllocationResult:
+    granted = [
+        alternatives[index] for alternatives, index in zip(claim.requests, chosen, strict=True)
+    ]
+    uid = claim.claim.metadata.uid
+    results = tuple(_result(pick, f"{uid}/{number}") for number, pick in enumerate(picks))
+    config = (*_class_config(granted), *_claim_config(claim, granted))
+    return AllocationResult(
+        devices=DeviceAllocationResult(results=results or None, config=config or None),
+        node_selector=_selector_of(claim, picks, node_name),
+    )
+
+
+def _selector_of(
+    claim: ClaimRequests, picks: Sequence[Pick], node_name: str
+) -> NodeSelector | None:
+    try:
+        return _node_selector(picks, node_name)
+    except ValueError as problem:
+        raise AllocationError(
+            f"create NodeSelector for claim {claim.claim.metadata.name}: {problem}"
+        ) from None
+
+
+def _result(pick: Pick, share: str) -> DeviceRequestAllocationResult:
+    device = pick.entry.device
+    driver, pool, name = pick.entry.id
+    consumed = {key: written for key, (_, written) in (pick.taken or {}).items()}
+    return DeviceRequestAllocationResult(
+        request=pick.request.full_name,
+        driver=driver,
+        pool=pool,
+        device=name,
+        admin_access=True if pick.request.admin else None,
+        tolerations=pick.request.tolerations,
+        binding_conditions=device.binding_conditions,
+        binding_failure_conditions=device.binding_failure_conditions,
+        # Upstream draws a random UUID; one derived from the claim is as unique and repeatable.
+        share_id=None if pick.taken is None else str(uuid5(NAMESPACE_URL, f"{share}/{name}")),
+        consumed_capacity=consumed or None,
+    )
+
+
+def _class_config(granted: Sequence[Request]) -> list[DeviceAllocationConfiguration]:
+    """The configuration of each class, once, for all requests that use the class."""
+    users: dict[str, list[Request]] = {}
+    for request in granted:
+        if request.class_ is not None:
+            users.setdefault(request.class_.metadata.name, []).append(request)
+    return [
+        DeviceAllocationConfiguration(
+            source=FROM_CLASS,
+            requests=tuple(request.full_name for request in requests),
+            opaque=config.opaque,
+        )
+        for requests in users.values()
+        if requests[0].class_ is not None
+        for config in requests[0].class_.spec.config or ()
+    ]
+
+
+def _claim_config(
+    claim: ClaimRequests, granted: Sequence[Request]
+) -> list[DeviceAllocationConfiguration]:
+    """The claim's own configuration.
+
+    upstream: an entry that names several requests is repeated for each of them.
+    """
+    configs: list[DeviceAllocationConfiguration] = []
+    for config in claim.claim.spec.devices.config or ():
+        named = config.requests or ()
+        times = sum(
+            request.base in named or (bool(request.alternative) and request.full_name in named)
+            for request in granted
+        )
+        entry = DeviceAllocationConfiguration(
+            source=FROM_CLAIM, requests=config.requests or None, opaque=config.opaque
+        )
+        configs.extend([entry] * (times if named else 1))
+    return configs
+
+
+def _node_selector(picks: Sequence[Pick], node_name: str) -> NodeSelector | None:
+    """Where the picked devices can be used; None for everywhere."""
+    fields: list[NodeSelectorRequirement] = []
+    expressions: list[NodeSelectorRequirement] = []
+    for pick in picks:
+        entry = pick.entry
+        reach = entry.reach or entry.slice.reach
+        if reach.node_name or entry.device.binds_to_node:
+            own = NodeSelectorRequirement(key="metadata.name", operator="In", values=(node_name,))
+            return NodeSelector(node_selector_terms=(NodeSelectorTerm(match_fields=(own,)),))
+        terms = reach.selector.node_selector_terms or () if reach.selector is not None else ()
+        if len(terms) > 1:
+            raise ValueError(f"unsupported ResourceSlice.NodeSelector with {len(terms)} terms")
+        for term in terms:
+            _merge(fields, term.match_fields or ())
+            _merge(expressions, term.match_expressions or ())
+    if not fields and not expressions:
+        return None
+    term = NodeSelectorTerm(
+        match_fields=tuple(fields) or None, match_expressions=tuple(expressions) or None
+    )
+    return NodeSelector(node_selector_terms=(term,))
+
+
+def _merge(known: list[NodeSelectorRequirement], more: Sequence[NodeSelectorRequirement]) -> None:
+    for requirement in more:
+        if not any(_same(requirement, other) for other in known):
+            known.append(requirement)
+
+
+def _same(one: NodeSelectorRequirement, other: NodeSelectorRequirement) -> bool:
+    return (
+        one.key == other.key
+        and one.operator == other.operator
+        and set(one.values or ()) == set(other.values or ())
+    )

@@ -1,0 +1,193 @@
+"""NodeAffinity: the nodes a pod may go to by their labels or names, and those it prefers.
+
+A pod's nodeSelector and required terms filter, its preferred terms score. A profile can add an
+affinity of its own (`addedAffinity`), which every pod of that profile must meet as well; unlike a
+pod's, it must parse without any error.
+
+With weight 3 for zone b and weight 4 for the name n2, nodes n1, n2, n3 (the latter two in zone b)
+have 0, 7, 3 and, normalised, 0, 100, 42.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.rules.node_affinity import (
+    NodeSelectorError,
+    NodeTerm,
+    PreferredNodeTerm,
+    RequiredNodeAffinity,
+    parse_node_selector,
+    preferred_of,
+    required_names,
+    required_selector,
+)
+from podium.scheduler.cluster.growth import Ints, Mask, Rows, count_of
+from podium.scheduler.cluster.node_matching import required_mask, term_mask, terms_mask
+from podium.scheduler.cluster.pod_info import PodInfo
+from podium.scheduler.config.plugin_args import NodeAffinityArgs
+from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.framework.dependence import Dependence
+from podium.scheduler.framework.events import Action, Registration, Resource
+from podium.scheduler.framework.explanations.attempt_view import AttemptView
+from podium.scheduler.framework.explanations.finding import Finding, Narrowing, NodeRequirement
+from podium.scheduler.framework.explanations.situation import Situation
+from podium.scheduler.framework.handle import Handle
+from podium.scheduler.framework.points import (
+    FilterPlugin,
+    PreFilterPlugin,
+    PreScorePlugin,
+    ScorePlugin,
+)
+from podium.scheduler.framework.proposed_change import ProposedChange
+from podium.scheduler.framework.refusal_cause import RefusalCause
+from podium.scheduler.framework.scoring import default_normalize
+from podium.scheduler.framework.status import SKIP, Status, unresolvable
+from podium.scheduler.framework.verdict import Verdict, choosing, rejecting
+
+ENFORCED_MISMATCH = unresolvable("node(s) didn't match scheduler-enforced node affinity")
+POD_MISMATCH = unresolvable("node(s) didn't match Pod's node affinity/selector")
+NAMES_CONFLICT = unresolvable("pod affinity terms conflict")
+
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+
+
+class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
+    name = "NodeAffinity"
+    refusals_stand = True
+    keeps_daemons_away = True
+    narrows = NodeRequirement.LABELS
+    in_range = True
+    normalizes_by_range = True
+
+    def __init__(self, args: NodeAffinityArgs | None, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self._added = _AddedAffinity.of(args)
+
+    def pre_filter(self, cycle: Cycle) -> Status | frozenset[str] | None:
+        pod = cycle.pod.pod
+        written = required_selector(pod)
+        # upstream: an empty nodeSelector does not skip, only an absent one does.
+        if written is None and pod.spec.node_selector is None and self._added.required is None:
+            return SKIP
+        names = required_names(written)
+        if names is None:
+            return None
+        return names or NAMES_CONFLICT
+
+    def pre_filter_stays(self, cycle: Cycle) -> bool:  # noqa: ARG002
+        return True
+
+    def filter(self, cycle: Cycle, rows: Rows) -> Verdict | None:
+        own = required_mask(cycle.nodes, cycle.pod.shape.node_affinity, rows)
+        if self._added.required is None:
+            return None if own is None else rejecting(~own, POD_MISMATCH)
+        enforced = terms_mask(cycle.nodes, self._added.required, rows)
+        if own is None:
+            return rejecting(~enforced, ENFORCED_MISMATCH)
+        values = np.where(enforced, 2 * ~own, 1)
+        return choosing(values, (ENFORCED_MISMATCH, POD_MISMATCH))
+
+    def filter_depends(self, cycle: Cycle) -> Dependence:
+        return Dependence(cycle.pod.shape.node_affinity, usage=False)
+
+    def pre_score(self, cycle: Cycle, rows: Rows) -> Status | None:  # noqa: ARG002
+        # A preference that cannot be parsed raises here and so fails the attempt.
+        listed = cycle.pod.shape.preferred_nodes is not None
+        return None if listed or self._added.preferred is not None else SKIP
+
+    def pre_score_stays(self, cycle: Cycle) -> bool:  # noqa: ARG002
+        return True
+
+    def score(self, cycle: Cycle, rows: Rows) -> Ints:
+        scores = np.zeros(count_of(rows), dtype=np.int64)
+        own = cycle.pod.shape.preferred_nodes or ()
+        for weight, term in (*(self._added.preferred or ()), *own):
+            scores += weight * term_mask(cycle.nodes, term, rows)
+        return scores
+
+    def score_depends(self, cycle: Cycle) -> Dependence:
+        return Dependence(cycle.pod.shape.preferred_nodes, usage=False)
+
+    def normalize(self, cycle: Cycle, rows: Rows, scores: Ints) -> Ints:  # noqa: ARG002
+        return default_normalize(scores)
+
+    def explain_rejections(self, view: AttemptView, among: Mask) -> list[Finding]:
+        from podium.scheduler.plugins.node_affinity.causes import find_labels
+
+        return find_labels(view, among, self.args)
+
+    def narrow_nodes(self, view: AttemptView) -> Narrowing:
+        from podium.scheduler.plugins.node_affinity.causes import narrow_by_labels
+
+        return narrow_by_labels(view)
+
+    def explain_refusal(self, pod: PodInfo, status: Status) -> RefusalCause | None:
+        from podium.scheduler.plugins.node_affinity.causes import explain_name_conflict
+
+        return explain_name_conflict(pod.pod) if status.reasons == NAMES_CONFLICT.reasons else None
+
+    def propose_for(self, situation: Situation) -> Iterator[ProposedChange]:
+        from podium.scheduler.plugins.node_affinity.proposals import (
+            propose_node_labels,
+            propose_other_labels,
+        )
+
+        yield from propose_other_labels(situation)
+        yield from propose_node_labels(situation, self.args)
+
+    def events(self) -> Sequence[Registration]:
+        actions = Action.ADD | Action.UPDATE_NODE_LABEL
+        return (Registration(Resource.NODE, actions, self._node_hint),)
+
+    def _node_hint(self, waiting: PodInfo, old: Node | None, new: Node) -> bool:
+        if not self._added.allows(new):
+            return False
+        required = waiting.shape.node_affinity
+        if not _matches(required, new):
+            return _fails(required, new)
+        # upstream: only the pod's own affinity is compared with before, so that a change which
+        # makes just the added affinity match does not count.
+        return old is None or not _matches(required, old)
+
+
+@dataclass(frozen=True, slots=True)
+class _AddedAffinity:
+    """What a profile adds. None is "nothing added"; no usable required term matches no node."""
+
+    required: tuple[NodeTerm, ...] | None = None
+    preferred: tuple[PreferredNodeTerm, ...] | None = None
+
+    @classmethod
+    def of(cls, args: NodeAffinityArgs | None) -> "_AddedAffinity":
+        written = args.added_affinity if args is not None else None
+        if written is None:
+            return cls()
+        required = written.required_during_scheduling_ignored_during_execution
+        preferred = written.preferred_during_scheduling_ignored_during_execution
+        try:
+            terms = None if required is None else parse_node_selector(required, strict=True)
+        except NodeSelectorError as problem:
+            raise NodeSelectorError(f"parsing addedAffinity.{_REQUIRED}: {problem}") from problem
+        try:
+            preferences = preferred_of(preferred) if preferred else None
+        except NodeSelectorError as problem:
+            raise NodeSelectorError(f"parsing addedAffinity.{_PREFERRED}: {problem}") from problem
+        return cls(terms, preferences)
+
+    def allows(self, node: Node) -> bool:
+        labels, name = node.metadata.labels, node.metadata.name
+        return self.required is None or any(term.matches(labels, name) for term in self.required)
+
+
+def _matches(required: RequiredNodeAffinity, node: Node) -> bool:
+    return required.matches(node.metadata.labels, node.metadata.name)
+
+
+def _fails(required: RequiredNodeAffinity, node: Node) -> bool:
+    """Whether matching this node, which does not match, ends in an error: a term is broken."""
+    broken = any(term.error is not None for term in required.terms or ())
+    return broken and required.selector.matches(node.metadata.labels)

@@ -1,0 +1,242 @@
+"""Room on nodes: how much is missing on the best of them, and how large the largest is."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from podium.kubernetes.rules.requests import PODS
+from podium.scheduler.cluster.growth import Ints, Mask
+from podium.scheduler.framework.explanations.attempt_view import AttemptView
+from podium.scheduler.framework.explanations.finding import Finding, Narrowing
+from podium.scheduler.framework.explanations.wording import (
+    amount_text,
+    amount_texts,
+    count,
+    joined,
+)
+from podium.scheduler.framework.status import Code
+from podium.scheduler.plugins.node_resources_fit import NodeResourcesFit
+from podium.scheduler.plugins.node_resources_fit.plugin import INSUFFICIENT, TOO_MANY_PODS
+
+_PREFIX = INSUFFICIENT.format("")
+
+
+def narrow_by_size(view: AttemptView) -> Narrowing:
+    """Where the pod would fit if nothing else ran there."""
+    passes = view.everywhere.copy()
+    for status, nodes in view.examination.statuses(NodeResourcesFit.name):
+        if status.code is Code.UNRESOLVABLE:
+            passes &= ~nodes
+    parts = [_size_text(view, resource) for resource, _ in _sizes(view)]
+    text = f"have {joined(parts)}"
+    singular = text.replace("have", "has", 1)
+    return Narrowing(
+        NodeResourcesFit.name, passes, text, singular, lambda among: find_too_small(view, among)
+    )
+
+
+def _sizes(view: AttemptView) -> Iterator[tuple[str, Mask]]:
+    """Resources of which some candidates have too little even when empty, and which have enough."""
+    for resource, asked in view.shape.requests.items():
+        enough = _free(view, resource, view.everywhere)[1] >= asked
+        if (view.candidates & ~enough).any():
+            yield resource, enough
+
+
+def _size_text(view: AttemptView, resource: str) -> str:
+    """`20 cpu or more`, or the name alone of what other nodes have nothing of."""
+    asked = _asked(view, resource)
+    allocatable = _free(view, resource, view.candidates)[1]
+    if not allocatable[allocatable < asked].any():
+        return resource
+    return f"{amount_text(resource, asked)} {resource} or more"
+
+
+def find_too_small(view: AttemptView, among: Mask) -> list[Finding]:
+    """Why no candidate is large enough."""
+    sizes = list(_sizes(view))
+    if len(sizes) < 2 or not all((view.candidates & enough).any() for _, enough in sizes):
+        return find_shortages(view, among)
+    parts = [
+        f"{count(int(np.count_nonzero(view.candidates & enough)), 'node')} with"
+        f" {amount_text(resource, _asked(view, resource))} {resource} or more"
+        for resource, enough in sizes
+    ]
+    names = [resource for resource, _ in sizes]
+    clause = f"there {'is' if parts[0].startswith('1 ') else 'are'} {joined(parts)}, but no node"
+    clause += f" with {'both' if len(parts) == 2 else 'all of that'}"
+    return [
+        Finding(
+            "resources-apart",
+            ",".join(names),
+            among,
+            clause,
+            f"too small for {joined(names)}",
+            _describer(view, tuple(names)),
+            facts={"resources": {name: _asked(view, name) for name in names}},
+        )
+    ]
+
+
+def find_shortages(view: AttemptView, among: Mask) -> list[Finding]:
+    """One finding for each set of things that nodes lack, the nearest to fitting first."""
+    groups: dict[tuple[str, ...], Mask] = {}
+    for status, nodes in view.examination.statuses(NodeResourcesFit.name):
+        mask = nodes & among
+        if mask.any():
+            short = tuple(_resource(reason) for reason in status.reasons)
+            groups[short] = groups[short] | mask if short in groups else mask
+    nearest = sorted(groups, key=lambda short: (len(short), _distance(view, short, groups[short])))
+    return [_finding(view, short, groups[short]) for short in nearest]
+
+
+def _resource(reason: str) -> str:
+    return PODS if reason == TOO_MANY_PODS else reason.removeprefix(_PREFIX)
+
+
+def _distance(view: AttemptView, short: tuple[str, ...], mask: Mask) -> float:
+    """How far the nearest node is from having room, in fractions of what is asked for."""
+    missing = np.zeros(int(np.count_nonzero(mask)))
+    for resource in short:
+        asked = _asked(view, resource)
+        free, _ = _free(view, resource, mask)
+        missing += (asked - free) / max(asked, 1)
+    return float(missing.min())
+
+
+def _asked(view: AttemptView, resource: str) -> int:
+    return 1 if resource == PODS else view.shape.requests.get(resource, 0)
+
+
+def _free(view: AttemptView, resource: str, mask: Mask) -> tuple[Ints, Ints]:
+    """(free, allocatable) of a resource on the nodes of a mask."""
+    rows, table, usage = view.rows[mask], view.table, view.cluster.usage
+    usage.grow()
+    if resource == PODS:
+        allocatable = table.allowed_pods[rows].astype(np.int64)
+        return allocatable - usage.pod_count[rows], allocatable
+    index = table.resources.find(resource)
+    if index < 0:
+        nothing = np.zeros(len(rows), dtype=np.int64)
+        return nothing, nothing
+    allocatable = table.allocatable[index][rows]
+    return allocatable - usage.requested_of(index)[rows], allocatable
+
+
+def _finding(view: AttemptView, short: tuple[str, ...], mask: Mask) -> Finding:
+    code, clause = _describe(view, short, mask)
+    return Finding(
+        code,
+        ",".join(short),
+        mask,
+        clause,
+        f"lacks {joined(short)}",
+        _describer(view, short),
+        facts={
+            "resources": {
+                resource: {
+                    "asked": _asked(view, resource),
+                    "largestFree": int(_free(view, resource, mask)[0].max()),
+                    "largestAllocatable": int(_free(view, resource, view.everywhere)[1].max()),
+                }
+                for resource in short
+            }
+        },
+    )
+
+
+def _describe(view: AttemptView, short: tuple[str, ...], mask: Mask) -> tuple[str, str]:
+    """(code, clause): the resource that the largest node lacks speaks first."""
+    for resource in short:
+        if resource == PODS:
+            continue
+        asked = _asked(view, resource)
+        _, anywhere = _free(view, resource, view.everywhere)
+        _, here = _free(view, resource, view.candidates)
+        if not anywhere.any():
+            wanted = amount_text(resource, asked)
+            return "resource-unknown", f"no node has {resource}; the pod asks for {wanted}"
+        if asked > int(here.max()):
+            return "resource-exceeds-largest-node", _exceeds(view, resource, asked, here, anywhere)
+    if short == (PODS,):
+        return "too-many-pods", _crowded(view, mask)
+    return "insufficient-resource", _lacks(view, short, mask)
+
+
+def _exceeds(view: AttemptView, resource: str, asked: int, here: Ints, anywhere: Ints) -> str:
+    largest, largest_of_all = int(here.max()), int(anywhere.max())
+    wanted, had, had_at_most = amount_texts(resource, asked, largest, largest_of_all)
+    if largest == 0:
+        others = int(np.count_nonzero(anywhere))
+        return f"none of them has {resource}, of which the pod asks for {wanted}; {_have(others)}"
+    at = int(np.flatnonzero(view.candidates)[int(here.argmax())])
+    number = int(np.count_nonzero(here == largest))
+    more = f" and {number - 1:,} more" if number > 1 else ""
+    which = "the largest of them" if view.introduced else "the largest node"
+    text = f"the pod asks for {wanted} {resource}; {which} ({view.names[at]}{more})"
+    text += f" has {had}"
+    if largest_of_all > largest:
+        other = view.names[int(anywhere.argmax())]
+        text += f", the largest of all ({other}) {had_at_most}"
+    return text
+
+
+def _have(number: int) -> str:
+    return f"{count(number, 'other node')} {'has' if number == 1 else 'have'} it"
+
+
+def _crowded(view: AttemptView, mask: Mask) -> str:
+    _, allowed = _free(view, PODS, mask)
+    if int(allowed.min()) == int(allowed.max()):
+        each = count(int(allowed[0]), "pod")
+        return view.say(mask, f"has its {each} already", f"have their {each} each already")
+    return view.say(mask, "has all the pods it may have", "have all the pods they may have")
+
+
+def _lacks(view: AttemptView, short: tuple[str, ...], mask: Mask) -> str:
+    """What the pod asks for, and how far the nearest node is from it."""
+    best = _nearest(view, short, mask)
+    asked = joined(
+        f"{amount_text(resource, _asked(view, resource))} {resource}"
+        for resource in short
+        if resource != PODS
+    )
+    lacks = joined(_missing_text(view, resource, best) for resource in short)
+    alone = view.introduced and int(np.count_nonzero(view.candidates)) == 1
+    who = "the node" if alone else f"the best candidate ({view.names[best]})"
+    return f"the pod asks for {asked}; {who} lacks {lacks}"
+
+
+def _missing_text(view: AttemptView, resource: str, position: int) -> str:
+    one = np.zeros(len(view.names), dtype=np.bool_)
+    one[position] = True
+    free, allocatable = _free(view, resource, one)
+    if resource == PODS:
+        return f"the place of a pod ({int(allocatable[0])} allowed)"
+    missing = _asked(view, resource) - int(free[0])
+    left = " of ".join(amount_texts(resource, int(free[0]), int(allocatable[0])))
+    return f"{amount_text(resource, missing)} {resource} ({left} free)"
+
+
+def _nearest(view: AttemptView, short: tuple[str, ...], mask: Mask) -> int:
+    missing = np.zeros(int(np.count_nonzero(mask)))
+    for resource in short:
+        asked = _asked(view, resource)
+        free, _ = _free(view, resource, mask)
+        missing += (asked - free) / max(asked, 1)
+    return int(np.flatnonzero(mask)[int(missing.argmin())])
+
+
+def _describer(view: AttemptView, short: tuple[str, ...]) -> Callable[[int], str]:
+    """What says how much of each resource a node lacks."""
+    missing = {r: _asked(view, r) - _free(view, r, view.everywhere)[0] for r in short}
+
+    def describe(position: int) -> str:
+        return joined(
+            "all its pods are there"
+            if resource == PODS
+            else f"{amount_text(resource, int(missing[resource][position]))} {resource} missing"
+            for resource in short
+        )
+
+    return describe

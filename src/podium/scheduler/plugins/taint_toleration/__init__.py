@@ -1,0 +1,5 @@
+"""TaintToleration: taints of nodes and the tolerations of pods."""
+
+from podium.scheduler.plugins.taint_toleration.plugin import TaintToleration
+
+__all__ = ["TaintToleration"]

@@ -1,0 +1,129 @@
+"""Emptying namespaces that are to be deleted, and letting them go.
+
+Everything of every kind in a namespace is deleted, whoever made it: the pods first, and the rest
+when they are gone. When nothing is left, the finalizer that the server has put on the namespace is
+taken away (`pkg/controller/namespace`).
+"""
+
+from typing import Final
+
+import msgspec
+
+from podium.client import DeleteOptions, KubeClient, PatchType, ResourceType, Selection
+from podium.client.api_errors import ApiError, NotFound
+from podium.client.resources import NAMESPACES, PODS
+from podium.kubernetes.controllers.controller import Wake
+from podium.kubernetes.kinds.meta import Condition, KubeObject, KubeStruct
+from podium.simulated.clock import ClusterClock
+from podium.simulated.controllers.namespace_conditions import (
+    Contents,
+    deletion_conditions,
+)
+from podium.simulated.informers import Informers
+from podium.simulated.served_kinds import ServedKinds
+
+FINALIZER: Final = "kubernetes"
+_AGAIN_S: Final = 1.0
+_NEEDED: Final = frozenset({"list", "deletecollection"})
+_BACKGROUND: Final = DeleteOptions(propagation="Background")
+
+
+class _Status(KubeStruct, frozen=True):
+    conditions: tuple[Condition, ...] | None = None
+
+
+class _Namespace(KubeObject, frozen=True):
+    status: _Status = _Status()
+
+
+_NAMESPACES: Final = msgspec.json.Decoder(_Namespace)
+_OBJECTS: Final = msgspec.json.Decoder(KubeObject)
+
+
+class Namespaces:
+    """Keys are names of namespaces (a `Synchroniser`)."""
+
+    name = "namespaces"
+
+    def __init__(
+        self, informers: Informers, client: KubeClient, kinds: ServedKinds, clock: ClusterClock
+    ) -> None:
+        self._namespaces = informers.namespaces
+        self._client = client
+        self._kinds = kinds
+        self._clock = clock
+
+    def watch(self, wake: Wake) -> None:
+        def namespace_changed(_: KubeObject | None, new: KubeObject | None) -> None:
+            if new is not None and new.metadata.is_terminating:
+                wake(new.name)
+
+        self._namespaces.listen(namespace_changed)
+
+    async def sync(self, key: str) -> float | None:
+        namespace = self._namespaces.get("", key)
+        if namespace is None or not namespace.metadata.is_terminating:
+            return None
+        pods = await self._emptied(key, PODS)
+        if pods:
+            # upstream: what is left is not told before the pods are gone.
+            await self._tell(key, Contents())
+            return _AGAIN_S
+        contents, problem = await self._delete_contents(key)
+        if contents.left or contents.failures:
+            await self._tell(key, contents)
+        if problem is not None:
+            raise problem
+        if contents.left:
+            return _AGAIN_S
+        await self._release(key)
+        return None
+
+    async def _delete_contents(self, namespace: str) -> tuple[Contents, ApiError | None]:
+        """What is still there, and the first of the problems."""
+        contents, problem = Contents(), None
+        for kind in await self._kinds.all():
+            if not kind.resource.namespaced or not kind.verbs >= _NEEDED:
+                continue
+            try:
+                contents.add(kind.resource, await self._emptied(namespace, kind.resource))
+            except ApiError as refusal:
+                contents.failures.append(str(refusal))
+                problem = problem or refusal
+        return contents, problem
+
+    async def _emptied(self, namespace: str, resource: ResourceType) -> list[tuple[str, ...]]:
+        """The finalizers of each object that is still there after its deletion was asked for."""
+        selection = Selection(namespace=namespace)
+        page = await self._client.list_page(resource, selection, (("limit", "1"),))
+        if not page.items:
+            return []
+        await self._client.delete_collection(resource, selection, _BACKGROUND)
+        page = await self._client.list(resource, selection)
+        return [_OBJECTS.decode(item).metadata.finalizers or () for item in page.items]
+
+    async def _tell(self, name: str, contents: Contents) -> None:
+        try:
+            found = _NAMESPACES.decode(await self._client.get(NAMESPACES, name))
+            conditions = deletion_conditions(
+                found.status.conditions, contents, self._clock.moment()
+            )
+            if conditions:
+                await self._client.patch(
+                    NAMESPACES,
+                    name,
+                    {"status": {"conditions": conditions}},
+                    kind=PatchType.STRATEGIC,
+                    subresource="status",
+                )
+        except NotFound:
+            return
+
+    async def _release(self, name: str) -> None:
+        try:
+            written = msgspec.json.decode(await self._client.get(NAMESPACES, name))
+            spec = written.setdefault("spec", {})
+            spec["finalizers"] = [f for f in spec.get("finalizers") or () if f != FINALIZER]
+            await self._client.update(NAMESPACES, name, written, subresource="finalize")
+        except NotFound:
+            return

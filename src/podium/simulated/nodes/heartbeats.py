@@ -1,0 +1,150 @@
+"""Heartbeats: each simulated node renews its lease and says that it is ready.
+
+A node with the annotation `podium.dev/failure: unreachable` falls silent; one with `not-ready`
+goes on speaking and says that it is not ready. Without the annotation it recovers. With
+`podium.dev/pressure: memory` (or `disk`, `pid`, several with commas) it says what it runs short of.
+Conditions that somebody else has set, such as pressure, stay as they are.
+"""
+
+from typing import Final
+
+from podium.client.resources import LEASES, NODES
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.controllers.actions import NOTHING, Action, Create, Patch, Plan, status_patch
+from podium.kubernetes.controllers.conditions import changed_condition
+from podium.kubernetes.controllers.controller import Wake
+from podium.kubernetes.controllers.node_lifecycle import LEASE_NAMESPACE
+from podium.kubernetes.controllers.nodes import Lease, Node
+from podium.kubernetes.controllers.objects import condition_of
+from podium.kubernetes.rules.moment import Moment
+from podium.simulated.informers import Informers
+from podium.simulated.names import FAILURE, NOT_READY, PRESSURE
+from podium.simulated.pods.kubelets import is_simulated
+from podium.simulated.pods.stages import share
+
+INTERVAL_S: Final = 10.0
+_DURATION_S: Final = 40
+_READY: Final = ("True", "KubeletReady", "kubelet is posting ready status")
+_BROKEN: Final = ("False", "KubeletNotReady", "the node was told to fail")
+_HEALTHY: Final = {
+    "MemoryPressure": ("KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
+    "DiskPressure": ("KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+    "PIDPressure": ("KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+}
+_PRESSED: Final = {
+    "MemoryPressure": (
+        "KubeletHasInsufficientMemory",
+        "kubelet has insufficient memory available",
+    ),
+    "DiskPressure": ("KubeletHasDiskPressure", "kubelet has disk pressure"),
+    "PIDPressure": ("KubeletHasInsufficientPID", "kubelet has insufficient PID available"),
+}
+_CONDITION_BY_PRESSURE: Final = {
+    "memory": "MemoryPressure",
+    "disk": "DiskPressure",
+    "pid": "PIDPressure",
+}
+
+
+def decide(
+    node: Node, lease: Lease | None, renewed_at_s: float | None, interval_s: float, moment: Moment
+) -> Plan:
+    """`renewed_at_s` is when the lease was last renewed here."""
+    failure = node.metadata.annotation(FAILURE)
+    if failure and failure != NOT_READY:
+        return NOTHING
+    actions: list[Action] = []
+    conditions = _conditions(node, moment, is_broken=failure == NOT_READY)
+    if conditions:
+        actions.append(status_patch(NODES, node, {"conditions": conditions}))
+    rest_s = 0.0 if renewed_at_s is None else renewed_at_s + interval_s - moment.now_s
+    if lease is None:
+        actions.append(_new_lease(node, moment))
+    elif rest_s <= 1e-6:
+        spec = {"holderIdentity": node.name, "renewTime": moment.micro_timestamp}
+        actions.append(Patch(LEASES, LEASE_NAMESPACE, node.name, {"spec": spec}))
+    else:
+        return Plan(actions, rest_s)
+    return Plan(actions, interval_s)
+
+
+def _conditions(node: Node, moment: Moment, *, is_broken: bool) -> list[JsonObject]:
+    present = node.status.conditions
+    heartbeat = {"lastHeartbeatTime": moment.timestamp}
+    made = []
+    ready = condition_of(present, "Ready")
+    wanted = _BROKEN if is_broken else _READY
+    if ready is None or ready.status != wanted[0]:
+        made.append(changed_condition(present, moment, "Ready", *wanted, **heartbeat))
+    pressed = _pressed(node)
+    for name in _HEALTHY:
+        known = condition_of(present, name)
+        if name in pressed:
+            told = ("True", *_PRESSED[name])
+        elif known is None or known.status == "Unknown" or known.reason == _PRESSED[name][0]:
+            told = ("False", *_HEALTHY[name])
+        else:
+            continue
+        if known is None or known.status != told[0]:
+            made.append(changed_condition(present, moment, name, *told, **heartbeat))
+    return [each for each in made if each is not None]
+
+
+def _pressed(node: Node) -> set[str]:
+    """The conditions by which the node says what it was told to run short of."""
+    said = node.metadata.annotation(PRESSURE).split(",")
+    return {_CONDITION_BY_PRESSURE[word] for word in said if word in _CONDITION_BY_PRESSURE}
+
+
+def _new_lease(node: Node, moment: Moment) -> Create:
+    owner = {"apiVersion": "v1", "kind": "Node", "name": node.name, "uid": node.metadata.uid}
+    body = {
+        "apiVersion": LEASES.api_version,
+        "kind": "Lease",
+        "metadata": {
+            "name": node.name,
+            "namespace": LEASE_NAMESPACE,
+            "ownerReferences": [owner],
+        },
+        "spec": {
+            "holderIdentity": node.name,
+            "leaseDurationSeconds": _DURATION_S,
+            "renewTime": moment.micro_timestamp,
+        },
+    }
+    return Create(LEASES, LEASE_NAMESPACE, body)
+
+
+class Heartbeats:
+    """Keys are names of nodes."""
+
+    name = "heartbeats"
+
+    def __init__(self, informers: Informers, interval_s: float = INTERVAL_S) -> None:
+        self._nodes, self._leases = informers.nodes, informers.leases
+        self._interval_s = interval_s
+        self._renewed_at_s: dict[str, float] = {}
+
+    def watch(self, wake: Wake) -> None:
+        def node_changed(_: Node | None, new: Node | None) -> None:
+            if new is not None and is_simulated(new):
+                wake(new.name)
+
+        self._nodes.listen(node_changed)
+
+    def plan(self, key: str, moment: Moment) -> Plan:
+        node = self._nodes.get("", key)
+        if node is None or not is_simulated(node):
+            self._renewed_at_s.pop(key, None)
+            return NOTHING
+        if node.metadata.annotation(FAILURE) not in ("", NOT_READY):
+            self._renewed_at_s.pop(key, None)
+        lease = self._leases.get(LEASE_NAMESPACE, key)
+        renewed_at_s = self._renewed_at_s.get(key)
+        plan = decide(node, lease, renewed_at_s, self._interval_s, moment)
+        if any(action.resource == LEASES for action in plan.actions):
+            # The first renewals are spread, so that nodes that start together do not stay in step.
+            early_s = self._interval_s * share(key, "heartbeat") if renewed_at_s is None else 0.0
+            self._renewed_at_s[key] = moment.now_s - early_s
+            return Plan(plan.actions, self._interval_s - early_s)
+        return plan

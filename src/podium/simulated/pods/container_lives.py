@@ -1,0 +1,262 @@
+"""The life of one container: it starts, runs its program, ends, and may start again after a pause.
+
+The first restart comes at once, the next after 10 seconds, and each pause is twice as long as the
+one before, up to five minutes; a container that has run for ten minutes begins anew
+(`pkg/kubelet/kuberuntime`, doBackOff). Images that cannot be pulled keep it from starting.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.controllers.actions import sooner
+from podium.kubernetes.controllers.pods import (
+    Container,
+    ContainerState,
+    ContainerStatus,
+    EndedState,
+    Pod,
+    RunningState,
+    WaitingState,
+)
+from podium.kubernetes.rules.moment import Moment
+from podium.simulated.pods.container_runs import UNPROBED, ContainerRuns, Probed
+from podium.simulated.programs.recognition import Program
+
+FIRST_PAUSE_S: Final = 10.0
+MAX_PAUSE_S: Final = 300.0
+_FORGOTTEN_AFTER_S: Final = 2 * MAX_PAUSE_S
+PULL_FAILED: Final = "ErrImagePull"
+PULL_PAUSED: Final = "ImagePullBackOff"
+CRASH_PAUSED: Final = "CrashLoopBackOff"
+KILLED: Final = 137
+"""The exit code of what is killed."""
+_TICK_S: Final = 1e-6
+_MAX_STEPS: Final = 8
+"""More than a program that ends at once needs to come to its first pause."""
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """Where a container stands, and after how long that changes by itself."""
+
+    status: ContainerStatus
+    wait_s: float | None = None
+    probed: Probed = UNPROBED
+
+    @property
+    def state(self) -> ContainerState:
+        return self.status.state or ContainerState()
+
+    @property
+    def is_running(self) -> bool:
+        return self.state.running is not None
+
+    @property
+    def is_started(self) -> bool:
+        return self.is_running and self.probed.started
+
+    @property
+    def is_ready(self) -> bool:
+        return self.is_running and self.probed.ready
+
+    @property
+    def ended(self) -> EndedState | None:
+        return self.state.terminated
+
+    @property
+    def has_ended_before(self) -> bool:
+        """Whether it waits to be started again."""
+        last = self.status.last_state
+        return self.state.waiting is not None and last is not None and last.terminated is not None
+
+
+def waiting(container: Container, known: ContainerStatus | None, reason: str) -> Life:
+    """A container whose turn has not come."""
+    if known is not None and known.state is not None and known.state.waiting is None:
+        return Life(known)
+    state = ContainerState(waiting=WaitingState(reason=reason))
+    return Life(ContainerStatus(name=container.name, state=state))
+
+
+def stopped(life: Life, moment: Moment, exit_code: int = 0) -> Life:
+    """A container that was told to end and did."""
+    if life.state.running is None:
+        return life
+    return Life(_with(life.status, terminated=_end(life.state.running, exit_code, moment)))
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """What is known of a container beforehand."""
+
+    pod: Pod
+    container: Container
+    runs: ContainerRuns
+    otherwise: Program
+    """What it does if its command is not known."""
+    restarts: tuple[bool, bool]
+    """After success, and after failure."""
+    pull_problem: str = ""
+    annotated: Program | None = None
+    """What it does whatever its command."""
+
+    def program(self, run: int, begun_s: float) -> Program:
+        if self.annotated is not None:
+            return self.annotated
+        found = self.runs.program(self.pod, self.container, run, begun_s)
+        return self.otherwise if found is None else found
+
+
+def live(course: Course, known: ContainerStatus | None, moment: Moment) -> Life:
+    """How far a container has come by now."""
+    pod, container = course.pod, course.container
+    status = known or ContainerStatus(name=container.name)
+    for _ in range(_MAX_STEPS):
+        state = status.state or ContainerState()
+        if state.running is not None:
+            ran_s = moment.age_s(state.running.started_at or pod.status.start_time)
+            run, begun_s = status.restart_count, moment.now_s - ran_s
+            program = course.program(run, begun_s)
+            exit_code = program.exit_code
+            if program.seconds is None or ran_s < program.seconds - _TICK_S:
+                probed = course.runs.probe(pod, container, run, begun_s, moment.now_s)
+                if not probed.failed:
+                    left_s = None if program.seconds is None else program.seconds - ran_s
+                    return Life(status, sooner(left_s, probed.wait_s), probed)
+                exit_code = KILLED
+            status = _with(status, terminated=_end(state.running, exit_code, moment))
+            continue
+        ended = state.terminated or (status.last_state.terminated if status.last_state else None)
+        if ended is None:
+            if course.pull_problem:
+                tried_s = moment.age_s(pod.status.start_time)
+                return _unpulled(container, course.pull_problem, tried_s)
+            status = _started(status, moment)
+            continue
+        if state.terminated is not None and not course.restarts[bool(ended.exit_code)]:
+            return Life(status)
+        pause_s = _pause_s(status.restart_count, ended, moment)
+        left_s = pause_s - moment.age_s(ended.finished_at)
+        if left_s > _TICK_S:
+            return Life(_paused(pod, container, status, ended, pause_s), left_s)
+        status = _restarted(status, ended, moment)
+    return Life(status, 0.0)
+
+
+def _pause_s(restarts: int, ended: EndedState, moment: Moment) -> float:
+    ran_s = moment.age_s(ended.started_at) - moment.age_s(ended.finished_at)
+    if not restarts or ran_s > _FORGOTTEN_AFTER_S:
+        return 0.0
+    return min(FIRST_PAUSE_S * 2.0 ** min(restarts - 1, 10), MAX_PAUSE_S)
+
+
+def _end(running: RunningState, exit_code: int, moment: Moment) -> EndedState:
+    return EndedState(
+        exit_code=exit_code,
+        reason="Error" if exit_code else "Completed",
+        started_at=running.started_at,
+        finished_at=moment.timestamp,
+    )
+
+
+def _with(status: ContainerStatus, *, terminated: EndedState) -> ContainerStatus:
+    return ContainerStatus(
+        name=status.name,
+        restart_count=status.restart_count,
+        state=ContainerState(terminated=terminated),
+        last_state=status.last_state,
+    )
+
+
+def _started(status: ContainerStatus, moment: Moment) -> ContainerStatus:
+    state = ContainerState(running=RunningState(started_at=moment.timestamp))
+    return ContainerStatus(name=status.name, restart_count=status.restart_count, state=state)
+
+
+def _restarted(status: ContainerStatus, ended: EndedState, moment: Moment) -> ContainerStatus:
+    return ContainerStatus(
+        name=status.name,
+        restart_count=status.restart_count + 1,
+        state=ContainerState(running=RunningState(started_at=moment.timestamp)),
+        last_state=ContainerState(terminated=ended),
+    )
+
+
+def _paused(
+    pod: Pod, container: Container, status: ContainerStatus, ended: EndedState, pause_s: float
+) -> ContainerStatus:
+    told = f"{pause_s:.0f}s" if pause_s < 60 else f"{pause_s // 60:.0f}m{pause_s % 60:.0f}s"
+    whose = f"{pod.name}_{pod.namespace}({pod.metadata.uid})"
+    message = f"back-off {told} restarting failed container={container.name} pod={whose}"
+    return ContainerStatus(
+        name=status.name,
+        restart_count=status.restart_count,
+        state=ContainerState(waiting=WaitingState(reason=CRASH_PAUSED, message=message)),
+        last_state=ContainerState(terminated=ended),
+    )
+
+
+def _unpulled(container: Container, problem: str, tried_s: float) -> Life:
+    """First the error, then the pause in which nobody tries again."""
+    left_s = FIRST_PAUSE_S - tried_s
+    if left_s > _TICK_S:
+        told = WaitingState(reason=PULL_FAILED, message=problem)
+    else:
+        message = f'Back-off pulling image "{container.image}": {PULL_FAILED}: {problem}'
+        told = WaitingState(reason=PULL_PAUSED, message=message)
+    status = ContainerStatus(name=container.name, state=ContainerState(waiting=told))
+    return Life(status, left_s if left_s > _TICK_S else None)
+
+
+def is_written(life: Life, known: ContainerStatus | None, *, is_ready: bool) -> bool:
+    """Whether a status says already where its container stands."""
+    if known is None:
+        return False
+    if known.ready is not None and (known.ready, bool(known.started)) != (
+        is_ready,
+        life.is_started,
+    ):
+        return False
+    return _shown(life.status) == _shown(known)
+
+
+def _shown(status: ContainerStatus) -> object:
+    states = (status.state or ContainerState(), status.last_state or ContainerState())
+    return status.restart_count, [_plain(each) for each in states]
+
+
+def written(container: Container, life: Life, *, ready: bool) -> JsonObject:
+    """A container's status as the API has it."""
+    status = life.status
+    made: JsonObject = {
+        "name": container.name,
+        "image": container.image,
+        "imageID": container.image,
+        "ready": ready,
+        "started": life.is_started,
+        "restartCount": status.restart_count,
+        "state": _plain(life.state),
+    }
+    last = _plain(status.last_state or ContainerState())
+    if last:
+        made["lastState"] = last
+    return made
+
+
+def _plain(state: ContainerState) -> JsonObject:
+    if state.running is not None:
+        return {"running": {"startedAt": state.running.started_at}}
+    if state.terminated is not None:
+        end = state.terminated
+        times = {"startedAt": end.started_at, "finishedAt": end.finished_at}
+        told = {name: time for name, time in times.items() if time}
+        return {"terminated": {"exitCode": end.exit_code, "reason": end.reason, **told}}
+    if state.waiting is not None:
+        pause = state.waiting
+        return {"waiting": {"reason": pause.reason, **_message(pause.message)}}
+    return {}
+
+
+def _message(text: str) -> JsonObject:
+    return {"message": text} if text else {}

@@ -1,0 +1,58 @@
+"""The command line as a whole."""
+
+import shutil
+import subprocess
+
+import pytest
+from support.suite.requirements import BASH
+
+from podium import __version__
+from podium.commands import main
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["-h"]])
+def test_help_lists_the_commands_with_summaries(
+    capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    assert main(arguments) == 0
+    out = capsys.readouterr().out
+    assert "Place pods on a cluster from files." in out
+    assert "Tell why a pod goes where it goes." in out
+    assert "podium simulate -f cluster.yaml -f pods.yaml" in out
+
+
+@pytest.mark.parametrize("command", ["simulate", "explain", "why", "story"])
+def test_a_command_helps_with_examples_and_exit_codes(
+    capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    assert main([command, "--help"]) == 0
+    out = capsys.readouterr().out
+    assert "Examples" in out
+    assert f"podium {command} " in out
+    assert "Exit code" in out
+
+
+def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.strip() == __version__
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_completion_script_is_printed(capsys: pytest.CaptureFixture[str], shell: str) -> None:
+    assert main(["completion", shell]) == 0
+    out = capsys.readouterr().out
+    assert "simulate" in out
+    assert "--validation" in out or "validation" in out
+
+
+@BASH.skip_unless(shutil.which("bash"))
+def test_the_bash_script_is_bash(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["completion", "bash"])
+    script = capsys.readouterr().out
+    done = subprocess.run(["bash", "-n"], input=script.encode(), capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+
+
+def test_an_unknown_command_has_exit_code_2(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["simulat"]) == 2
+    assert "simulate" in capsys.readouterr().err

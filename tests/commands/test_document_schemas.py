@@ -1,0 +1,71 @@
+"""The schemas in `docs/schemas`: complete, coherent, and strict."""
+
+from collections.abc import Iterator
+from typing import Any, get_args
+
+import pytest
+from support.commands.command_line import EXAMPLE, podium
+from support.commands.document_schemas import SCHEMAS, SHARED, kinds, load, problems, resolve
+
+from podium.net.files.versioned_documents import Kind, ListedKind
+from podium.offline.simulate import PodOutcome
+from podium.scheduler.framework.status import Code
+
+
+def test_every_kind_has_a_schema_and_every_schema_a_kind() -> None:
+    listed = {f"{kind}List" for kind in get_args(ListedKind)}
+    assert kinds() == {*get_args(Kind), *get_args(ListedKind), *listed}
+
+
+def schemas_within(schema: Any) -> Iterator[Any]:
+    """A schema and all that it is made of."""
+    if isinstance(schema, dict):
+        yield schema
+        for keyword in ("properties", "$defs"):
+            for inner in schema.get(keyword, {}).values():
+                yield from schemas_within(inner)
+        for keyword in ("items", "additionalProperties"):
+            yield from schemas_within(schema.get(keyword))
+        for keyword in ("allOf", "anyOf", "oneOf", "prefixItems"):
+            for inner in schema.get(keyword, ()):
+                yield from schemas_within(inner)
+
+
+@pytest.mark.parametrize("file", sorted(path.name for path in SCHEMAS.glob("*.json")))
+def test_a_schema_describes_every_property_and_refers_to_what_is_there(file: str) -> None:
+    schema = load(file)
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    for each in schemas_within(schema):
+        for name, inner in each.get("properties", {}).items():
+            target = resolve(inner["$ref"], file)[0] if "$ref" in inner else {}
+            assert inner.get("description") or target.get("description"), name
+        if "properties" in each:
+            assert {*each.get("required", ())} <= {*each["properties"]}
+        if "$ref" in each:
+            resolve(each["$ref"], file)
+
+
+def test_enumerations_are_those_of_the_code() -> None:
+    shared = load(SHARED)["$defs"]
+    assert shared["outcome"]["enum"] == [outcome.value for outcome in PodOutcome]
+    assert shared["code"]["enum"] == [code.label for code in Code]
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"more": 1}, ".more: not allowed"),
+        ({"notes": None}, ".notes: None is no array"),
+        ({"kind": "Story"}, ": lacks outcome"),
+        ({"summary": {}}, ".summary: lacks nodes"),
+        ({"pods": [{"outcome": "lost"}]}, ".pods[0].outcome: 'lost' is none of"),
+        ({"evictions": [{"pod": "web"}]}, ".evictions[0].pod: 'web' does not match"),
+        ({"incomplete": [{"kind": 7}]}, ".incomplete[0].kind: 7 is no string"),
+        ({"apiVersion": "v2"}, ".apiVersion: 'v2' is not 'podium/v1'"),
+    ],
+)
+def test_a_document_that_is_not_so_is_noticed(
+    change: dict[str, Any], problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = podium(capsys, "simulate", *EXAMPLE, "-o", "json").decoded()
+    assert any(each.startswith(problem) for each in problems({**document, **change}))

@@ -1,0 +1,153 @@
+"""`podium why` for the pods of workloads: what is proposed is what its commands would do to all."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.commands.command_line import podium
+from support.e2e.pending_workloads import CASES, PendingWorkload
+from support.e2e.workload_manifests import (
+    apart,
+    daemon_set,
+    deployment,
+    node,
+    pod,
+    priority_class,
+    replica_set,
+    stateful_set,
+    three_nodes,
+)
+
+Manifest = dict[str, Any]
+
+
+class Asker:
+    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self._file = folder / "cluster.json"
+        self._capsys = capsys
+
+    def ask(self, reference: str, *objects: Manifest) -> dict[str, Any]:
+        listed = {"apiVersion": "v1", "kind": "List", "items": list(objects)}
+        self._file.write_text(json.dumps(listed))
+        told = podium(self._capsys, "why", reference, "-f", str(self._file), "-o", "json")
+        answer: dict[str, Any] = told.decoded()
+        return answer
+
+    def proposals(self, reference: str, *objects: Manifest) -> dict[str, Any]:
+        """By code, the first of each."""
+        found = self.ask(reference, *objects)["proposals"]
+        return {each["code"]: each for each in reversed(found)}
+
+
+@pytest.fixture
+def asker(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Asker:
+    return Asker(tmp_path, capsys)
+
+
+def test_a_workload_is_answered_for_with_all_its_pods(asker: Asker) -> None:
+    answer = asker.ask(
+        "deployment/anti", *three_nodes(), deployment("anti", 5, affinity=apart("anti"))
+    )
+    assert answer["workload"] == {
+        "kind": "Deployment",
+        "name": "anti",
+        "wanted": 5,
+        "placed": 3,
+        "waiting": 2,
+    }
+    by_code = {each["code"]: each for each in answer["proposals"]}
+    relaxed = by_code["relax-pod-anti-affinity"]
+    assert relaxed["pods"] == {"wanted": 5, "before": 3, "after": 5}
+    # New pods are kept away by old ones, which may not be missing unless the strategy says so.
+    assert '"maxUnavailable":3' in relaxed["commands"][0]
+    assert "restarts the 3 pods of deployment/anti with a node" in relaxed["disruptions"]
+    assert by_code["scale-down"]["commands"] == [
+        "kubectl scale deployment/anti --replicas=3 --namespace=default"
+    ]
+
+
+def test_a_new_node_has_room_for_the_pods_of_daemon_sets(asker: Asker) -> None:
+    daemons = daemon_set("agent", cpu="500m")
+    found = asker.proposals("big", *three_nodes(), daemons, pod("big", cpu="5"))
+    assert "5500m cpu" in found["add-larger-node"]["sentence"]
+
+
+def test_pods_of_the_same_workload_are_neither_evicted_nor_preempted(asker: Asker) -> None:
+    found = asker.proposals(
+        "deployment/web", *three_nodes(), priority_class("high", 9), deployment("web", 5, cpu="3")
+    )
+    assert not {"evict-pods", "raise-priority", "move-pods"} & set(found)
+
+
+def test_pods_of_daemon_sets_and_of_the_system_are_never_preempted(asker: Asker) -> None:
+    system = pod("dns", cpu="3", nodeName="node-0")
+    system["metadata"]["namespace"] = "kube-system"
+    found = asker.proposals(
+        "p", node("node-0"), priority_class("high", 9), system, pod("p", cpu="3")
+    )
+    assert not {"evict-pods", "raise-priority"} & set(found)
+    assert "add-node" in found
+
+
+@pytest.mark.parametrize("other", [stateful_set("other", 3, cpu="3"), daemon_set("other", cpu="3")])
+def test_what_comes_back_by_itself_is_not_deleted_to_make_room(
+    asker: Asker, other: Manifest
+) -> None:
+    where = {"kubernetes.io/hostname": "node-0"}
+    found = asker.proposals("p", *three_nodes(), other, pod("p", cpu="3", nodeSelector=where))
+    assert "evict-pods" not in found
+
+
+def test_a_set_is_not_scaled_down_for_room_while_pods_of_it_wait(asker: Asker) -> None:
+    found = asker.proposals(
+        "p", *three_nodes(), replica_set("other", 4, cpu="3"), pod("p", cpu="3")
+    )
+    assert "evict-pods" not in found
+
+
+def test_a_claim_without_a_class_is_left_alone_when_a_volume_is_made_for_it(asker: Asker) -> None:
+    case = next(each for each in CASES if each.name == "claim-without-class")
+    found = asker.proposals("p", *case.nodes, *case.first, *case.then)
+    commands = " ".join(found["create-volume"]["commands"])
+    assert "PersistentVolume" in commands
+    assert "replace --force" not in commands
+
+
+def test_a_toleration_without_a_value_is_in_the_patch(asker: Asker) -> None:
+    case = next(each for each in CASES if each.name == "taint-without-value")
+    found = asker.proposals(case.ask, *case.nodes, *case.then)
+    assert '"node.kubernetes.io/maintenance"' in found["tolerate-taint"]["commands"][0]
+
+
+def test_the_node_of_a_daemon_is_its_controllers_choice(asker: Asker) -> None:
+    case = next(each for each in CASES if each.name == "daemon-set-cpu")
+    found = asker.proposals(case.ask, *case.nodes, *case.first, *case.then)
+    assert not {"change-label-value", "drop-node-selector"} & set(found)
+
+
+def test_the_corpus_is_large_and_names_each_case_once() -> None:
+    names = [case.name for case in CASES]
+    assert len(names) >= 60
+    assert len(set(names)) == len(names)
+    assert all(isinstance(case, PendingWorkload) for case in CASES)
+
+
+@pytest.mark.parametrize("command", ["why", "explain"])
+def test_pods_that_a_quota_refuses_are_told_of(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused = 'pods "web-1-x" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1'
+    owner = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "controller": True}
+    replicas = replica_set("web-1", 3)
+    replicas["metadata"] |= {"uid": "u", "ownerReferences": [{**owner, "uid": "d"}]}
+    condition = {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate"}
+    replicas["status"] = {"replicas": 1, "conditions": [{**condition, "message": refused}]}
+    runs = pod("web-1-a", nodeName="node-0")
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-1", "controller": True}
+    runs["metadata"]["ownerReferences"] = [{**owner, "uid": "u"}]
+    listed = {"apiVersion": "v1", "kind": "List", "items": [node("node-0"), replicas, runs]}
+    (tmp_path / "cluster.json").write_text(json.dumps(listed))
+    done = podium(capsys, command, "deployment/web", "-f", str(tmp_path / "cluster.json"))
+    assert done.code == 1
+    assert f"deployment/web wants 3 pods and has 1: {refused}" in done.err
