@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
+from podium.bench import isolation
 from podium.bench.child import carry_out
 from podium.bench.function_times import short_path
 from podium.bench.scaling import BEGIN, END
-from podium.commands import bench, bench_scaling, main
+from podium.commands import main
 from podium.commands.app import build_app
 from podium.commands.bench_view import break_name, short
 
@@ -31,8 +32,7 @@ def _eighty_columns(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def measured_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs are made in this process, not in one each: what is printed of them is looked at."""
-    for command in (bench, bench_scaling):
-        monkeypatch.setattr(command, "measure_apart", carry_out)
+    monkeypatch.setattr(isolation, "measure_apart", carry_out)
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -162,13 +162,16 @@ def test_a_profile_names_functions(
 @pytest.mark.parametrize(
     ("path", "shown"),
     [
-        ("/home/me/podium/src/podium/engine/scheduler.py", "scheduler/engine/scheduler.py"),
+        (
+            "/home/me/podium/src/podium/scheduler/engine/scheduler.py",
+            "scheduler/engine/scheduler.py",
+        ),
         (
             "/home/me/podium/.venv/lib/python3.11/site-packages/numpy/core/multiarray.py",
             "numpy/core/multiarray.py",
         ),
         (
-            "/usr/lib/python3/site-packages/podium/engine/scheduler.py",
+            "/usr/lib/python3/site-packages/podium/scheduler/engine/scheduler.py",
             "scheduler/engine/scheduler.py",
         ),
         ("/usr/lib/python3.11/json/decoder.py", "decoder.py"),

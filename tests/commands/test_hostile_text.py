@@ -222,6 +222,8 @@ COMMANDS: list[Callable[[str], Arguments]] = [
 QUOTING = {
     parity,
     refused_inputs,
+    one_refused_input,
+    warned_inputs,
     config_check,
     config_diff,
     run_argument,

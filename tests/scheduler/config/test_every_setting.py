@@ -25,29 +25,37 @@ ROOT: Final = Path(podium.__file__).parents[2]
 CONFIGURATION: Final = ROOT / "docs" / "configuration.md"
 
 POINT_ON: Final = (
-    "engine/test_settings_at_work.py::test_a_plugin_that_is_enabled_at_a_point_runs_there_alone"
+    "scheduler/engine/test_settings_at_work.py"
+    "::test_a_plugin_that_is_enabled_at_a_point_runs_there_alone"
 )
 POINT_OFF: Final = (
-    "engine/test_settings_at_work.py::test_a_plugin_of_all_points_does_not_run_where_it_is_disabled"
+    "scheduler/engine/test_settings_at_work.py"
+    "::test_a_plugin_of_all_points_does_not_run_where_it_is_disabled"
 )
 PERCENTAGE: Final = (
-    "engine/test_settings_at_work.py"
+    "scheduler/engine/test_settings_at_work.py"
     "::test_a_search_ends_at_the_percentage_of_its_profile_or_else_of_the_file"
 )
-BACKOFF: Final = "engine/test_settings_at_work.py::test_backoff_begins_and_ends_where_the_file_says"
+BACKOFF: Final = (
+    "scheduler/engine/test_settings_at_work.py::test_backoff_begins_and_ends_where_the_file_says"
+)
 NAMED_LEASE: Final = (
     "e2e/test_settings_process.py::test_the_server_and_the_lease_are_those_that_the_file_names"
 )
-HEADER: Final = "config/test_load.py::test_another_kind_of_document_is_refused"
+HEADER: Final = "scheduler/config/test_load.py::test_another_kind_of_document_is_refused"
 RATE: Final = "client/test_rate_limit.py::test_a_burst_goes_at_once_and_the_rest_at_the_rate"
 CLIENT_CERTIFICATE: Final = (
     "extenders/test_tls.py::test_a_client_certificate_is_presented_from_data_or_files"
 )
 ROOT_CERTIFICATES: Final = "extenders/test_tls.py::test_a_ca_comes_from_a_file_and_data_wins"
-EXAMPLE_SCORES: Final = "plugins/test_resource_allocation.py::test_the_worked_examples_come_out"
-CANDIDATES: Final = "engine/test_preemption_ranking.py::test_enough_candidates_end_the_search"
+EXAMPLE_SCORES: Final = (
+    "scheduler/plugins/test_resource_allocation.py::test_the_worked_examples_come_out"
+)
+CANDIDATES: Final = (
+    "scheduler/engine/test_preemption_ranking.py::test_enough_candidates_end_the_search"
+)
 CAPACITY: Final = (
-    "plugins/volume_binding/test_capacity_scoring.py"
+    "scheduler/plugins/volume_binding/test_capacity_scoring.py"
     "::test_columns_score_as_the_plan_of_each_node_does"
 )
 
@@ -67,7 +75,7 @@ SHOWN_BY: Final[dict[str, str]] = {
         "::test_a_leader_renews_with_one_request_every_retry_period"
     ),
     "leaderElection.resourceLock": (
-        "config/flags/test_client_settings.py::test_only_leases_are_locks"
+        "scheduler/config/flags/test_client_settings.py::test_only_leases_are_locks"
     ),
     "leaderElection.resourceName": NAMED_LEASE,
     "leaderElection.resourceNamespace": NAMED_LEASE,
@@ -85,7 +93,7 @@ SHOWN_BY: Final[dict[str, str]] = {
         "::test_a_standby_follows_the_cluster_unless_its_cache_is_delayed"
     ),
     "profiles[].schedulerName": (
-        "engine/test_scheduler.py::test_each_pod_is_tried_by_the_profile_it_names"
+        "scheduler/engine/test_scheduler.py::test_each_pod_is_tried_by_the_profile_it_names"
     ),
     "profiles[].percentageOfNodesToScore": PERCENTAGE,
     "profiles[].pluginConfig[].name": (
@@ -98,35 +106,35 @@ SHOWN_BY: Final[dict[str, str]] = {
     **{f"profiles[].plugins.{point}.disabled[].name": POINT_OFF for point in ExtensionPoint},
     "profiles[].plugins.multiPoint.enabled[].name": POINT_OFF,
     "profiles[].plugins.multiPoint.disabled[].name": (
-        "engine/test_settings_at_work.py::test_a_plugin_that_is_disabled_at_all_points_runs_nowhere"
+        "scheduler/engine/test_settings_at_work.py::test_a_plugin_that_is_disabled_at_all_points_runs_nowhere"
     ),
     "profiles[].plugins.multiPoint.enabled[].weight": (
         "testing/test_fake_cluster.py::test_weights_are_those_that_are_given"
     ),
     "profiles[].plugins.score.enabled[].weight": (
-        "framework/test_profile.py::test_a_missing_weight_is_one"
+        "scheduler/framework/test_profile.py::test_a_missing_weight_is_one"
     ),
     "profiles[].plugins.placementScore.enabled[].weight": (
-        "framework/test_placements.py::test_scores_are_weighted_and_added_up"
+        "scheduler/framework/test_placements.py::test_scores_are_weighted_and_added_up"
     ),
     "extenders[].urlPrefix": "extenders/test_client.py::test_the_verb_follows_the_prefix",
     "extenders[].filterVerb": (
-        "engine/test_extenders_filter.py"
+        "scheduler/engine/test_extenders_filter.py"
         "::test_an_extender_without_a_filter_verb_is_not_asked_to_filter"
     ),
     "extenders[].preemptVerb": (
-        "engine/test_extenders_preempt.py"
+        "scheduler/engine/test_extenders_preempt.py"
         "::test_only_interested_extenders_with_a_verb_are_asked_and_in_order"
     ),
     "extenders[].prioritizeVerb": (
-        "engine/test_extenders_prioritize.py"
+        "scheduler/engine/test_extenders_prioritize.py"
         "::test_without_a_verb_an_interested_extender_adds_nothing_and_is_not_asked"
     ),
     "extenders[].bindVerb": (
-        "engine/test_extenders_bind.py::test_only_an_interested_extender_with_a_verb_binds"
+        "scheduler/engine/test_extenders_bind.py::test_only_an_interested_extender_with_a_verb_binds"
     ),
     "extenders[].weight": (
-        "engine/test_extenders_prioritize.py::test_scores_count_ten_times_and_by_weight"
+        "scheduler/engine/test_extenders_prioritize.py::test_scores_count_ten_times_and_by_weight"
     ),
     "extenders[].enableHTTPS": (
         "extenders/test_tls.py::test_without_a_ca_https_is_not_verified_if_it_is_enabled"
@@ -138,15 +146,15 @@ SHOWN_BY: Final[dict[str, str]] = {
         "extenders/test_client.py::test_names_only_requests_have_no_objects"
     ),
     "extenders[].ignorable": (
-        "engine/test_extenders_filter.py"
+        "scheduler/engine/test_extenders_filter.py"
         "::test_an_error_that_may_be_ignored_leaves_the_list_as_it_is"
     ),
     "extenders[].managedResources[].name": (
-        "engine/test_extenders_filter.py"
+        "scheduler/engine/test_extenders_filter.py"
         "::test_managed_resources_say_which_pods_an_extender_hears_of"
     ),
     "extenders[].managedResources[].ignoredByScheduler": (
-        "engine/test_settings_at_work.py"
+        "scheduler/engine/test_settings_at_work.py"
         "::test_a_resource_that_an_extender_accounts_for_is_not_looked_for_on_nodes"
     ),
     "extenders[].tlsConfig.insecure": "extenders/test_tls.py::test_insecure_trusts_anyone",
@@ -162,51 +170,51 @@ SHOWN_BY: Final[dict[str, str]] = {
     "DefaultPreemptionArgs.minCandidateNodesPercentage": CANDIDATES,
     "DefaultPreemptionArgs.minCandidateNodesAbsolute": CANDIDATES,
     "DynamicResourcesArgs.filterTimeout": (
-        "engine/test_settings_at_work.py::test_a_search_for_devices_ends_with_its_timeout"
+        "scheduler/engine/test_settings_at_work.py::test_a_search_for_devices_ends_with_its_timeout"
     ),
     "DynamicResourcesArgs.bindingTimeout": (
-        "plugins/dynamic_resources/test_claim_writing.py"
+        "scheduler/plugins/dynamic_resources/test_claim_writing.py"
         "::test_devices_that_take_too_long_fail_the_binding"
     ),
     "DynamicResourcesArgs.scoringStrategy.type": (
-        "plugins/dynamic_resources/test_device_strategy.py"
+        "scheduler/plugins/dynamic_resources/test_device_strategy.py"
         "::test_nodes_are_told_apart_by_how_many_devices_are_left"
     ),
     "DynamicResourcesArgs.scoringStrategy.locality[].attribute": (
-        "plugins/dynamic_resources/test_device_strategy.py"
+        "scheduler/plugins/dynamic_resources/test_device_strategy.py"
         "::test_nodes_are_told_apart_by_how_many_pairs_of_devices_lie_together"
     ),
     "DynamicResourcesArgs.scoringStrategy.locality[].nodeLabel": (
-        "plugins/dynamic_resources/test_device_strategy.py"
+        "scheduler/plugins/dynamic_resources/test_device_strategy.py"
         "::test_pods_of_a_workload_go_near_those_that_have_devices_already"
     ),
     "DynamicResourcesArgs.scoringStrategy.locality[].weight": (
-        "plugins/dynamic_resources/test_device_strategy.py"
+        "scheduler/plugins/dynamic_resources/test_device_strategy.py"
         "::test_places_and_a_type_count_by_their_weights"
     ),
     "InterPodAffinityArgs.hardPodAffinityWeight": (
-        "plugins/test_affinity_scoring.py"
+        "scheduler/plugins/test_affinity_scoring.py"
         "::test_required_affinity_of_others_draws_the_pod_with_the_configured_weight"
     ),
     "InterPodAffinityArgs.ignorePreferredTermsOfExistingPods": (
-        "plugins/test_affinity_scoring.py"
+        "scheduler/plugins/test_affinity_scoring.py"
         "::test_preferences_of_others_are_ignored_only_for_pods_without_their_own"
     ),
     "NodeAffinityArgs.addedAffinity": (
-        "plugins/test_node_affinity.py::test_what_a_profile_adds_is_never_skipped"
+        "scheduler/plugins/test_node_affinity.py::test_what_a_profile_adds_is_never_skipped"
     ),
     "NodeResourcesBalancedAllocationArgs.resources[].name": (
-        "plugins/test_node_resources_balanced_allocation.py"
+        "scheduler/plugins/test_node_resources_balanced_allocation.py"
         "::test_columns_score_as_node_by_node_books_do"
     ),
     "NodeResourcesBalancedAllocationArgs.resources[].weight": (
-        "config/test_plugin_args.py::test_values_out_of_bounds_are_refused"
+        "scheduler/config/test_plugin_args.py::test_values_out_of_bounds_are_refused"
     ),
     "NodeResourcesFitArgs.ignoredResources[]": (
-        "plugins/test_node_resources_fit.py::test_only_extended_resources_can_be_ignored"
+        "scheduler/plugins/test_node_resources_fit.py::test_only_extended_resources_can_be_ignored"
     ),
     "NodeResourcesFitArgs.ignoredResourceGroups[]": (
-        "plugins/test_node_resources_fit.py::test_only_extended_resources_can_be_ignored"
+        "scheduler/plugins/test_node_resources_fit.py::test_only_extended_resources_can_be_ignored"
     ),
     "NodeResourcesFitArgs.scoringStrategy.type": EXAMPLE_SCORES,
     "NodeResourcesFitArgs.scoringStrategy.resources[].name": EXAMPLE_SCORES,
@@ -216,15 +224,15 @@ SHOWN_BY: Final[dict[str, str]] = {
     ),
     "NodeResourcesFitArgs.scoringStrategy.requestedToCapacityRatio.shape[].score": EXAMPLE_SCORES,
     "PodTopologySpreadArgs.defaultConstraints[]": (
-        "plugins/test_pod_topology_spread.py"
+        "scheduler/plugins/test_pod_topology_spread.py"
         "::test_own_constraints_shut_out_defaults_of_another_action"
     ),
     "PodTopologySpreadArgs.defaultingType": (
-        "plugins/test_pod_topology_spread.py"
+        "scheduler/plugins/test_pod_topology_spread.py"
         "::test_listed_defaults_leave_out_nodes_without_a_key_unlike_system_defaults"
     ),
     "VolumeBindingArgs.bindTimeoutSeconds": (
-        "plugins/volume_binding/test_volume_writing.py::test_prebind_gives_up_when_the_time_is_over"
+        "scheduler/plugins/volume_binding/test_volume_writing.py::test_prebind_gives_up_when_the_time_is_over"
     ),
     "VolumeBindingArgs.shape[].utilization": CAPACITY,
     "VolumeBindingArgs.shape[].score": CAPACITY,

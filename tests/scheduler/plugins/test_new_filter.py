@@ -100,11 +100,13 @@ def test_a_new_field_and_its_filter_are_known_to_commands_at_once(tmp_path: Path
     tree = SourceTree(tmp_path / "tree")
     tree.edit("kubernetes/kinds/pod.py", add_field)
     tree.edit("scheduler/plugins/__init__.py", register)
-    tree.add("plugins/hostname_prefix/__init__.py", "")
-    tree.add("plugins/hostname_prefix/plugin.py", PLUGIN)
-    tree.add("plugins/hostname_prefix/causes.py", CAUSES)
-    tree.add("plugins/hostname_prefix/proposals.py", PROPOSALS)
-    assert {path for path in tree.edited if not path.startswith("plugins/hostname_prefix/")} == {
+    tree.add("scheduler/plugins/hostname_prefix/__init__.py", "")
+    tree.add("scheduler/plugins/hostname_prefix/plugin.py", PLUGIN)
+    tree.add("scheduler/plugins/hostname_prefix/causes.py", CAUSES)
+    tree.add("scheduler/plugins/hostname_prefix/proposals.py", PROPOSALS)
+    assert {
+        path for path in tree.edited if not path.startswith("scheduler/plugins/hostname_prefix/")
+    } == {
         "kubernetes/kinds/pod.py",
         "scheduler/plugins/__init__.py",
     }
