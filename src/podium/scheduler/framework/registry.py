@@ -1,6 +1,6 @@
 """Plugins by name.
 
-The in-tree plugins register at import of `podium.plugins`; a user adds classes of his own. A name
+The in-tree plugins register at import of `podium.scheduler.plugins`; a user adds classes of his own. A name
 belongs to one class: a second claim is an error that names both.
 """
 
