@@ -57,9 +57,9 @@ WORKERS ?= $(shell echo $$(($$(nproc 2>/dev/null || echo 1) + 1)))
 PYTEST = $(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 # The packages that do no I/O, for `make test-unit`: no process, socket or browser is started.
-UNIT := golang gpu $(addprefix kubernetes/,cel controllers kinds releases rules) net/files \
-	$(addprefix offline/,driver optimum scenarios simulate sweeps what_if) parity scheduler \
-	scheduler_plugins
+UNIT := addons/collection $(addprefix addons/gpu/,cards dialects packing plugin) golang \
+	$(addprefix kubernetes/,cel controllers kinds releases rules) net/files \
+	$(addprefix offline/,driver optimum scenarios simulate sweeps what_if) parity scheduler
 
 # What `make test-changed` compares with: make test-changed BASE=main
 BASE ?= HEAD

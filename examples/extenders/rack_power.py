@@ -4,7 +4,7 @@ A pod says what it draws (`example.com/watts: "350"`), a node what its rack can 
 (`example.com/spare-watts: "1200"`). A real one would ask the building instead of a label.
 """
 
-from podium.extenders import Extender, Nodes, Unresolvable
+from podium.addons.extenders import Extender, Nodes, Unresolvable
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 

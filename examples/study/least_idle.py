@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from podium.gpu.packing.node_columns import NodeColumns, Pod
-from podium.gpu.packing.typical_pods import TypicalPods
+from podium.addons.gpu.packing.node_columns import NodeColumns, Pod
+from podium.addons.gpu.packing.typical_pods import TypicalPods
 
 
 def least_idle(nodes: NodeColumns, pod: Pod, typical: TypicalPods) -> Any:

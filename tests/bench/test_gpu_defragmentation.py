@@ -3,8 +3,8 @@
 from random import Random
 
 import pytest
-from support.gpu.asked_scheduler import checked_plan
-from support.gpu.hami_cluster import NOW, node, on, pod
+from support.addons.gpu.asked_scheduler import checked_plan
+from support.addons.gpu.hami_cluster import NOW, node, on, pod
 from support.yardstick import measure_work
 
 MAX_YARDSTICKS = 60

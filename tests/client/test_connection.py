@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from support.extenders.extender_servers import answering, serving
+from support.addons.extenders.extender_servers import answering, serving
 from support.waiting import PATIENCE_S
 
 from podium.client.connection import find_settings, transport_for

@@ -6,8 +6,15 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from support.extenders.extender_servers import Answer, Server, answering, never, reply, serving
-from support.extenders.extender_servers import Request as Seen
+from support.addons.extenders.extender_servers import (
+    Answer,
+    Server,
+    answering,
+    never,
+    reply,
+    serving,
+)
+from support.addons.extenders.extender_servers import Request as Seen
 from support.waiting import PATIENCE_S
 
 from podium.client import HttpTransport, Unreachable

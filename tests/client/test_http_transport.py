@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 import trustme
-from support.extenders.extender_servers import Request as Seen
-from support.extenders.extender_servers import answering, never, reply, serving
+from support.addons.extenders.extender_servers import Request as Seen
+from support.addons.extenders.extender_servers import answering, never, reply, serving
 from support.live.virtual_loop import run_virtually
 from support.waiting import PATIENCE_S
 

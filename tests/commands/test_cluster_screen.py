@@ -18,7 +18,7 @@ from podium.commands.cluster_screen import (
 from podium.commands.console import Console
 from podium.commands.tables import Screen
 from podium.live.assembly import Assembly
-from podium.processes.tasks import running_part
+from podium.live.tasks import running_part
 from podium.scheduler.engine import Engine
 
 

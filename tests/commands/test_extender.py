@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 from support.commands.command_line import EXAMPLES, podium
 
-from podium.extenders import Extender
-from podium.extenders.serving import Listening
+from podium.addons.extenders import Extender
+from podium.addons.extenders.serving import Listening
 from podium.golang.errors import InputError
 from podium.user_code.extenders import load_extender
 
 EXAMPLE = str(EXAMPLES / "extenders" / "rack_power.py")
 
-HEADER = "from podium.extenders import Extender\n"
+HEADER = "from podium.addons.extenders import Extender\n"
 ONE = HEADER + "class One(Extender):\n    def bind(self, *_): pass\n"
 TWO = ONE + "class Two(One): pass\n"
 
@@ -48,7 +48,9 @@ def test_what_is_not_there_is_told(code: Path) -> None:
     assert refusal(f"{code}:one") == f"{code}: has no class one; did you mean One?"
     code.with_name("other.py").write_text("class Plain: pass\n")
     other = code.with_name("other.py")
-    assert refusal(other).endswith("an extender is a class that inherits podium.extenders.Extender")
+    assert refusal(other).endswith(
+        "an extender is a class that inherits podium.addons.extenders.Extender"
+    )
     assert "Plain is not an extender" in refusal(f"{other}:Plain")
     assert refusal("no.such.module:X") == "extender no.such.module: no module named no"
     assert "neither a file nor a module" in refusal("a b")
@@ -101,7 +103,7 @@ def test_whoever_serves_to_all_without_tls_is_told(
     def announce_only(_: Extender, listening: Listening, announce: Callable[[str], None]) -> None:
         announce(listening.url(1))
 
-    monkeypatch.setattr("podium.extenders.serving.serve", announce_only)
+    monkeypatch.setattr("podium.addons.extenders.serving.serve", announce_only)
 
     done = podium(capsys, "extender", "serve", EXAMPLE, "--host", host)
 

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from podium.addons.gpu.cards.ledger import Ledger
+from podium.addons.gpu.cards.quota import read_quotas
+from podium.addons.gpu.dialects import DIALECTS, find_dialect
+from podium.addons.gpu.extender.card_metrics import CardMetrics
+from podium.addons.gpu.extender.cluster_view import ClusterView
+from podium.addons.gpu.extender.config_file import read_config_file
+from podium.addons.gpu.extender.quotas import NamespaceQuotas
 from podium.commands import main
 from podium.commands.app import build_app
-from podium.extenders.gpu.card_metrics import CardMetrics
-from podium.extenders.gpu.cluster_view import ClusterView
-from podium.extenders.gpu.config_file import read_config_file
-from podium.extenders.gpu.quotas import NamespaceQuotas
 from podium.golang.errors import InputError
-from podium.gpu.dialects import DIALECTS, find_dialect
-from podium.gpu.ledger import Ledger
-from podium.gpu.quota import read_quotas
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "gpu-extender.md").read_text()

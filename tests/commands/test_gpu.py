@@ -9,8 +9,8 @@ import pytest
 from support.apiserver.recorded_server import recorded_server
 from support.commands.command_line import EXAMPLES, ROOT, podium
 
-from podium.gpu.cards import Card
-from podium.gpu.dialects import find_dialect
+from podium.addons.gpu.cards.card import Card
+from podium.addons.gpu.dialects import find_dialect
 
 HAMI = str(EXAMPLES / "gpu" / "hami-cluster.yaml")
 DEVICES = str(EXAMPLES / "devices" / "cluster.yaml")

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from support.addons.extenders.extender_servers import answering, serving_in_thread
 from support.commands.command_line import Done, node, pod, podium
 from support.commands.hostile_text import (
     FORGED,
@@ -24,7 +25,6 @@ from support.commands.hostile_text import (
     write_cluster,
     write_json,
 )
-from support.extenders.extender_servers import answering, serving_in_thread
 
 from podium.golang.json_values import DecodedValue
 from podium.golang.quoting import escape_unprintable

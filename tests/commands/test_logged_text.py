@@ -8,8 +8,8 @@ import pytest
 from support.commands.hostile_text import FORGED, HOSTILE
 
 from podium.commands.line_logging import LineFormatter, guard_last_resort
+from podium.commands.processes.kube_log import KubeLog
 from podium.golang.quoting import escape_unprintable, quoted
-from podium.processes.kube_log import KubeLog
 from podium.scheduler.config.flags.options import options_of
 from podium.scheduler.config.flags.parser import parse_flags
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.addons.extenders.extender_servers import Request, reply, serving_in_thread
 from support.commands.command_line import podium
-from support.extenders.extender_servers import Request, reply, serving_in_thread
 
 from podium.commands.node_options import read_nodes
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from support.addons.gpu.extender_clusters import equal_cards
 from support.deploy.deployed_server import PODS, DeployedServer, deployed_server
 from support.deploy.extender_certificates import (
     ADMISSION,
@@ -16,10 +17,9 @@ from support.deploy.extender_certificates import (
     at_own_port,
 )
 from support.deploy.shipped_manifests import DEPLOY, one, rendered
-from support.gpu.extender_clusters import equal_cards
 from support.waiting import PATIENCE_S, wait_until
 
-from podium.gpu.dialects import find_dialect
+from podium.addons.gpu.dialects import find_dialect
 from podium.scheduler.config.load import load_file
 
 ADDRESS = "https://gpu-admission.kube-system:3456/scheduler"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from support.addons.gpu.extender_clusters import equal_cards, pod_manifest
 from support.deploy.busy_cluster import refuse_binding
 from support.deploy.container_process import ApiAddress, Container
 from support.deploy.extender_certificates import (
@@ -25,11 +26,10 @@ from support.deploy.shipped_manifests import (
     rendered,
     written_with_components,
 )
-from support.gpu.extender_clusters import equal_cards, pod_manifest
 from support.waiting import wait_until
 
-from podium.gpu.dialects import find_dialect
-from podium.gpu.dialects.dialect import Dialect
+from podium.addons.gpu.dialects import find_dialect
+from podium.addons.gpu.dialects.dialect import Dialect
 
 pytestmark = pytest.mark.slow
 

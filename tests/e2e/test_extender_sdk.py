@@ -13,8 +13,13 @@ from urllib.request import urlopen
 
 import pytest
 import trustme
+from support.addons.extenders.extender_servers import (
+    ask,
+    filter_call,
+    make_extender,
+    prioritize_call,
+)
 from support.commands.command_line import EXAMPLES
-from support.extenders.extender_servers import ask, filter_call, make_extender, prioritize_call
 from support.waiting import PATIENCE_S
 
 from podium.commands import main
@@ -33,7 +38,7 @@ HUNGRY = make_pod("render", metadata={"annotations": {"example.com/watts": "300"
 
 SLOW = """
 import threading, sys
-from podium.extenders import Extender
+from podium.addons.extenders import Extender
 class Slow(Extender):
     def filter(self, pod, nodes):
         print("called", flush=True)

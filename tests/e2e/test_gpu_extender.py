@@ -18,16 +18,16 @@ from urllib.request import Request as HttpRequest
 from urllib.request import urlopen
 
 import pytest
+from support.addons.gpu.card_judge import CardJudge
+from support.addons.gpu.extender_clusters import GPUCluster, equal_cards
+from support.addons.gpu.rough_days import FAILURES, RoughDay
+from support.addons.gpu.rough_proxy import proxying
 from support.apiserver.apiserver_process import serving
-from support.gpu.card_judge import CardJudge
-from support.gpu.extender_clusters import GPUCluster, equal_cards
-from support.gpu.rough_days import FAILURES, RoughDay
-from support.gpu.rough_proxy import proxying
 from support.waiting import PATIENCE_S, Deadline, look_again, slow_down, wait_in_loop
 
+from podium.addons.gpu.dialects import find_dialect
 from podium.client import KubeClient
 from podium.client.connection import find_settings, transport_for
-from podium.gpu.dialects import find_dialect
 
 PODS, CLIENTS, NODES = 200, 16, 20
 NAMES = tuple(f"node-{at}" for at in range(NODES))

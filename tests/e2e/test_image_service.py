@@ -20,7 +20,7 @@ import yaml
 from support.commands.command_line import EXAMPLES, podium
 from support.waiting import PATIENCE_S
 
-from podium.processes.image_listing import compile_pattern, matches
+from podium.commands.processes.image_listing import compile_pattern, matches
 
 pytestmark = pytest.mark.slow
 

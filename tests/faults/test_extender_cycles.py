@@ -8,7 +8,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from support.extenders.extender_servers import (
+from support.addons.extenders.extender_servers import (
     Answer,
     Request,
     answering,
@@ -17,8 +17,8 @@ from support.extenders.extender_servers import (
     serving_in_thread,
 )
 
-from podium.extenders.blocking import BlockingExtenderClient
-from podium.extenders.objects import TypedObjects
+from podium.client.extenders.blocking import BlockingExtenderClient
+from podium.client.extenders.objects import TypedObjects
 from podium.offline.simulate import PodOutcome, Scenario, Simulation
 from podium.offline.simulate.report import PodResult
 from podium.scheduler.config.load import load_configuration

@@ -8,7 +8,7 @@ import ssl
 
 import pytest
 import trustme
-from support.extenders.extender_servers import (
+from support.addons.extenders.extender_servers import (
     Answer,
     Request,
     Server,
@@ -26,7 +26,7 @@ from support.extenders.extender_servers import (
 )
 from support.live.virtual_loop import run_virtually, sleep_virtually
 
-from podium.extenders.client import SMALL_ANSWER
+from podium.client.extenders.client import SMALL_ANSWER
 from podium.scheduler.config.types import ExtenderTLSConfig
 from podium.scheduler.framework.extender_calls import (
     CallFailed,

@@ -12,16 +12,16 @@ from support.live.scheduler_at_work import BEGIN_S, scheduling
 from support.live.virtual_loop import run_virtually, sleep_virtually
 from support.simulated.simulated_clusters import Cluster
 
+from podium.addons.collection.coscheduling.definition import pod_group_definition
+from podium.addons.collection.coscheduling.plugin import Coscheduling
 from podium.client import ResourceType
 from podium.client.resources import COSCHEDULING_POD_GROUPS, NODES, PODS
 from podium.live.assembly import Assembly
-from podium.processes.embedded_cluster import embedded_cluster
 from podium.scheduler.config.load import load_file
-from podium.scheduler_plugins.coscheduling.definition import pod_group_definition
-from podium.scheduler_plugins.coscheduling.plugin import Coscheduling
 from podium.simulated.cluster import SimulatedClusterOptions
 from podium.simulated.controller_names import ALL
 from podium.simulated.nodes.templates import default_template, nodes_from
+from podium.testing.embedded import embedded_cluster
 
 CONFIGURATION = Path(__file__).parents[2] / "examples" / "coscheduling" / "scheduler.yaml"
 DEFINITIONS = ResourceType(

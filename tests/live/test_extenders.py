@@ -4,7 +4,7 @@ import asyncio
 import json
 from typing import Any
 
-from support.extenders.extender_servers import Request, reply, serving
+from support.addons.extenders.extender_servers import Request, reply, serving
 from support.live.live_clusters import is_bound, pod
 from support.live.scheduler_at_work import scheduling
 from support.live.virtual_loop import run_virtually
@@ -12,11 +12,11 @@ from support.simulated.simulated_clusters import Cluster
 from support.waiting import PATIENCE_S, wait_in_loop
 
 from podium.client.resources import PODS
-from podium.processes.embedded_cluster import embedded_cluster
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.config.types import Configuration
 from podium.simulated.cluster import SimulatedClusterOptions
 from podium.simulated.nodes.templates import default_template, nodes_from
+from podium.testing.embedded import embedded_cluster
 
 
 def configured(url: str, **fields: Any) -> Configuration:

@@ -6,24 +6,24 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from support.addons.gpu.gpu_cluster import NOT_ON_NODES
+from support.addons.gpu.gpu_placement import SHARES
 from support.live.scheduler_at_work import BEGIN_S, scheduling
 from support.live.virtual_loop import run_virtually, sleep_virtually
-from support.scheduler_plugins.gpu_cluster import NOT_ON_NODES
-from support.simulated.gpu_placement import SHARES
 from support.simulated.simulated_clusters import Cluster
 
+from podium.addons.collection.coscheduling.plugin import Coscheduling
+from podium.addons.gpu.agents.shapes import equip_nodes
+from podium.addons.gpu.dialects import find_dialect
+from podium.addons.gpu.plugin.gpu_share import GPUShare
 from podium.client.resources import EVENTS, NODES, PODS
-from podium.gpu.dialects import find_dialect
 from podium.kubernetes.kinds.coscheduling import MIN_AVAILABLE_LABEL, NAME_LABEL
-from podium.processes.embedded_cluster import embedded_cluster
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.config.types import API_VERSION, KIND
-from podium.scheduler_plugins.coscheduling.plugin import Coscheduling
-from podium.scheduler_plugins.gpu_share.plugin import GPUShare
 from podium.simulated.cluster import SimulatedClusterOptions
 from podium.simulated.controller_names import ALL
-from podium.simulated.gpus.shapes import equip_nodes
 from podium.simulated.nodes.templates import default_template, nodes_from
+from podium.testing.embedded import embedded_cluster
 
 LOCKING = pytest.mark.parametrize("dialect", ["gpu-scheduler", "hami"])
 

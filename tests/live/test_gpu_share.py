@@ -9,16 +9,16 @@ from support.live.scheduler_at_work import BEGIN_S, scheduling
 from support.live.virtual_loop import run_virtually
 from support.simulated.simulated_clusters import Cluster
 
+from podium.addons.gpu.cards.card import Card
+from podium.addons.gpu.dialects import find_dialect
+from podium.addons.gpu.plugin.gpu_share import GPUShare
 from podium.client.resources import NODES, PODS
-from podium.gpu.cards import Card
-from podium.gpu.dialects import find_dialect
 from podium.plugin import ApiHandle, Cycle, PreBindPlugin, PreFlight, Status, unschedulable
-from podium.processes.embedded_cluster import embedded_cluster
 from podium.scheduler.config.load import load_configuration
-from podium.scheduler_plugins.gpu_share.plugin import GPUShare
 from podium.simulated.cluster import SimulatedClusterOptions
 from podium.simulated.controller_names import ALL
 from podium.simulated.nodes.templates import default_template, nodes_from
+from podium.testing.embedded import embedded_cluster
 
 LOCK, DEVICES = "hami.io/mutex.lock", "hami.io/vgpu-devices-allocated"
 RESOURCES = [f"nvidia.com/{name}" for name in ("gpu", "gpumem", "gpucores")]

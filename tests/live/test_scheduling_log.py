@@ -10,8 +10,8 @@ import pytest
 from support.scheduler.engine.group_driver import GANGS, make_group, member
 from support.scheduler.framework.fake_plugins import filter_by, permit, pre_filter
 
+from podium.commands.processes.kube_log import KubeLog, log_at
 from podium.live.scheduling_log import SchedulingLog
-from podium.processes.kube_log import KubeLog, log_at
 from podium.scheduler.config.flags.options import options_of
 from podium.scheduler.config.flags.parser import parse_flags
 from podium.scheduler.engine.decision import Decision

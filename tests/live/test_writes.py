@@ -9,7 +9,7 @@ from support.live.virtual_loop import run_virtually, sleep_virtually
 
 from podium.client import LoopClock, Unreachable
 from podium.client.api_errors import AlreadyExists, ApiError, ApiStatus, Conflict, NotFound
-from podium.extenders.objects import TypedObjects
+from podium.client.extenders.objects import TypedObjects
 from podium.kubernetes.kinds.pod import PodCondition
 from podium.live.keyed_lock import KeyedLock
 from podium.live.raw_objects import RawObjects

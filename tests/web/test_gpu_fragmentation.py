@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 import pytest
-from support.scheduler_plugins.gpu_cluster import (
+from support.addons.gpu.gpu_cluster import (
     NOT_ON_NODES,
     NOW,
     cards_of,

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from support.addons.collection.gang_cluster import GangCluster, group, member
+from support.addons.gpu.gpu_cluster import cards_of, gpu_node
 from support.commands.document_schemas import require_valid
-from support.scheduler_plugins.gang_cluster import GangCluster, group, member
-from support.scheduler_plugins.gpu_cluster import cards_of, gpu_node
 from support.web.accessibility import accessibility_problems
 from support.web.browser import opened
 from support.web.page_at_work import PageAtWork, page_at_work
 
-from podium.scheduler_plugins.gpu_share.plugin import GPUShare
+from podium.addons.gpu.plugin.gpu_share import GPUShare
 from podium.testing import FakeCluster, make_node, make_pod
 
 if TYPE_CHECKING:

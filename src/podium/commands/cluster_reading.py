@@ -9,11 +9,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress
 from podium.client import ResourceType
 from podium.client.snapshot import Listing, ListProgress, OnProgress, Snapshot
 from podium.commands.console import Console, DescriptionColumn
+from podium.commands.processes.event_loop import run
 from podium.golang.errors import InputError
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate.live_cluster import LiveCluster, listings_for
 from podium.offline.simulate.live_reading import fetch_snapshot, refusals_told
-from podium.processes.event_loop import run
 from podium.scheduler.config.flags.client_settings import ClientSettings
 from podium.scheduler.framework.watched_kind import WatchedKind
 

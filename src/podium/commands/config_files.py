@@ -121,8 +121,8 @@ class FileJudge:
 
     def _open_files(self, configuration: Configuration) -> None:
         """Raises ConfigurationError."""
-        from podium.extenders.tls import tls_clients
-        from podium.processes.host_environment import LocalHost
+        from podium.client.extenders.tls import tls_clients
+        from podium.commands.processes.host_environment import LocalHost
         from podium.scheduler.config.buildable import certificates_problem
         from podium.scheduler.config.errors import ConfigurationError, FieldProblem
         from podium.scheduler.config.flags.client_settings import client_settings

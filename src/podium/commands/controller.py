@@ -8,8 +8,8 @@ from cyclopts.validators import Number
 from podium.commands.exit_codes import OK
 from podium.commands.line_logging import start_logging
 from podium.commands.printing import print_line
+from podium.commands.processes.defaults import CONTROLLER_WORKERS
 from podium.commands.server_options import Context, Kubeconfig
-from podium.processes.defaults import CONTROLLER_WORKERS
 
 _CONTROLLERS: Final = {"elasticquota": "elasticquotas", "podgroup": "podgroups"}
 """What users call a controller -> its name in the registry."""
@@ -70,8 +70,8 @@ def controller(
     import logging
 
     from podium.client.connection import find_settings
-    from podium.processes.event_loop import run
-    from podium.processes.run_controller import election_settings, run_controller
+    from podium.commands.processes.event_loop import run
+    from podium.commands.processes.run_controller import election_settings, run_controller
 
     start_logging(logging.INFO if verbose else logging.WARNING)
     settings = find_settings(kubeconfig, context)

@@ -46,7 +46,7 @@ def certificates(
 
     **Exit code** 0, or 2 if the input is wrong or a file is there already.
     """
-    from podium.extenders.certificates import CA, CLIENT, SERVER, write_certificates
+    from podium.addons.extenders.certificates import CA, CLIENT, SERVER, write_certificates
 
     named = [name.strip() for name in names.split(",") if name.strip()]
     if not named:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
+from podium.addons.gpu.extender import PREEMPTION_THRESHOLD_PERCENT
 from podium.commands.exit_codes import OK
 from podium.commands.line_logging import start_logging
 from podium.commands.printing import print_line
 from podium.commands.server_options import Context, Kubeconfig
-from podium.extenders.gpu import PREEMPTION_THRESHOLD_PERCENT
 from podium.golang.errors import InputError
 
 if TYPE_CHECKING:
@@ -151,14 +151,14 @@ def gpu(
     """
     import logging
 
-    from podium.extenders.gpu.application import GPUExtenderOptions
-    from podium.extenders.gpu.config_file import GPUExtenderFile, read_config_file
-    from podium.extenders.gpu.preemption import PreemptionSettings, PreemptionStrategy
-    from podium.extenders.serving import Listening
-    from podium.gpu.dialects import find_dialect
+    from podium.addons.extenders.serving import Listening
+    from podium.addons.gpu.dialects import find_dialect
+    from podium.addons.gpu.extender.application import GPUExtenderOptions
+    from podium.addons.gpu.extender.config_file import GPUExtenderFile, read_config_file
+    from podium.addons.gpu.extender.preemption import PreemptionSettings, PreemptionStrategy
+    from podium.commands.processes.event_loop import run
+    from podium.commands.processes.run_gpu_extender import run_gpu_extender
     from podium.net.files.bounded_files import read_input
-    from podium.processes.event_loop import run
-    from podium.processes.run_gpu_extender import run_gpu_extender
 
     del node_cache_capable, enable_compute_capability, pprof_address, incluster_mode, logtostderr
     del alsologtostderr, stderrthreshold, vmodule, log_dir, log_backtrace_at

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from podium import __version__
+from podium.addons.gpu.dialects import DIALECTS
 from podium.commands.cluster_options import FILES_ONLY, ClusterOptions
 from podium.commands.exit_codes import NO, OK
 from podium.commands.options import Filename, Output, ValidationMode
 from podium.commands.printing import print_line
 from podium.golang.errors import InputError
-from podium.gpu.dialects import DIALECTS
 
 if TYPE_CHECKING:
     from podium.kubernetes.kinds.pod import Pod
@@ -104,13 +104,13 @@ def defrag(
     **Exit code** 0 if there is nothing to do or all of it was done, 1 if pods still wait or an
     eviction was refused, 2 if the input is wrong.
     """
+    from podium.addons.gpu.packing.defragmentation import Defragmenter
+    from podium.addons.gpu.packing.move_table import MoveTable
     from podium.commands.documents import print_document
     from podium.commands.gpu_defrag_scheduler import simulated_moves
     from podium.commands.gpu_defrag_view import defragmentation_document, show_defragmentation
     from podium.commands.gpu_reading import read_gpu_cluster
     from podium.commands.tables import Screen
-    from podium.gpu.defragmentation import Defragmenter
-    from podium.gpu.move_table import MoveTable
 
     if max_moves < 0 or (free is not None and free < 0):
         raise InputError("--free and --max-moves cannot be negative")
@@ -156,9 +156,9 @@ def _apply(cluster: ClusterOptions, pods: list[Pod], pause_s: float) -> bool:
     """Whether all of them were evicted; each is told on standard error."""
     from podium.client import KubeClient, LoopClock
     from podium.client.connection import transport_for
+    from podium.commands.processes.event_loop import run
+    from podium.commands.processes.pod_evictions import EvictionStopped, evict_in_turn
     from podium.offline.simulate.live_reading import refusals_told
-    from podium.processes.event_loop import run
-    from podium.processes.pod_evictions import EvictionStopped, evict_in_turn
 
     sys.stdout.flush()  # the plan comes before what is told of it
     settings = cluster.find().settings

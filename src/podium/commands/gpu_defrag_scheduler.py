@@ -11,8 +11,8 @@ from podium.commands.options import read_configuration
 from podium.golang.errors import InputError
 
 if TYPE_CHECKING:
+    from podium.addons.gpu.dialects.dialect import Dialect
     from podium.commands.gpu_reading import GPUCluster
-    from podium.gpu.dialects.dialect import Dialect
     from podium.offline.simulate.gpu_moves import SimulatedMoves
     from podium.scheduler.config.types import Configuration
 
@@ -26,7 +26,7 @@ def simulated_moves(
     path: str | None, cluster: GPUCluster, dialect: Dialect
 ) -> Iterator[SimulatedMoves]:
     """Raises InputError."""
-    from podium.extenders.asking_offline import asker_of
+    from podium.offline.simulate.asking_extenders import asker_of
     from podium.offline.simulate.gpu_moves import SimulatedMoves
     from podium.scheduler.config.errors import ConfigurationError
     from podium.scheduler.plugins import in_tree_registry
@@ -51,9 +51,9 @@ def simulated_moves(
 
 def default_configuration(cluster: GPUCluster, dialect: Dialect) -> Configuration:
     """A profile for each scheduler that pods name, with GPUShare in the dialect of the nodes."""
+    from podium.addons.gpu.plugin.gpu_share import GPUShare
     from podium.scheduler.config.load import load_configuration
     from podium.scheduler.config.types import API_VERSION, KIND
-    from podium.scheduler_plugins.gpu_share.plugin import GPUShare
 
     announced = {name for node in cluster.nodes for name in node.status.allocatable or ()}
     silent = [name for name in dialect.resources if name not in announced]
@@ -70,7 +70,7 @@ def default_configuration(cluster: GPUCluster, dialect: Dialect) -> Configuratio
 
 
 def _require_dialect(moves: SimulatedMoves, dialect: Dialect, source: str) -> None:
-    from podium.scheduler_plugins.gpu_share.plugin import GPUShare
+    from podium.addons.gpu.plugin.gpu_share import GPUShare
 
     spoken = {
         plugin.args.dialect

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from podium.addons.gpu.packing.moves import Defragmentation, Move, Placement, Step
 from podium.commands.tables import Screen, count
-from podium.gpu.moves import Defragmentation, Move, Placement, Step
 from podium.kubernetes.kinds.pod import Pod
 
 

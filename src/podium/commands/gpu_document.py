@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable
 
+from podium.addons.gpu.cards.card import UNLIMITED
+from podium.addons.gpu.cards.device_overview import DeviceHolder, DeviceView
+from podium.addons.gpu.cards.fragmentation import Fragmentation
+from podium.addons.gpu.cards.overview import CardOwner, CardView, DialectView, NodeView, WaitingPod
+from podium.addons.gpu.cards.quota_overview import ModelQuotaView, QuotaView
+from podium.addons.gpu.cards.requests import ContainerRequest
 from podium.commands.gpu_report import GPUReport
-from podium.gpu.cards import UNLIMITED
-from podium.gpu.device_overview import DeviceHolder, DeviceView
-from podium.gpu.fragmentation import Fragmentation
-from podium.gpu.overview import CardOwner, CardView, DialectView, NodeView, WaitingPod
-from podium.gpu.quota_overview import ModelQuotaView, QuotaView
-from podium.gpu.requests import ContainerRequest
 from podium.kubernetes.rules.timestamps import time_text
 
 Fields = dict[str, object]

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeVar
 
+from podium.addons.gpu.cards.overview import ConfigMaps, latest_moment
+from podium.addons.gpu.dialects import UnknownDialect, find_dialect
+from podium.addons.gpu.dialects.dialect import Dialect
+from podium.addons.gpu.dialects.dialect_detection import find_spoken_dialects
 from podium.commands.cluster_options import ClusterOptions
 from podium.commands.options import read_scenario
 from podium.golang.errors import InputError
-from podium.gpu.dialect_detection import find_spoken_dialects
-from podium.gpu.dialects import UnknownDialect, find_dialect
-from podium.gpu.dialects.dialect import Dialect
-from podium.gpu.overview import ConfigMaps, latest_moment
 from podium.kubernetes.controllers import workloads
 from podium.kubernetes.kinds.devices import ResourceClaim, ResourceSlice
 from podium.kubernetes.kinds.meta import KubeStruct

@@ -4,18 +4,18 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from podium.commands.gpu_reading import GPUCluster
-from podium.gpu.device_overview import DevicesView, view_devices
-from podium.gpu.dialect_detection import count_unshared
-from podium.gpu.overview import DialectView, view_dialect
-from podium.gpu.quota import InvalidQuota
-from podium.gpu.quota_overview import (
+from podium.addons.gpu.cards.device_overview import DevicesView, view_devices
+from podium.addons.gpu.cards.overview import DialectView, view_dialect
+from podium.addons.gpu.cards.quota import InvalidQuota
+from podium.addons.gpu.cards.quota_overview import (
     ModelQuotaView,
     QuotaView,
     quota_text,
     view_model_quotas,
     view_quotas,
 )
+from podium.addons.gpu.dialects.dialect_detection import count_unshared
+from podium.commands.gpu_reading import GPUCluster
 
 _OF_MODELS = ("gpu-manager", "gpu-scheduler")
 """Dialects of those that know quotas by model."""

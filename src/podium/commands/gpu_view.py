@@ -2,12 +2,12 @@
 
 from typing import Final
 
+from podium.addons.gpu.cards.device_overview import DevicesView
+from podium.addons.gpu.cards.overview import CardOwner, CardView, DialectView, NodeView
+from podium.addons.gpu.cards.requests import ContainerRequest
 from podium.commands.console import RichText, Text
 from podium.commands.gpu_report import GPUReport
 from podium.commands.tables import PLAIN, Screen, amount, count, percent, some
-from podium.gpu.device_overview import DevicesView
-from podium.gpu.overview import CardOwner, CardView, DialectView, NodeView
-from podium.gpu.requests import ContainerRequest
 from podium.kubernetes.rules.requests import MEMORY
 
 _LEVELS: Final = "▁▂▃▄▅▆▇"

@@ -10,11 +10,11 @@ from cyclopts import Parameter
 from podium.commands.exit_codes import OK
 from podium.commands.line_logging import start_logging
 from podium.commands.printing import print_line
+from podium.commands.processes.defaults import CRI_ENDPOINT, DOCKER_SOCKET, IMAGE_SERVICE_PORT
 from podium.golang.errors import InputError
-from podium.processes.defaults import CRI_ENDPOINT, DOCKER_SOCKET, IMAGE_SERVICE_PORT
 
 if TYPE_CHECKING:
-    from podium.processes.image_listing import ImageListing
+    from podium.commands.processes.image_listing import ImageListing
 
 
 def image_service(
@@ -59,8 +59,8 @@ def image_service(
     """
     import logging
 
-    from podium.processes.image_listing import CriImages, DockerImages, FileImages
-    from podium.processes.run_image_service import serve_images
+    from podium.commands.processes.image_listing import CriImages, DockerImages, FileImages
+    from podium.commands.processes.run_image_service import serve_images
 
     start_logging(logging.WARNING)
     if not 0 <= port <= 65535:

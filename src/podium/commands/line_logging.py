@@ -1,6 +1,7 @@
 """Log records of commands that log as Python programs do: a record is a line, whatever is in it.
 
-The log of `podium run` has the form of Kubernetes components and is `podium.processes.kube_log`.
+The log of `podium run` has the form of Kubernetes components
+(`podium.commands.processes.kube_log`).
 """
 
 import logging

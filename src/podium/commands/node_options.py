@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
 
+from podium.addons.gpu.dialects import DIALECTS
 from podium.golang.errors import InputError
-from podium.gpu.dialects import DIALECTS
 from podium.simulated.names import DEFAULT_GPU_DIALECT
 
 if TYPE_CHECKING:
@@ -84,8 +84,8 @@ def read_nodes(
     gpu_dialect: str | None = None,
 ) -> tuple[JsonObject, ...]:
     """Raises InputError."""
+    from podium.addons.gpu.agents.shapes import equip_nodes
     from podium.net.files.bounded_files import read_input
-    from podium.simulated.gpus.shapes import equip_nodes
     from podium.simulated.nodes.templates import (
         default_template,
         nodes_from,

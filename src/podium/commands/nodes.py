@@ -85,8 +85,8 @@ def nodes(
     import logging
 
     from podium.client.connection import find_settings
-    from podium.processes.event_loop import run
-    from podium.processes.run_simulated_nodes import run_simulated_nodes
+    from podium.commands.processes.event_loop import run
+    from podium.commands.processes.run_simulated_nodes import run_simulated_nodes
     from podium.simulated.cluster import SimulatedClusterOptions
     from podium.simulated.controller_names import chosen
 

@@ -193,10 +193,10 @@ def _arguments(name: str, args: str | None, config: str | None) -> dict[str, Any
 
 
 def _known(given: tuple[str, ...]) -> list[KnownPlugin]:
+    from podium.addons.registry import COLLECTION
     from podium.commands.plugin_view import KnownPlugin
     from podium.scheduler.framework.points import POINTS
     from podium.scheduler.plugins import in_tree_registry
-    from podium.scheduler_plugins import COLLECTION
     from podium.user_code.plugins import all_plugins, load_plugin
 
     in_tree = in_tree_registry()

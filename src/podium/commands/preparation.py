@@ -21,12 +21,12 @@ from podium.commands.options import (
 )
 from podium.commands.printing import print_line
 from podium.commands.simulation_options import BY_DEFAULT, InputOptions, SimulationOptions
-from podium.extenders.asking_offline import asker_of
 from podium.golang.errors import closest, did_you_mean
 from podium.kubernetes.controllers.workloads import DaemonSet, Deployment
 from podium.kubernetes.kinds.pod import Pod, as_pending
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate import Scenario, Simulation, SimulationReport
+from podium.offline.simulate.asking_extenders import asker_of
 from podium.offline.simulate.pod_references import find_pod
 from podium.scheduler.config.errors import ConfigurationError
 from podium.scheduler.engine import Engine

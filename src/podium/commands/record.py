@@ -16,9 +16,9 @@ from podium.golang.errors import InputError, closest, did_you_mean
 
 if TYPE_CHECKING:
     from podium.client import ResourceType
+    from podium.commands.processes.run_recorder import RecordingEnd, RecordingPlan, RightsMissing
     from podium.offline.traces.recorder import RecordingProgress
     from podium.offline.traces.recording_rights import RecordingRights
-    from podium.processes.run_recorder import RecordingEnd, RecordingPlan, RightsMissing
 
 
 _UNITS: Final = (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
@@ -105,10 +105,10 @@ def record(
     **Exit code** 0 when the recording has ended, 2 if the input is wrong or rights are missing, 74
     if the file cannot be written any more.
     """
+    from podium.commands.processes.event_loop import run
+    from podium.commands.processes.run_recorder import RecordingPlan, RightsMissing, run_recorder
     from podium.offline.simulate.live_reading import refusals_told
     from podium.offline.traces.trace_writing import TraceUnwritable
-    from podium.processes.event_loop import run
-    from podium.processes.run_recorder import RecordingPlan, RightsMissing, run_recorder
 
     found = ClusterOptions(kubeconfig, context).find()
     plan = RecordingPlan(

@@ -14,11 +14,11 @@ from podium.client import KubeClient
 from podium.client.api_errors import NotFound
 from podium.client.connection import FoundContext, NoKubeconfig, find_context, transport_for
 from podium.commands.cluster_options import ClusterOptions
+from podium.commands.processes.event_loop import run
 from podium.commands.recorded_options import SCHEDULER_EXTENSION, RecordedOptions
 from podium.commands.recorded_pod import RecordedPod, decode_record
 from podium.golang.errors import InputError
 from podium.offline.simulate.live_reading import refusals_told
-from podium.processes.event_loop import run
 from podium.scheduler.config.flags.client_settings import ClientSettings
 from podium.scheduler.config.kubeconfig import ClusterEntry, UserEntry
 

@@ -20,10 +20,10 @@ from podium.commands.printing import print_line, print_lines
 from podium.golang.quoting import quoted, quoted_list
 
 if TYPE_CHECKING:
+    from podium.commands.processes.kube_log import KubeLog
+    from podium.commands.processes.startup import PreparedScheduler
     from podium.kubernetes.releases.release import Release
-    from podium.processes.kube_log import KubeLog
-    from podium.processes.management import MakePage
-    from podium.processes.startup import PreparedScheduler
+    from podium.live.management import MakePage
     from podium.scheduler.config.flags.options import Options
     from podium.scheduler.config.flags.parser import ParsedFlags
     from podium.scheduler.config.flags.version_gates import SettledGates
@@ -74,8 +74,8 @@ def run(*arguments: Annotated[str, Parameter(allow_leading_hyphen=True)]) -> int
 
 def _settle(parsed: ParsedFlags, options: Options, known: Release) -> int:
     """Find out which release and which gates count, and start a scheduler if that is asked for."""
+    from podium.commands.processes.kube_log import KubeLog
     from podium.kubernetes.releases.feature_gates import FeatureGateError
-    from podium.processes.kube_log import KubeLog
     from podium.scheduler.config.errors import ConfigurationError, joined
     from podium.scheduler.config.flags.host_environment import StartRefused
     from podium.scheduler.config.flags.logging_checks import logging_problems
@@ -108,7 +108,11 @@ def _settle(parsed: ParsedFlags, options: Options, known: Release) -> int:
 
 def _start(parsed: ParsedFlags, options: Options, settled: SettledGates, log: KubeLog) -> int:
     """Raises StartRefused or ConfigurationError."""
-    from podium.processes.startup import check_election, prepare_scheduler, write_configuration
+    from podium.commands.processes.startup import (
+        check_election,
+        prepare_scheduler,
+        write_configuration,
+    )
     from podium.scheduler.config.flags.definitions import scheduler_flags
     from podium.scheduler.config.flags.flag import by_name
     from podium.scheduler.config.flags.notices import idle_notes, legacy_warnings
@@ -140,8 +144,8 @@ def _schedule(
     log: KubeLog,
     flags: Mapping[str, str],
 ) -> int:
-    from podium.processes import event_loop
-    from podium.processes.run_scheduler import LeadershipLost, run_scheduler
+    from podium.commands.processes import event_loop
+    from podium.commands.processes.run_scheduler import LeadershipLost, run_scheduler
     from podium.scheduler.framework.faults import QueueOrderBroken
 
     try:

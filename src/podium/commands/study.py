@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Group, Parameter
 
+from podium.addons.gpu.study.devices import DeviceName
 from podium.commands.exit_codes import NO, OK
 from podium.commands.html_report import Html, option_text
 from podium.commands.options import Output
 from podium.commands.run_options import NO_DASK, DaskOptions, follow_runs, list_tables
 from podium.commands.study_manifests import write_manifests
 from podium.golang.errors import InputError
-from podium.study.devices import DeviceName
 
 if TYPE_CHECKING:
-    from podium.study.batch import RunGroup, TraceFiles, Verification
-    from podium.study.results import ResultFolder, RunKey, RunResult
+    from podium.addons.gpu.study.batch import RunGroup, TraceFiles, Verification
+    from podium.addons.gpu.study.results import ResultFolder, RunKey, RunResult
 
 
 MAX_DEMAND_PERCENT = 130
@@ -111,24 +111,24 @@ def gpu_packing(
 
     **Exit code** 0; 1 if a GPU placed a pod elsewhere than the CPU; 2 if the input is wrong.
     """
-    from podium.commands.documents import print_document
-    from podium.commands.study_bound import bounds_document, find_bounds, show_bounds
-    from podium.commands.study_report import study_report
-    from podium.commands.study_view import show_study, study_document
-    from podium.commands.tables import Screen, count
-    from podium.gpu.packing.policies import POLICIES
-    from podium.net.files.private_files import write_private_file
-    from podium.offline.optimum.integer_program import require_solver
-    from podium.study.batch import (
+    from podium.addons.gpu.packing.policies import POLICIES
+    from podium.addons.gpu.study.batch import (
         Verification,
         choose_device,
         require_device,
         run_groups,
         run_on_gpu,
     )
-    from podium.study.results import ResultFolder
-    from podium.study.summary import SHOWN_PERCENT, summarize
-    from podium.study.tables import write_tables
+    from podium.addons.gpu.study.results import ResultFolder
+    from podium.addons.gpu.study.summary import SHOWN_PERCENT, summarize
+    from podium.addons.gpu.study.tables import write_tables
+    from podium.commands.documents import print_document
+    from podium.commands.study_bound import bounds_document, find_bounds, show_bounds
+    from podium.commands.study_report import study_report
+    from podium.commands.study_view import show_study, study_document
+    from podium.commands.tables import Screen, count
+    from podium.net.files.private_files import write_private_file
+    from podium.offline.optimum.integer_program import require_solver
 
     started = time.monotonic()
     if verify and device != "cuda":
@@ -199,7 +199,7 @@ class _WantedRuns:
     """Of their results, in the order in which they are shown."""
 
     def missing(self, known: set[RunKey]) -> list[RunGroup]:
-        from podium.study.batch import plan_runs
+        from podium.addons.gpu.study.batch import plan_runs
 
         return plan_runs(self.traces, self.policies, self.seeds, self.demand_percent, known)
 
@@ -207,8 +207,8 @@ class _WantedRuns:
 def _wanted_runs(
     nodes: Path, pods: Sequence[Path], policies: Sequence[str], seeds: str, demand: int
 ) -> _WantedRuns:
-    from podium.study.batch import TraceFiles, digest
-    from podium.study.user_policies import policy_name, require_different_names
+    from podium.addons.gpu.study.batch import TraceFiles, digest
+    from podium.addons.gpu.study.user_policies import policy_name, require_different_names
 
     specs = list(dict.fromkeys(policies))
     require_different_names(specs)
@@ -257,7 +257,7 @@ def _run_count(groups: Sequence[RunGroup]) -> int:
 
 
 def _trace_name(path: Path) -> str:
-    from podium.study.cluster_files import SUFFIXES
+    from podium.addons.gpu.study.cluster_files import SUFFIXES
 
     name = path.name.removesuffix(".gz")
     for suffix in (".csv", *SUFFIXES):

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
+from podium.addons.gpu.study.allocation_bound import bound_percent
+from podium.addons.gpu.study.batch import TraceFiles
+from podium.addons.gpu.study.trace_files import read_trace
 from podium.commands.tables import Screen, count
-from podium.study.allocation_bound import bound_percent
-from podium.study.batch import TraceFiles
-from podium.study.trace_files import read_trace
 
 Bounds = Mapping[str, Mapping[int, float]]
 """Trace -> % asked for -> % that can be allocated at most."""

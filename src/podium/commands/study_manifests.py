@@ -47,11 +47,15 @@ def write_manifests(
     """
     import msgspec
 
+    from podium.addons.gpu.packing.policies import POLICIES
+    from podium.addons.gpu.study.manifests import (
+        node_manifests,
+        pod_manifests,
+        scheduler_configuration,
+    )
+    from podium.addons.gpu.study.trace_files import read_trace
+    from podium.addons.gpu.study.workloads import make_workload
     from podium.commands.tables import count
-    from podium.gpu.packing.policies import POLICIES
-    from podium.study.manifests import node_manifests, pod_manifests, scheduler_configuration
-    from podium.study.trace_files import read_trace
-    from podium.study.workloads import make_workload
 
     if policy not in POLICIES:
         raise InputError(

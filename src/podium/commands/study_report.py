@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from podium.addons.gpu.study.results import RunResult
 from podium.net.files.versioned_documents import add_version
-from podium.study.results import RunResult
 
 
 def study_report(

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
+from podium.addons.gpu.study.results import RunResult
+from podium.addons.gpu.study.summary import Cell, PolicySummary, cells_document
 from podium.commands.tables import Screen, count
-from podium.study.results import RunResult
-from podium.study.summary import Cell, PolicySummary, cells_document
 
 _CURVE_STEP = 2
 _CELL_WIDTH = 15

@@ -48,9 +48,9 @@ from podium.commands.recorded_options import SCHEDULER_EXTENSION
 from podium.golang.errors import InputError
 
 if TYPE_CHECKING:
+    from podium.commands.processes.cluster_scheduler import PluginReload
+    from podium.commands.processes.whole_cluster import RunningCluster
     from podium.commands.tables import Screen
-    from podium.processes.cluster_scheduler import PluginReload
-    from podium.processes.whole_cluster import RunningCluster
     from podium.scheduler.engine import Engine
     from podium.user_code.plugins import Equipped
     from podium.web.page_server import PageServer
@@ -218,15 +218,15 @@ def up(
     from podium.client.ended_cluster import UP_EXTENSION, describe_process
     from podium.commands.decision_lines import DecisionLines
     from podium.commands.feature_gate_flags import read_gates
+    from podium.commands.processes.cluster_scheduler import SchedulerPlan
+    from podium.commands.processes.event_loop import run
+    from podium.commands.processes.kube_log import log_at
+    from podium.commands.processes.steady_time import steady_wall
+    from podium.commands.processes.whole_cluster import ClusterPlan, run_cluster
     from podium.commands.tables import Screen
     from podium.commands.tables import count as counted
     from podium.live.decision_notices import DecisionNotices
     from podium.offline.simulate.inputs import documents_in
-    from podium.processes.cluster_scheduler import SchedulerPlan
-    from podium.processes.event_loop import run
-    from podium.processes.kube_log import log_at
-    from podium.processes.steady_time import steady_wall
-    from podium.processes.whole_cluster import ClusterPlan, run_cluster
     from podium.scheduler.engine.garbage import seldom_collected
     from podium.scheduler.plugins import in_tree_registry
     from podium.simulated.cluster import SimulatedClusterOptions
@@ -344,8 +344,8 @@ async def _show(
     import asyncio
 
     from podium.commands.cluster_screen import ClusterScreen
+    from podium.commands.processes.other_loop import run_in
     from podium.net.serving.loop_calls import LoopCalls
-    from podium.processes.other_loop import run_in
     from podium.scheduler.explain.proposals.shell import Kubectl
     from podium.web.live_page import LivePage
     from podium.web.play import Play
@@ -379,8 +379,8 @@ def _warn(problem: InputError) -> None:
 def _reloading(
     plugins: Sequence[str] | None, equipped: Callable[[], Equipped], screen: Screen
 ) -> PluginReload:
-    from podium.processes.cluster_scheduler import PluginReload
-    from podium.processes.plugin_reloading import WatchedPluginFiles
+    from podium.commands.processes.cluster_scheduler import PluginReload
+    from podium.commands.processes.plugin_reloading import WatchedPluginFiles
 
     if not plugins:
         remedy = "name the file of a plugin: --plugin mine.py --reload"

@@ -11,7 +11,7 @@ from random import Random
 from typing import Any, TypeVar
 
 from podium.client import Clock, KubeClient
-from podium.extenders.client import ExtenderClient
+from podium.client.extenders.client import ExtenderClient
 from podium.kubernetes.kinds.devices import ResourceClaim
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.live.object_access import ObjectAccess

@@ -13,8 +13,8 @@ from typing import Final
 
 from podium.client import Clock, KubeClient, LoopClock
 from podium.client.asyncio_versions import run_in_own_task
-from podium.extenders.client import ExtenderClient
-from podium.extenders.objects import TypedObjects
+from podium.client.extenders.client import ExtenderClient
+from podium.client.extenders.objects import TypedObjects
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.live.decision_records import DecisionRecords

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from podium.extenders.objects import TypedObjects
+from podium.client.extenders.objects import TypedObjects
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.scheduler.cluster.catalog import object_key

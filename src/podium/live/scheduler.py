@@ -23,7 +23,7 @@ from podium.client import (
     Selection,
 )
 from podium.client.api_errors import NotFound
-from podium.extenders.client import ExtenderClient
+from podium.client.extenders.client import ExtenderClient
 from podium.kubernetes.kinds.typed_objects import KubeObject
 from podium.live.api_dispatcher import ApiDispatcher
 from podium.live.api_handle import LiveApi, Tell

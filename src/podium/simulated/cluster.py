@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Final
 
+from podium.addons.gpu.agents.node_agents import GPUAgents
+from podium.addons.gpu.agents.registration import add_registration
 from podium.client import ControlLoop, KubeClient, LoopClock, ResourceType, Unreachable
 from podium.client.api_errors import AlreadyExists, ApiError
 from podium.client.asyncio_versions import unwrap_errors
@@ -24,8 +26,6 @@ from podium.simulated.clock import ClusterClock
 from podium.simulated.control import Planned, make_control_loop
 from podium.simulated.controller_registry import ControllerContext, custom_kind_of, make
 from podium.simulated.controllers.garbage import Garbage, collects
-from podium.simulated.gpus.agents import GPUAgents
-from podium.simulated.gpus.registration import add_registration
 from podium.simulated.informers import Informers
 from podium.simulated.nodes.allocatable import AllocatableFollower
 from podium.simulated.nodes.heartbeats import INTERVAL_S, Heartbeats

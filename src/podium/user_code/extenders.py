@@ -3,8 +3,8 @@
 import sys
 from types import ModuleType
 
-from podium.extenders import Extender
-from podium.extenders.extender import verbs_of
+from podium.addons.extenders import Extender
+from podium.addons.extenders.extender import verbs_of
 from podium.golang.errors import InputError, closest, did_you_mean
 from podium.user_code.modules import load_code, load_error
 
@@ -23,7 +23,7 @@ def load_extender(spec: str) -> type[Extender]:
         names = ", ".join(kind.__name__ for kind in own)
         remedy = f"say which: {code.where}:{own[0].__name__}"
         raise InputError(f"holds {len(own)} extenders: {names}", source=code.where, remedy=remedy)
-    remedy = "an extender is a class that inherits podium.extenders.Extender"
+    remedy = "an extender is a class that inherits podium.addons.extenders.Extender"
     raise InputError("holds no extender", source=code.where, remedy=remedy)
 
 
@@ -45,7 +45,7 @@ def _find_named(
     remedy = did_you_mean(closest(name, names)) or (names and f"there is {', '.join(names)}") or ""
     if found is None:
         raise InputError(f"has no class {name}", source=where, remedy=remedy)
-    problem = f"{name} is not an extender: it does not inherit podium.extenders.Extender"
+    problem = f"{name} is not an extender: it does not inherit podium.addons.extenders.Extender"
     raise InputError(problem, source=where, remedy=remedy)
 
 

@@ -11,14 +11,18 @@ from typing import Any, Final
 
 import numpy as np
 
-from podium.gpu.dialect_detection import find_spoken_dialects
-from podium.gpu.dialects import find_dialect
-from podium.gpu.packing.idle_fragments import NodeFragments, observe_fragments, total_fragments
-from podium.gpu.packing.node_columns import WHOLE
+from podium.addons.gpu.dialects import find_dialect
+from podium.addons.gpu.dialects.dialect_detection import find_spoken_dialects
+from podium.addons.gpu.packing.idle_fragments import (
+    NodeFragments,
+    observe_fragments,
+    total_fragments,
+)
+from podium.addons.gpu.packing.node_columns import WHOLE
+from podium.addons.gpu.plugin.gpu_share import GPUShare
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.rules.requests import CPU
 from podium.scheduler.engine import Engine
-from podium.scheduler_plugins.gpu_share.plugin import GPUShare
 
 MAX_OBSERVED_NODES: Final = 1_000
 

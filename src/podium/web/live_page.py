@@ -14,10 +14,10 @@ from urllib.parse import unquote
 
 from podium import __version__
 from podium.kubernetes.rules.timestamps import micro_time_text
+from podium.live.management import SchedulerParts
 from podium.live.metrics import SchedulerMetrics
 from podium.live.serving.surface import UI
 from podium.net.files.versioned_documents import add_version
-from podium.processes.management import SchedulerParts
 from podium.scheduler.engine import Engine
 from podium.scheduler.explain.proposals.shell import Kubectl
 from podium.web.access import DelegatedAccess

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from podium.gpu.dialect_detection import find_spoken_dialects
-from podium.gpu.dialects import find_dialect
-from podium.gpu.overview import CardView, view_dialect
+from podium.addons.gpu.cards.overview import CardView, view_dialect
+from podium.addons.gpu.dialects import find_dialect
+from podium.addons.gpu.dialects.dialect_detection import find_spoken_dialects
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.rules.timestamps import micro_time_text
 from podium.scheduler.cluster.pod_info import PodInfo

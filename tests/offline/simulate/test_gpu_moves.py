@@ -3,10 +3,10 @@
 from typing import Any
 
 import msgspec
-from support.gpu.asked_scheduler import asked_scheduler, checked_plan
-from support.gpu.hami_cluster import NOW, node, on, pod
+from support.addons.gpu.asked_scheduler import asked_scheduler, checked_plan
+from support.addons.gpu.hami_cluster import NOW, node, on, pod
 
-from podium.gpu.moves import Defragmentation, MoveAnswer
+from podium.addons.gpu.packing.moves import Defragmentation, MoveAnswer
 from podium.kubernetes.kinds.node import Node
 
 

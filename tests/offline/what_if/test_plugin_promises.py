@@ -9,6 +9,7 @@ from support.offline.what_if.clusters import node, pod
 
 import podium.offline.optimum
 import podium.offline.what_if
+from podium.addons.registry import COLLECTION
 from podium.kubernetes.kinds.pod import Pod
 from podium.offline.simulate import Scenario, Simulation
 from podium.offline.what_if.capacity import CapacityQuestion
@@ -18,7 +19,6 @@ from podium.offline.what_if.placement_reading import state_problem
 from podium.offline.what_if.pod_templates import PodTemplate
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.plugins import in_tree_registry
-from podium.scheduler_plugins import COLLECTION
 from podium.user_code.plugins import equip
 
 SHARED_RULES: Final = {
@@ -135,7 +135,7 @@ def test_no_plugin_is_imported_for_what_it_promises() -> None:
     of_plugins = {
         module
         for module in imported
-        if module.startswith(("podium.plugins", "podium.scheduler_plugins"))
+        if module.startswith(("podium.plugins", "podium.addons.collection"))
     }
     assert of_plugins <= SHARED_RULES
 

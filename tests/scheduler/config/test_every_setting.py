@@ -45,9 +45,9 @@ NAMED_LEASE: Final = (
 HEADER: Final = "scheduler/config/test_load.py::test_another_kind_of_document_is_refused"
 RATE: Final = "client/test_rate_limit.py::test_a_burst_goes_at_once_and_the_rest_at_the_rate"
 CLIENT_CERTIFICATE: Final = (
-    "extenders/test_tls.py::test_a_client_certificate_is_presented_from_data_or_files"
+    "client/extenders/test_tls.py::test_a_client_certificate_is_presented_from_data_or_files"
 )
-ROOT_CERTIFICATES: Final = "extenders/test_tls.py::test_a_ca_comes_from_a_file_and_data_wins"
+ROOT_CERTIFICATES: Final = "client/extenders/test_tls.py::test_a_ca_comes_from_a_file_and_data_wins"
 EXAMPLE_SCORES: Final = (
     "scheduler/plugins/test_resource_allocation.py::test_the_worked_examples_come_out"
 )
@@ -117,7 +117,7 @@ SHOWN_BY: Final[dict[str, str]] = {
     "profiles[].plugins.placementScore.enabled[].weight": (
         "scheduler/framework/test_placements.py::test_scores_are_weighted_and_added_up"
     ),
-    "extenders[].urlPrefix": "extenders/test_client.py::test_the_verb_follows_the_prefix",
+    "extenders[].urlPrefix": "client/extenders/test_client.py::test_the_verb_follows_the_prefix",
     "extenders[].filterVerb": (
         "scheduler/engine/test_extenders_filter.py"
         "::test_an_extender_without_a_filter_verb_is_not_asked_to_filter"
@@ -137,13 +137,13 @@ SHOWN_BY: Final[dict[str, str]] = {
         "scheduler/engine/test_extenders_prioritize.py::test_scores_count_ten_times_and_by_weight"
     ),
     "extenders[].enableHTTPS": (
-        "extenders/test_tls.py::test_without_a_ca_https_is_not_verified_if_it_is_enabled"
+        "client/extenders/test_tls.py::test_without_a_ca_https_is_not_verified_if_it_is_enabled"
     ),
     "extenders[].httpTimeout": (
         "faults/test_extender_cycles.py::test_a_fault_fails_the_attempt_and_no_other_pod"
     ),
     "extenders[].nodeCacheCapable": (
-        "extenders/test_client.py::test_names_only_requests_have_no_objects"
+        "client/extenders/test_client.py::test_names_only_requests_have_no_objects"
     ),
     "extenders[].ignorable": (
         "scheduler/engine/test_extenders_filter.py"
@@ -157,9 +157,9 @@ SHOWN_BY: Final[dict[str, str]] = {
         "scheduler/engine/test_settings_at_work.py"
         "::test_a_resource_that_an_extender_accounts_for_is_not_looked_for_on_nodes"
     ),
-    "extenders[].tlsConfig.insecure": "extenders/test_tls.py::test_insecure_trusts_anyone",
+    "extenders[].tlsConfig.insecure": "client/extenders/test_tls.py::test_insecure_trusts_anyone",
     "extenders[].tlsConfig.serverName": (
-        "extenders/test_tls.py::test_the_server_name_is_asked_for_and_verified"
+        "client/extenders/test_tls.py::test_the_server_name_is_asked_for_and_verified"
     ),
     "extenders[].tlsConfig.certFile": CLIENT_CERTIFICATE,
     "extenders[].tlsConfig.keyFile": CLIENT_CERTIFICATE,

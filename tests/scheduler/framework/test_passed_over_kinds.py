@@ -2,9 +2,9 @@
 
 import pytest
 
+from podium.addons.collection.coscheduling.plugin import Coscheduling
+from podium.addons.collection.node_resource_topology.plugin import NodeResourceTopologyMatch
 from podium.plugin import Cycle, KubeObject, PreFilterPlugin, WatchedKind
-from podium.scheduler_plugins.coscheduling.plugin import Coscheduling
-from podium.scheduler_plugins.node_resource_topology.plugin import NodeResourceTopologyMatch
 from podium.testing import FakeCluster, make_node, make_pod
 
 

@@ -42,7 +42,7 @@ class MyPlugin1(NodeFilterPlugin):
         return "not here" if node.name == "n1" else None
 """
 OWN_EXTENDER = """\
-from podium.extenders import Extender
+from podium.addons.extenders import Extender
 
 
 class OnlyThird(Extender):

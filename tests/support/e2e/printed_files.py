@@ -17,7 +17,7 @@ COPIES = {
     "002-1": _HERE / "storage-capacity.yaml",
     "002-2": _HERE / "devices.yaml",
     "002-3": _HERE / "policy.json",
-    "003-0": TESTS / "scheduler_plugins" / "wyq" / "effective.yaml",
+    "003-0": TESTS / "addons" / "collection" / "wyq" / "effective.yaml",
 }
 """By the number of the article, and the configuration's among those that it prints."""
 _BLOCK = re.compile(r"^```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)

@@ -13,13 +13,13 @@ from podium.client import KubeClient
 from podium.client.resources import EVENTS, NODES, PODS
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.live.assembly import Assembly
-from podium.processes.embedded_cluster import embedded_cluster
 from podium.scheduler.config.types import Configuration
 from podium.scheduler.engine import Engine
 from podium.scheduler.engine.observer import Observer
 from podium.simulated.cluster import SimulatedClusterOptions
 from podium.simulated.controller_names import ALL
 from podium.simulated.nodes.templates import default_template, nodes_from
+from podium.testing.embedded import embedded_cluster
 
 Scenario = Callable[[Cluster, Assembly], Awaitable[None]]
 

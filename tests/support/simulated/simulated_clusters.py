@@ -9,15 +9,15 @@ import msgspec
 from support.live.scheduler_at_work import BEGIN_S, scheduling
 from support.live.virtual_loop import run_virtually, sleep_virtually
 
+from podium.addons.gpu.agents.shapes import equip_nodes
 from podium.client import KubeClient, PatchType, ResourceType, Selection
 from podium.client.api_errors import NotFound
 from podium.golang.json_values import JsonObject
-from podium.processes.embedded_cluster import embedded_cluster
 from podium.simulated.cluster import SimulatedClusterOptions
 from podium.simulated.controller_names import ALL
-from podium.simulated.gpus.shapes import equip_nodes
 from podium.simulated.names import DEFAULT_GPU_DIALECT
 from podium.simulated.nodes.templates import default_template, nodes_from
+from podium.testing.embedded import embedded_cluster
 
 
 class Cluster:

@@ -9,10 +9,10 @@ from typing import Final
 from msgspec import convert
 from msgspec.structs import replace
 
+from podium.addons.gpu.cards.card import Card
+from podium.addons.gpu.dialects import find_dialect
 from podium.bench.scene import Plan, Scene, arrivals
 from podium.bench.templates import make_pod, node_name, on_node
-from podium.gpu.cards import Card
-from podium.gpu.dialects import find_dialect
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 

@@ -9,7 +9,6 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from podium.extenders.asking_offline import asker_of
 from podium.golang.errors import InputError
 from podium.kubernetes.controllers.daemon_pods import daemons_of
 from podium.kubernetes.kinds.meta import KubeObject
@@ -23,6 +22,7 @@ from podium.offline.scenarios.run_measures import Metrics, measure_timed_run
 from podium.offline.scenarios.scenario_file import ScenarioFile
 from podium.offline.scenarios.tenants import merge_events
 from podium.offline.scenarios.workload_results import WorkloadResult, WorkloadResults
+from podium.offline.simulate.asking_extenders import asker_of
 from podium.offline.simulate.scenario import Scenario
 from podium.offline.simulate.timed_report import TimedPod, TimedReport
 from podium.offline.simulate.timed_run import Reactor, TimedRun

@@ -6,13 +6,13 @@ A trace says itself what arrives and when, so that the seed only decides between
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from podium.extenders.asking_offline import asker_of
 from podium.golang.errors import InputError
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.net.files.bounded_files import STDIN
 from podium.offline.scenarios.run_measures import measure_timed_run
 from podium.offline.scenarios.running import ScenarioRun
 from podium.offline.scenarios.workload_results import WorkloadResults
+from podium.offline.simulate.asking_extenders import asker_of
 from podium.offline.simulate.input_files import read_unpacked
 from podium.offline.simulate.scenario import Scenario
 from podium.offline.simulate.timed_events import TimedEvent

@@ -11,10 +11,13 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from podium.gpu.dialects.dialect import Dialect
-from podium.gpu.dialects.writes import written_pod
-from podium.gpu.moves import MoveAnswer, PlacedPod
-from podium.gpu.requests import PodRequest
+from podium.addons.gpu.cards.requests import PodRequest
+from podium.addons.gpu.dialects.dialect import Dialect
+from podium.addons.gpu.dialects.writes import written_pod
+from podium.addons.gpu.packing.moves import MoveAnswer, PlacedPod
+from podium.addons.gpu.plugin.arguments import apply_policies
+from podium.addons.gpu.plugin.gpu_share import GPUShare
+from podium.addons.gpu.plugin.reservations import reservations_of
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate.scenario import Scenario
@@ -27,13 +30,10 @@ from podium.scheduler.engine.scheduler import UnknownProfileError
 from podium.scheduler.framework.asking import Asker
 from podium.scheduler.framework.registry import Registry
 from podium.scheduler.framework.totals import BestRows
-from podium.scheduler_plugins.gpu_share.arguments import apply_policies
-from podium.scheduler_plugins.gpu_share.plugin import GPUShare
-from podium.scheduler_plugins.gpu_share.reservations import reservations_of
 
 
 class SimulatedMoves:
-    """Answers `podium.gpu.moves.MoveScheduler`; `ask` speaks with extenders, if there are any."""
+    """Answers `MoveScheduler`; `ask` speaks with extenders, if there are any."""
 
     def __init__(
         self,

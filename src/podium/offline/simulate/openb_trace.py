@@ -7,9 +7,14 @@ once; as events, each comes when it was created and runs for as long as it ran t
 import csv
 from typing import Final
 
+from podium.addons.gpu.packing.openb_rows import (
+    is_node_list,
+    is_pod_list,
+    read_node_rows,
+    read_pod_rows,
+)
 from podium.golang.documents import Document
 from podium.golang.errors import InputError
-from podium.gpu.openb_rows import is_node_list, is_pod_list, read_node_rows, read_pod_rows
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate.admission import Admission, assign_uid
@@ -31,7 +36,7 @@ def is_openb_pods(data: bytes) -> bool:
 
 def openb_documents(data: bytes, source: str) -> list[Document]:
     """Nodes or pods as documents, one a line. Raises InputError."""
-    from podium.gpu.openb_manifests import node_manifest, pod_manifest
+    from podium.addons.gpu.packing.openb_manifests import node_manifest, pod_manifest
 
     text = _text(data, source)
     if is_node_list(_columns(data)):
@@ -46,7 +51,7 @@ def openb_documents(data: bytes, source: str) -> list[Document]:
 
 def read_openb_events(data: bytes, source: str, *, gates: FeatureGates) -> list[PodArrival]:
     """The arrivals of a list of pods, the first one at 0. Raises InputError."""
-    from podium.gpu.openb_manifests import pod_manifest
+    from podium.addons.gpu.packing.openb_manifests import pod_manifest
 
     rows = read_pod_rows(_text(data, source), source)
     if not rows:

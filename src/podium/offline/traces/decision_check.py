@@ -16,10 +16,10 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from podium.extenders.asking_offline import asker_of
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.typed_objects import KINDS
+from podium.offline.simulate.asking_extenders import asker_of
 from podium.offline.simulate.run import Simulation
 from podium.offline.simulate.scenario import load_scenario
 from podium.offline.traces.recorded_cluster import RecordedChange, RecordedCluster

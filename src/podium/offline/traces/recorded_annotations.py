@@ -10,12 +10,16 @@ anew takes them off first.
 from collections.abc import Mapping
 from typing import Final
 
-from podium.gpu.dialects import gpushare, stale
-from podium.gpu.dialects.hami import dialect as hami
-from podium.gpu.dialects.hami import policies as hami_policies
-from podium.gpu.dialects.hami import registration as hami_registration
-from podium.gpu.dialects.vgpu_manager import dialect as vgpu_manager
-from podium.gpu.dialects.vgpu_manager import registration as vgpu_registration
+from podium.addons.collection.preemption_toleration import (
+    MINIMUM_PREEMPTABLE_PRIORITY,
+    TOLERATION_SECONDS,
+)
+from podium.addons.gpu.dialects import gpushare, stale
+from podium.addons.gpu.dialects.hami import dialect as hami
+from podium.addons.gpu.dialects.hami import policies as hami_policies
+from podium.addons.gpu.dialects.hami import registration as hami_registration
+from podium.addons.gpu.dialects.vgpu_manager import dialect as vgpu_manager
+from podium.addons.gpu.dialects.vgpu_manager import registration as vgpu_registration
 from podium.kubernetes.controllers.claims import POD_CLAIM
 from podium.kubernetes.controllers.provisioning import PROVISIONED_BY
 from podium.kubernetes.kinds.storage import BIND_COMPLETED, BOUND_BY_CONTROLLER, SELECTED_NODE
@@ -24,10 +28,6 @@ from podium.kubernetes.rules.storage_classes import CLASS_ANNOTATION, DEFAULT_CL
 from podium.scheduler.plugins.dynamic_resources.pod_claims import EXTENDED_RESOURCE_ANNOTATION
 from podium.scheduler.plugins.node_prefer_avoid_pods import ANNOTATION as PREFER_AVOID_PODS
 from podium.scheduler.plugins.volumes.csi_nodes import MIGRATED_PLUGINS
-from podium.scheduler_plugins.preemption_toleration import (
-    MINIMUM_PREEMPTABLE_PRIORITY,
-    TOLERATION_SECONDS,
-)
 
 _VOLUMES: Final = (
     BIND_COMPLETED,

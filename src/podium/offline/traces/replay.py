@@ -9,9 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import fsum
 
-from podium.extenders.asking_offline import asker_of
 from podium.kubernetes.kinds.typed_objects import KINDS
 from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.offline.simulate.asking_extenders import asker_of
 from podium.offline.simulate.timed_report import TimedReport
 from podium.offline.simulate.timed_run import TimedRun
 from podium.offline.traces.node_use import measure_node_use

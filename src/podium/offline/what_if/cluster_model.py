@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from podium.extenders.asking_offline import asker_of
 from podium.golang.errors import InputError
 from podium.kubernetes.controllers.daemon_pods import daemons_of
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.net.files.bounded_files import read_input
+from podium.offline.simulate.asking_extenders import asker_of
 from podium.offline.simulate.inputs import Validation
 from podium.offline.simulate.pod_references import find_pod
 from podium.offline.simulate.run import Simulation

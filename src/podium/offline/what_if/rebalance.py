@@ -11,9 +11,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from podium.extenders.asking_offline import asker_of
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.optimum.integer_program import require_solver
+from podium.offline.simulate.asking_extenders import asker_of
 from podium.offline.simulate.run import Simulation
 from podium.offline.simulate.scenario import Scenario
 from podium.offline.what_if.disruption_accounts import recount_budgets

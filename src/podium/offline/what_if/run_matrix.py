@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from podium.extenders.asking_offline import asker_of
 from podium.golang.errors import InputError
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.scenarios import ScenarioFile
+from podium.offline.simulate.asking_extenders import asker_of
 from podium.offline.simulate.run import Simulation
 from podium.offline.simulate.scenario import Scenario
 from podium.offline.sweeps.execution import collect_finished, execute_sweep

@@ -1,7 +1,8 @@
 """The scheduler's log as those see it who write to it: messages with a verbosity, keys and values.
 
-What a line looks like and where it goes is the driver's business (`podium.processes.kube_log`).
-Whoever would have to work for what it wants to say looks at `verbosity` first.
+What a line looks like and where it goes is the driver's business
+(`podium.commands.processes.kube_log`). Whoever would have to work for what it wants to say looks at
+`verbosity` first.
 """
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from podium.addons.gpu.agents.node_agents import GPUAgents, Waiting
 from podium.client.resources import PODS
 from podium.golang.ip_addresses import parse_ip
 from podium.kubernetes.controllers.actions import NOTHING, Action, Plan, delete, status_patch
@@ -15,7 +16,6 @@ from podium.kubernetes.controllers.controller import Wake
 from podium.kubernetes.controllers.nodes import Node
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.rules.moment import Moment
-from podium.simulated.gpus.agents import GPUAgents, Waiting
 from podium.simulated.informers import Informers
 from podium.simulated.names import FAILURE, SIMULATED
 from podium.simulated.pods.admission import Needs, Rejection, needs_of

@@ -1,0 +1,210 @@
+"""NetworkOverhead: near the pods that a pod depends on, and not too far from most of them.
+
+For each pod that is on a node and that the pod's workload depends on: on the same node it costs 0,
+in the same zone 1, elsewhere what the NetworkTopology says, and 100 where it says nothing. A
+dependency is satisfied nearby or at a cost within its limit, violated at a higher cost or where
+nobody knows where the other node is; an unknown cost is neither. A node is refused with more
+violated than satisfied dependencies (`pkg/networkaware/networkoverhead` of the collection).
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+import msgspec
+import numpy as np
+
+from podium.addons.collection.network_aware.app_groups import (
+    APP_GROUPS,
+    Dependency,
+    dependencies_of,
+    find_app_group,
+    group_name_of,
+    workload_of,
+)
+from podium.addons.collection.network_aware.network_topologies import (
+    NETWORK_TOPOLOGIES,
+    REGION,
+    ZONE,
+    Costs,
+    NetworkTopology,
+    costs_of,
+)
+from podium.addons.collection.score_ranges import MAX_SCORE
+from podium.plugin import (
+    Action,
+    Cycle,
+    FilterPlugin,
+    Handle,
+    PreFilterPlugin,
+    Registration,
+    Resource,
+    Rows,
+    ScorePlugin,
+    Status,
+    Verdict,
+    unschedulable,
+)
+from podium.scheduler.cluster.growth import Ints, Mask, indices
+from podium.scheduler.cluster.label_columns import LabelColumn
+from podium.scheduler.framework.points import Arguments
+
+REFUSED: Final = (
+    "Node {} does not meet several network requirements from Workload dependencies:"
+    " Satisfied: {} Violated: {}"
+)
+SAME_ZONE_COST: Final = 1
+MAX_COST: Final = 100
+
+_UNKNOWN: Final = -1
+
+
+class NetworkState(NamedTuple):
+    """Over all rows: how many dependencies are satisfied and violated, and what they cost."""
+
+    satisfied: Ints
+    violated: Ints
+    cost: Ints
+
+
+class NetworkOverhead(PreFilterPlugin, FilterPlugin, ScorePlugin):
+    name = "NetworkOverhead"
+    builds_on = MappingProxyType({"filter": "preFilter", "score": "preFilter"})
+    watched_kinds = (APP_GROUPS, NETWORK_TOPOLOGIES)
+    in_range = True
+
+    class Args(msgspec.Struct, frozen=True, rename="camel"):
+        namespaces: tuple[str, ...] = ()
+        weights_name: str = "UserDefined"
+        network_topology_name: str = "nt-default"
+
+    args: Args
+
+    def __init__(self, args: Arguments, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self._by_group = handle.index_pods(lambda pod: group_name_of(pod) or None)
+
+    def events(self) -> Sequence[Registration]:
+        return (
+            Registration(Resource.ASSIGNED_POD, Action.ADD | Action.DELETE),
+            Registration(Resource.NODE, Action.ADD | Action.UPDATE_NODE_LABEL),
+            Registration(APP_GROUPS.event_resource, Action.ALL),
+            Registration(NETWORK_TOPOLOGIES.event_resource, Action.ALL),
+        )
+
+    def pre_filter(self, cycle: Cycle) -> None:
+        cycle.write(self.name, self._state_of(cycle))
+
+    def filter(self, cycle: Cycle, rows: Rows) -> Verdict | None:
+        state = cycle.read(self.name, NetworkState)
+        refused = state.violated[rows] > state.satisfied[rows]
+        if not refused.any():
+            return None
+        numbers = np.where(refused, indices(rows) + 1, 0).astype(np.int32)
+        names = cycle.nodes.names
+
+        def describe(number: int) -> Status:
+            row = number - 1
+            text = REFUSED.format(names[row], state.satisfied[row], state.violated[row])
+            return unschedulable(text)
+
+        return Verdict(numbers, describe)
+
+    def score(self, cycle: Cycle, rows: Rows) -> Ints:
+        return cycle.read(self.name, NetworkState).cost[rows].copy()
+
+    def normalize(self, cycle: Cycle, rows: Rows, scores: Ints) -> Ints:  # noqa: ARG002
+        if not scores.any():
+            return scores
+        lowest, spread = scores.min(), scores.max() - scores.min()
+        if not spread:
+            return np.full_like(scores, MAX_SCORE)
+        normalized: Ints = MAX_SCORE - (MAX_SCORE * (scores - lowest) / spread).astype(np.int64)
+        return normalized
+
+    def _state_of(self, cycle: Cycle) -> NetworkState:
+        size = cycle.nodes.size
+        state = NetworkState(*(np.zeros(size, dtype=np.int64) for _ in range(3)))
+        pod = cycle.pod.pod
+        name = group_name_of(pod)
+        namespaces = self.args.namespaces or ("default",)
+        group = find_app_group(self.handle, name, namespaces) if name else None
+        dependencies = dependencies_of(group, workload_of(pod)) if group is not None else []
+        if dependencies:
+            places = self._places(name, dependencies)
+            _Distances(cycle, self._costs(REGION), self._costs(ZONE)).add_up(places, state)
+        return state
+
+    def _costs(self, key: str) -> Costs:
+        args = self.args
+        found = (
+            self.handle.get(NetworkTopology, args.network_topology_name, namespace)
+            for namespace in args.namespaces or ("default",)
+        )
+        topology = next((each for each in found if each is not None), None)
+        return costs_of(topology, args.weights_name, key)
+
+    def _places(
+        self, group: str, dependencies: Iterable[Dependency]
+    ) -> Mapping[tuple[str, int], int]:
+        """(node, highest cost allowed) -> number of dependencies there."""
+        limits: dict[str, list[int]] = {}
+        for dependency in dependencies:
+            limits.setdefault(dependency.workload.selector, []).append(dependency.max_network_cost)
+        return Counter(
+            (pod.spec.node_name, limit)
+            for pod in self._by_group.of(group)
+            if pod.spec.node_name
+            for limit in limits.get(workload_of(pod), ())
+        )
+
+
+class _Distances:
+    """From every row to some nodes."""
+
+    def __init__(self, cycle: Cycle, region_costs: Costs, zone_costs: Costs) -> None:
+        self._nodes = cycle.nodes
+        self._region_costs = region_costs
+        self._zone_costs = zone_costs
+        self._regions = cycle.nodes.labels.column(REGION)
+        self._zones = cycle.nodes.labels.column(ZONE)
+        self._size = cycle.nodes.size
+
+    def add_up(self, places: Mapping[tuple[str, int], int], state: NetworkState) -> None:
+        for (name, limit), count in places.items():
+            row = self._nodes.row(name)
+            if row < 0 or not self._nodes.present[row]:
+                continue  # upstream: an error that lasts until the pod is gone
+            cost, satisfied, violated = self._reach(row, limit)
+            cost[row], satisfied[row], violated[row] = 0, True, False
+            state.satisfied[:] += np.where(satisfied, count, 0)
+            state.violated[:] += np.where(violated, count, 0)
+            state.cost[:] += cost * count
+
+    def _reach(self, row: int, limit: int) -> tuple[Ints, Mask, Mask]:
+        """(costs, who satisfies a dependency on a row's node, who violates it)."""
+        region, zone = int(self._regions.codes[row]), int(self._zones.codes[row])
+        everywhere = np.ones(self._size, dtype=np.bool_)
+        if region < 0 and zone < 0:  # nobody knows where it is
+            return np.full(self._size, MAX_COST), ~everywhere, everywhere
+        in_region = self._in(self._regions, region)
+        near = in_region & self._in(self._zones, zone)
+        across_zones = self._table(self._zones, self._zone_costs, zone)
+        across_regions = self._table(self._regions, self._region_costs, region)
+        found = np.where(in_region, across_zones, across_regions)
+        known = (found != _UNKNOWN) & ~near
+        costs = np.where(near, SAME_ZONE_COST, np.where(known, found, MAX_COST))
+        return costs, near | (known & (found <= limit)), known & (found > limit)
+
+    def _table(self, column: LabelColumn, costs: Costs, destination: int) -> Ints:
+        """What each row pays to get to a place."""
+        values = column.values
+        to = values[destination] if destination >= 0 else ""
+        paid = [costs.get((values[code], to), _UNKNOWN) for code in range(len(values))]
+        # The last place is that of rows without the label, whose code is -1.
+        return np.array([*paid, _UNKNOWN], dtype=np.int64)[column.codes[: self._size]]
+
+    def _in(self, column: LabelColumn, code: int) -> Mask:
+        found: Mask = column.codes[: self._size] == code
+        return found

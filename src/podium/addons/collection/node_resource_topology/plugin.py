@@ -1,0 +1,205 @@
+"""NodeResourceTopologyMatch: the points and the arguments."""
+
+from collections.abc import Sequence
+from types import MappingProxyType
+from typing import Annotated, Final, Literal
+
+import msgspec
+import numpy as np
+
+from podium.addons.collection.node_resource_topology.alignment import (
+    FREED_TOO_MUCH,
+    NOT_FREED,
+    STATUSES,
+    find_misaligned,
+)
+from podium.addons.collection.node_resource_topology.evictions import (
+    NOTHING_FREED,
+    EvictionRefused,
+    Freed,
+    Victims,
+    freed_by,
+)
+from podium.addons.collection.node_resource_topology.least_numa import score_least_numa
+from podium.addons.collection.node_resource_topology.reports import (
+    DiscardReserved,
+    OverReserve,
+    Reports,
+)
+from podium.addons.collection.node_resource_topology.topologies import TOPOLOGIES
+from podium.addons.collection.node_resource_topology.zone_requests import (
+    ZoneRequests,
+    zone_requests_of,
+)
+from podium.addons.collection.node_resource_topology.zone_scores import STRATEGIES, score_zones
+from podium.addons.collection.node_resource_topology.zone_table import ZoneTable
+from podium.addons.collection.score_ranges import MAX_SCORE
+from podium.plugin import (
+    Action,
+    ApiHandle,
+    Cycle,
+    Dependence,
+    FilterPlugin,
+    Handle,
+    Ints,
+    PodInfo,
+    PostBindPlugin,
+    PreFilterExtensions,
+    PreFilterPlugin,
+    Registration,
+    ReservePlugin,
+    Resource,
+    Rows,
+    ScorePlugin,
+    Verdict,
+)
+from podium.scheduler.cluster.growth import count_of, indices
+from podium.scheduler.framework.verdict import choosing
+
+LEAST_NUMA_NODES: Final = "LeastNUMANodes"
+_VICTIMS: Final = "NodeResourceTopologyMatch/victims"
+
+
+class ScoredResource(msgspec.Struct, frozen=True, rename="camel"):
+    name: str
+    weight: Annotated[int, msgspec.Meta(ge=0, le=1 << 40)] = 1
+
+
+class TopologyScoring(msgspec.Struct, frozen=True, rename="camel"):
+    type: Literal["LeastAllocated", "MostAllocated", "BalancedAllocation", "LeastNUMANodes"] = (
+        "LeastAllocated"
+    )
+    resources: tuple[ScoredResource, ...] = ()
+
+
+class TopologyCache(msgspec.Struct, frozen=True, rename="camel"):
+    foreign_pods_detect: Literal["None", "All", "OnlyExclusiveResources"] = "All"
+    resync_method: Literal["Autodetect", "All", "OnlyExclusiveResources"] = "Autodetect"
+    informer_mode: Literal["Shared", "Dedicated"] = "Dedicated"
+    resync_scope: Literal["All", "OnlyResources"] = "All"
+
+
+class NodeResourceTopologyMatchArgs(msgspec.Struct, frozen=True, rename="camel"):
+    scoring_strategy: TopologyScoring = msgspec.field(default_factory=TopologyScoring)
+    cache_resync_period_seconds: Annotated[int, msgspec.Meta(ge=0)] = 0
+    discard_reserved_nodes: bool = False
+    cache: TopologyCache = msgspec.field(default_factory=TopologyCache)
+    preemption_mode: Literal["Disabled", "Enabled"] = "Disabled"
+
+
+class NodeResourceTopologyMatch(
+    PreFilterPlugin, PreFilterExtensions, FilterPlugin, ScorePlugin, ReservePlugin, PostBindPlugin
+):
+    name = "NodeResourceTopologyMatch"
+    builds_on = MappingProxyType({"filter": "preFilter", "score": "preFilter"})
+    Args = NodeResourceTopologyMatchArgs
+    watched_kinds = (TOPOLOGIES,)
+    stays_whatever_watched = True  # `version` moves with the reports, and nothing else is promised
+    in_range = True
+    args: NodeResourceTopologyMatchArgs
+
+    def __init__(self, args: NodeResourceTopologyMatchArgs, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self._reports = self._make_reports()
+        self._table = ZoneTable(handle.cluster.nodes, self._reports)
+        self._weights = {each.name: each.weight for each in args.scoring_strategy.resources}
+
+    def events(self) -> Sequence[Registration]:
+        return (
+            Registration(Resource.POD, Action.DELETE),
+            Registration(Resource.NODE, Action.ADD | Action.UPDATE_NODE_ALLOCATABLE),
+            Registration(TOPOLOGIES.event_resource, Action.ADD | Action.UPDATE),
+        )
+
+    def pre_filter(self, cycle: Cycle) -> None:
+        """The reports of this attempt are settled here."""
+        cycle.retry_at = _earlier(cycle.retry_at, self._reports.resync())
+        self._table.follow()
+        cycle.write(self.name, zone_requests_of(cycle.pod))
+        if self.args.preemption_mode == "Enabled":
+            cycle.write(_VICTIMS, Victims())
+
+    def add_pod(self, cycle: Cycle, pod: PodInfo, row: int) -> None:
+        victims = cycle.states.get(_VICTIMS)
+        if isinstance(victims, Victims):
+            victims.give_back(row, pod)
+
+    def remove_pod(self, cycle: Cycle, pod: PodInfo, row: int) -> None:
+        victims = cycle.states.get(_VICTIMS)
+        if isinstance(victims, Victims):
+            victims.take(row, pod)
+
+    def filter(self, cycle: Cycle, rows: Rows) -> Verdict | None:
+        requests = cycle.read(self.name, ZoneRequests)
+        if requests.is_exempt or not (self._table.known.any() or self._table.stale.any()):
+            return None
+        freed, failed = self._imagine_evictions(cycle)
+        found = find_misaligned(requests, self._table, cycle.nodes, rows, freed)
+        for row, number in failed.items():
+            found = np.where(indices(rows) == row, number, found)
+        refused = set(indices(rows)[found > 1].tolist()) - freed.keys() - failed.keys()
+        self._reports.suspect(cycle.nodes.names[row] for row in refused)
+        return choosing(found, STATUSES)
+
+    def _imagine_evictions(self, cycle: Cycle) -> tuple[dict[int, Freed], dict[int, int]]:
+        """By row: what a trial's victims would leave behind, and the status of rows of which that
+        cannot be told. Rows without a word on where containers run are as they are reported."""
+        freed: dict[int, Freed] = {}
+        failed: dict[int, int] = {}
+        victims = cycle.states.get(_VICTIMS)
+        if not isinstance(victims, Victims):
+            return freed, failed
+        for row in victims.rows():
+            placement = self._reports.placement_on(cycle.nodes.names[row])
+            if not (placement and self._table.known[row] and self._table.aligned[row]):
+                continue
+            try:
+                freed[row] = freed_by(victims.on(row), placement, self._table.zones[row])
+            except EvictionRefused as problem:
+                failed[row] = NOT_FREED if str(problem) == NOTHING_FREED else FREED_TOO_MUCH
+        return freed, failed
+
+    def filter_depends(self, cycle: Cycle) -> Dependence:
+        requests = cycle.read(self.name, ZoneRequests)
+        return Dependence(fragment=requests, usage=False, version=self._table.version)
+
+    def score(self, cycle: Cycle, rows: Rows) -> Ints:
+        requests = cycle.read(self.name, ZoneRequests)
+        if not requests.guaranteed:
+            return np.full(count_of(rows), MAX_SCORE, dtype=np.int64)
+        if self.args.scoring_strategy.type == LEAST_NUMA_NODES:
+            return score_least_numa(requests, self._table, rows)
+        strategy = STRATEGIES[self.args.scoring_strategy.type]
+        return score_zones(requests, self._table, rows, strategy, self._weights)
+
+    def score_depends(self, cycle: Cycle) -> Dependence:
+        return self.filter_depends(cycle)
+
+    def reserve(self, cycle: Cycle, node_name: str) -> None:
+        self._reports.reserve(node_name, cycle.pod)
+
+    def unreserve(self, cycle: Cycle, node_name: str) -> None:
+        self._reports.unreserve(node_name, cycle.pod)
+
+    async def post_bind(self, cycle: Cycle, node_name: str, api: ApiHandle) -> None:  # noqa: ARG002
+        self._reports.confirm(node_name, cycle.pod)
+
+    def _make_reports(self) -> Reports:
+        if self.args.discard_reserved_nodes:
+            return DiscardReserved(self.handle)
+        if not self.args.cache_resync_period_seconds:
+            return Reports(self.handle)
+        cache = self.args.cache
+        return OverReserve(
+            self.handle,
+            self.args.cache_resync_period_seconds,
+            method=cache.resync_method,
+            foreign=cache.foreign_pods_detect,
+            shared=cache.informer_mode == "Shared",
+            follows_configuration=cache.resync_scope == "All",
+        )
+
+
+def _earlier(one: float | None, other: float | None) -> float | None:
+    given = [each for each in (one, other) if each is not None]
+    return min(given, default=None)

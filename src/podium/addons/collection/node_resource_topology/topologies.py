@@ -1,0 +1,174 @@
+"""NodeResourceTopology, the custom resource: what an agent says of the NUMA zones of its node.
+
+How the kubelet aligns is told by attributes, or by one of the older `topologyPolicies`; attributes
+that make no sense are passed over (`nodeconfig/topologymanager.go` of the collection).
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal, NamedTuple
+
+from podium.addons.collection.custom_kinds import (
+    NUMBER,
+    QUANTITY,
+    TEXT,
+    definition,
+    list_schema,
+    object_schema,
+)
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.meta import KubeStruct, Quantity
+from podium.kubernetes.rules.quantity import milli_value, value
+from podium.plugin import KubeObject
+from podium.scheduler.framework.watched_kind import WatchedKind
+
+SINGLE_NUMA_NODE: Final = "single-numa-node"
+POD_SCOPE: Final = "pod"
+CONTAINER_SCOPE: Final = "container"
+DEFAULT_MAX_NUMA_NODES: Final = 8
+MAX_NUMA_NODES: Final = 1024
+MAX_NUMA_ID: Final = 64
+
+_POLICIES: Final = ("none", "best-effort", "restricted", SINGLE_NUMA_NODE)
+_OLD_POLICIES: Final = {
+    f"{old}{level}": (policy, scope)
+    for old, policy in (
+        ("SingleNUMANode", SINGLE_NUMA_NODE),
+        ("BestEffort", "best-effort"),
+        ("Restricted", "restricted"),
+    )
+    for level, scope in (("PodLevel", POD_SCOPE), ("ContainerLevel", CONTAINER_SCOPE))
+}
+_ZONE_NAME: Final = re.compile(r"node-([0-9]{1,9})", re.ASCII)
+_WHOLE: Final = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
+
+
+class Attribute(KubeStruct, frozen=True):
+    name: str = ""
+    value: str = ""
+
+
+class Cost(KubeStruct, frozen=True):
+    name: str = ""
+    value: int = 0
+
+
+class ZoneResource(KubeStruct, frozen=True):
+    name: str = ""
+    capacity: Quantity = 0
+    allocatable: Quantity = 0
+    available: Quantity = 0
+
+
+class Zone(KubeStruct, frozen=True):
+    UNREAD = frozenset({"parent"})
+
+    name: str = ""
+    type: str = ""
+    attributes: tuple[Attribute, ...] | None = None
+    costs: tuple[Cost, ...] | None = None
+    resources: tuple[ZoneResource, ...] | None = None
+
+
+class NodeResourceTopology(KubeObject, frozen=True):
+    cluster_scoped = True
+
+    api_version: Literal["topology.node.k8s.io/v1alpha2"] = "topology.node.k8s.io/v1alpha2"
+    kind: Literal["NodeResourceTopology"] = "NodeResourceTopology"
+    topology_policies: tuple[str, ...] | None = None
+    attributes: tuple[Attribute, ...] | None = None
+    zones: tuple[Zone, ...] | None = None
+
+
+class TopologyManager(NamedTuple):
+    """How a kubelet aligns what it gives to pods."""
+
+    policy: str = "none"
+    scope: str = CONTAINER_SCOPE
+    max_numa_nodes: int = DEFAULT_MAX_NUMA_NODES
+
+
+class NumaZone(NamedTuple):
+    """One zone; amounts of cpu are in milli, others in units. `costs` go by id of a zone."""
+
+    numa_id: int
+    available: Mapping[str, int]
+    allocatable: Mapping[str, int]
+    costs: Mapping[int, int]
+
+
+def topology_manager_of(topology: NodeResourceTopology) -> TopologyManager:
+    policy, scope, most = TopologyManager()
+    for old in (topology.topology_policies or ())[:1]:
+        policy, scope = _OLD_POLICIES.get(old, (policy, scope))
+    for attribute in topology.attributes or ():
+        text = attribute.value
+        match attribute.name:
+            case "topologyManagerPolicy" if text in _POLICIES:
+                policy = text
+            case "topologyManagerScope" if text in (POD_SCOPE, CONTAINER_SCOPE):
+                scope = text
+            case "topologyManagerMaxNUMANodes" if _WHOLE.fullmatch(text) and int(text) > 1:
+                most = min(int(text), MAX_NUMA_NODES)
+    return TopologyManager(policy, scope, most)
+
+
+def zones_of(topology: NodeResourceTopology) -> list[NumaZone]:
+    """The NUMA zones by id; others, and those without an id, are passed over."""
+    found: dict[int, NumaZone] = {}
+    for zone in topology.zones or ():
+        numa_id = numa_id_of(zone.name) if zone.type == "Node" else None
+        if numa_id is not None:
+            available = {
+                each.name: amount_of(each.name, each.available) for each in zone.resources or ()
+            }
+            allocatable = {
+                each.name: amount_of(each.name, each.allocatable) for each in zone.resources or ()
+            }
+            ids = ((numa_id_of(cost.name), cost.value) for cost in zone.costs or ())
+            costs = {other: value for other, value in ids if other is not None}
+            found[numa_id] = NumaZone(numa_id, available, allocatable, costs)
+    return [found[numa_id] for numa_id in sorted(found)]
+
+
+def attribute_of(attributes: Sequence[Attribute] | None, name: str) -> str | None:
+    return next((each.value for each in attributes or () if each.name == name), None)
+
+
+def amount_of(resource: str, quantity: Quantity) -> int:
+    return milli_value(quantity) if resource == "cpu" else value(quantity)
+
+
+def numa_id_of(name: str) -> int | None:
+    found = _ZONE_NAME.fullmatch(name)
+    return int(found[1]) if found and int(found[1]) <= MAX_NUMA_ID else None
+
+
+def _definition() -> JsonObject:
+    attributes = list_schema(object_schema(name=TEXT, value=TEXT))
+    amounts = object_schema(name=TEXT, capacity=QUANTITY, allocatable=QUANTITY, available=QUANTITY)
+    zone = object_schema(
+        name=TEXT,
+        type=TEXT,
+        parent=TEXT,
+        attributes=attributes,
+        costs=list_schema(object_schema(name=TEXT, value=NUMBER)),
+        resources=list_schema(amounts),
+    )
+    return definition(
+        NodeResourceTopology,
+        "noderesourcetopologies",
+        namespaced=False,
+        short_names=("node-res-topo",),
+        approved="https://github.com/kubernetes/enhancements/pull/1870",
+        properties={
+            "topologyPolicies": list_schema(TEXT),
+            "attributes": attributes,
+            "zones": list_schema(zone),
+        },
+    )
+
+
+TOPOLOGIES: Final = WatchedKind(
+    NodeResourceTopology, "noderesourcetopologies", namespaced=False, definition=_definition
+)

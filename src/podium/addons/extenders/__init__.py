@@ -1,0 +1,26 @@
+"""Scheduler extenders, both sides: asking them, and writing one.
+
+`Extender` and what its methods take is for people who write one; `client` and `blocking` carry out
+what the engine asks of those in a scheduler's configuration.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from podium.addons.extenders.extender import (
+        Extender,
+        ExtenderError,
+        Nodes,
+        Unresolvable,
+        Victims,
+    )
+
+__all__ = ["Extender", "ExtenderError", "Nodes", "Unresolvable", "Victims"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        from podium.addons.extenders import extender
+
+        return getattr(extender, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

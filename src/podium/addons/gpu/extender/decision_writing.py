@@ -1,0 +1,224 @@
+"""Decisions and bindings as writes to the API server, and how they are taken back.
+
+Every write carries the version of the pod that it was made for. A decision can therefore not land
+on a pod that somebody bound meanwhile, a binding lands only on the decision that it belongs to, and
+once a decision was taken back no late binding can follow it. What the server answers goes into the
+ledger at once, without waiting for the watch.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Final, NamedTuple, TypeVar
+
+import msgspec
+
+from podium.addons.gpu.cards.ledger import Reservation
+from podium.addons.gpu.dialects.dialect import PodWrite
+from podium.addons.gpu.dialects.writes import has_write, merge_patch_of, merge_writes, written_pod
+from podium.addons.gpu.extender.cluster_view import ClusterView, PodChanged
+from podium.client import Clock, KubeClient, Unreachable
+from podium.client.api_errors import Conflict, NotFound, ServerTrouble, TooManyRequests
+from podium.client.resources import NODES, PODS
+from podium.kubernetes.kinds.pod import Pod
+
+RETRY_S: Final = 10.0
+"""For how long a write is tried that a conflict or a server in trouble keeps away."""
+_PAUSE_S: Final = 1.0
+_PAUSE_AFTER_CONFLICT_S: Final = 0.05
+_PASSING: Final = (Conflict, ServerTrouble, TooManyRequests, Unreachable)
+_MAX_CONFLICTS: Final = 20
+
+T = TypeVar("T")
+_decode_pod: Final = msgspec.json.Decoder(Pod).decode
+
+
+class WrittenPod(NamedTuple):
+    """A pod as the server has it after a decision was written, and what was written."""
+
+    pod: Pod
+    write: PodWrite
+
+
+class DecisionWriter:
+    def __init__(self, client: KubeClient, view: ClusterView, clock: Clock) -> None:
+        self._client = client
+        self._view = view
+        self._clock = clock
+
+    async def identify(self, namespace: str, name: str, uid: str) -> Pod:
+        """The pod that a request speaks of. Raises PodChanged if its namespace, name and UID are
+        not of one pod, whatever the server still has to be asked for, and RequestFailed. What a
+        caller says of a pod changes nothing of what is known."""
+        if not uid:
+            raise PodChanged(f"the request names no UID of pod {namespace}/{name}")
+        self._view.require_own_uid(namespace, name, uid)
+        return self._view.ledger.pod(uid) or await self.read(namespace, name, uid)
+
+    async def read(self, namespace: str, name: str, uid: str) -> Pod:
+        """The pod as it is now. Raises PodChanged if it is gone, and RequestFailed."""
+        try:
+            answer = await self._client.get(PODS, name, namespace)
+        except NotFound:
+            self._forget(namespace, name, uid)
+            raise PodChanged(f"pod {namespace}/{name} is gone") from None
+        pod = _decode_pod(answer)
+        if pod.metadata.uid != uid:
+            self._forget(namespace, name, uid)
+            raise PodChanged(f"pod {namespace}/{name} is another one now")
+        self._view.ledger.put_pod(pod, self._view.now(), seen=False)
+        return pod
+
+    def _forget(self, namespace: str, name: str, uid: str) -> None:
+        """A name without its pod proves that the pod is gone only if the pod had that name: a
+        caller may have sent the UID of another one."""
+        known = self._view.ledger.pod(uid)
+        if known is not None and known.metadata.key == (namespace, name):
+            self._view.ledger.delete_pod(uid, self._view.now())
+
+    async def write(self, reservation: Reservation) -> WrittenPod:
+        """Let the pod carry the decision. Raises PodChanged and RequestFailed; after the latter
+        nobody knows whether it does."""
+        pod = reservation.pod
+
+        async def attempt(*, again: bool) -> WrittenPod:
+            nonlocal pod
+            if again:
+                pod = await self._read_unbound(pod)
+            write = self._decision(pod, reservation)
+            return WrittenPod(await self.patch(pod, write), write)
+
+        return await self._retried(attempt)
+
+    async def bind(self, written: WrittenPod, node_name: str) -> None:
+        """Create the Binding of a pod that carries its decision. Raises PodChanged and
+        RequestFailed; after the latter nobody knows whether it is bound."""
+        pod = written.pod
+
+        async def attempt(*, again: bool) -> None:
+            nonlocal pod
+            if again:
+                pod = await self.read(*pod.metadata.key, pod.metadata.uid)
+                if pod.spec.node_name == node_name:
+                    return
+                _require_unbound(pod)
+                if not has_write(pod, written.write):
+                    raise PodChanged(f"the decision on pod {_name(pod)} was changed")
+            await self._create_binding(pod, node_name)
+
+        await self._retried(attempt)
+        self._view.ledger.bind_pod(pod.metadata.uid, node_name, self._view.now())
+
+    async def patch(self, pod: Pod, write: PodWrite) -> Pod:
+        """One merge patch, of this version only. Raises RequestFailed, Conflict among it."""
+        try:
+            answer = await self._client.patch(
+                PODS, pod.name, merge_patch_of(write, pod.metadata), pod.namespace
+            )
+        except NotFound:
+            self._view.ledger.delete_pod(pod.metadata.uid, self._view.now())
+            raise PodChanged(f"pod {_name(pod)} is gone") from None
+        patched = _decode_pod(answer)
+        self._view.ledger.put_pod(patched, self._view.now(), seen=False)
+        return patched
+
+    async def take_back(self, reservation: Reservation, *, doubtful: bool) -> bool:
+        """Remove a decision whose pod was not bound, and release its cards. Whether the pod was
+        bound after all. `doubtful`: a write of it may still be on its way. Raises RequestFailed if
+        nobody can tell; the cards stay reserved then."""
+        ledger, uid = self._view.ledger, reservation.uid
+        for _ in range(_MAX_CONFLICTS):
+            try:
+                pod = await self.read(*reservation.pod.metadata.key, uid)
+                if pod.spec.node_name:
+                    break
+                write = self._view.dialect.clear_decision(pod)
+                if write.annotations or write.labels:
+                    await self.patch(pod, write)
+                    doubtful = False  # whatever is on its way was for an older version
+            except PodChanged:
+                ledger.release(uid, self._view.now())
+                return False
+            except Conflict:
+                await self._clock.sleep(_PAUSE_AFTER_CONFLICT_S)
+                continue
+            if doubtful:
+                ledger.settle(uid, self._view.now())
+            else:
+                ledger.release(uid, self._view.now())
+            return False
+        else:
+            raise Unreachable(f"pod {_name(reservation.pod)} changes all the time")
+        if pod.spec.node_name == reservation.node_name:
+            ledger.settle(uid, self._view.now())
+            return True
+        ledger.release(uid, self._view.now())
+        return False
+
+    async def clear(self, pod: Pod) -> None:
+        """Remove a decision that counts no longer, unless the pod has changed meanwhile. Raises
+        RequestFailed and PodChanged."""
+        write = self._view.dialect.clear_decision(pod)
+        if write.annotations or write.labels:
+            await self.patch(pod, write)
+
+    async def bind_plainly(self, pod: Pod, node_name: str) -> None:
+        """The Binding of a pod that asks for no card, which is tried once. Raises RequestFailed,
+        also for a node that is not there: the server would take the binding all the same."""
+        if node_name not in self._view.ledger.nodes:
+            await self._client.get(NODES, node_name)
+        await self._create_binding(pod, node_name, of_this_version=False)
+
+    def _decision(self, pod: Pod, reservation: Reservation) -> PodWrite:
+        dialect, now = self._view.dialect, self._view.now()
+        cleared = dialect.clear_decision(pod)
+        decision = dialect.write_decision(
+            pod, reservation.node_name, reservation.node, reservation.allocation, now
+        )
+        decision = merge_writes(cleared, decision)
+        binding = dialect.write_binding(written_pod(pod, decision), now)
+        return merge_writes(decision, binding)
+
+    async def _create_binding(
+        self, pod: Pod, node_name: str, *, of_this_version: bool = True
+    ) -> None:
+        metadata = {"name": pod.name, "namespace": pod.namespace, "uid": pod.metadata.uid}
+        if of_this_version:
+            metadata["resourceVersion"] = pod.metadata.resource_version
+        body = {
+            "apiVersion": "v1",
+            "kind": "Binding",
+            "metadata": metadata,
+            "target": {"kind": NODES.kind, "name": node_name},
+        }
+        await self._client.create(PODS, body, pod.namespace, name=pod.name, subresource="binding")
+
+    async def _read_unbound(self, pod: Pod) -> Pod:
+        fresh = await self.read(*pod.metadata.key, pod.metadata.uid)
+        _require_unbound(fresh)
+        return fresh
+
+    async def _retried(self, attempt: Callable[..., Awaitable[T]]) -> T:
+        """What the attempt comes to; raises what it raised last, at the latest after a while."""
+        give_up_at = self._clock.now() + RETRY_S
+        again = False
+        while True:
+            try:
+                return await attempt(again=again)
+            except _PASSING as problem:
+                pause_s = _PAUSE_S
+                if isinstance(problem, Conflict):
+                    pause_s = _PAUSE_AFTER_CONFLICT_S
+                if self._clock.now() + pause_s > give_up_at:
+                    raise
+            again = True
+            await self._clock.sleep(pause_s)
+
+
+def _require_unbound(pod: Pod) -> None:
+    if pod.spec.node_name:
+        raise PodChanged(f"pod {_name(pod)} is bound to node {pod.spec.node_name}")
+    if pod.metadata.is_terminating:
+        raise PodChanged(f"pod {_name(pod)} is being deleted")
+
+
+def _name(pod: Pod) -> str:
+    return f"{pod.namespace}/{pod.name}"

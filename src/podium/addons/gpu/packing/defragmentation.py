@@ -1,0 +1,284 @@
+"""Which pods to move so that whole cards become free, or that pods which wait fit.
+
+For a pod that waits all sets of pods on each node are tried, small ones first, up to MAX_TOGETHER
+of them. They are given other cards one after the other, the largest first; no third pod is moved
+for them. Pods that are more important than the one that waits stay. Whole cards are freed one by
+one, in an order that moves few pods (`freeing_search`), as long as each leaves one more idle card.
+
+Every move is found by allocating on the cards as they would be then: the moved pod gets cards by
+its own request and policies, on a node that its selectors and tolerations allow. So a pod is not
+moved whose policies would put it back, or onto another idle card. Each step is then carried out by
+a scheduler on an imagined cluster, if there is one to ask: where that puts pods is what counts, and
+a step that comes to nothing there is given up for the next one.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import combinations, islice, permutations
+from typing import Final
+
+from msgspec.structs import replace
+
+from podium.addons.gpu.cards.allocations import Allocation, card_uses
+from podium.addons.gpu.cards.choosing import allocate
+from podium.addons.gpu.cards.requests import PodRequest
+from podium.addons.gpu.packing.freeing_search import FreedCard, FreeingSearch, free_card
+from podium.addons.gpu.packing.movable_pods import BudgetsLeft, priority_of
+from podium.addons.gpu.packing.move_table import Holder, MoveTable, Places, Undo, take_back
+from podium.addons.gpu.packing.moves import (
+    Defragmentation,
+    Move,
+    MoveAnswer,
+    MoveScheduler,
+    PlacedPod,
+    Placement,
+    RefusedStep,
+    Step,
+    key_of,
+)
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget
+
+MAX_TOGETHER: Final = 4
+"""How many pods of a node are moved for one that waits."""
+MAX_TRIED_SETS: Final = 20_000
+"""So many sets of pods are tried for one that waits."""
+MAX_ORDERS: Final = 24
+"""In so many orders the pods of a step are evicted, until the scheduler goes along."""
+MAX_REFUSED: Final = 100
+"""After so many steps that the scheduler defeats no other is tried."""
+_MAX_CANDIDATES: Final = 16
+
+
+class Defragmenter:
+    """A plan in the making; the table is as it would be after the steps so far."""
+
+    def __init__(
+        self,
+        table: MoveTable,
+        budgets: Iterable[PodDisruptionBudget] = (),
+        scheduler: MoveScheduler | None = None,
+    ) -> None:
+        self._table = table
+        self._budgets = BudgetsLeft(budgets)
+        self._scheduler = scheduler
+        self._placed: dict[str, Placement] = {}
+        """Pods that waited, and where the scheduler has put them."""
+        self._refused: list[RefusedStep] = []
+        self._refused_victims: set[frozenset[str]] = set()
+
+    def plan(self, free_cards: int | None, max_moves: int) -> Defragmentation:
+        """Help the pods that wait, the most important first; then free so many whole cards, with
+        None as many as possible if nobody waits."""
+        table = self._table
+        before = table.idle_cards()
+        steps: list[Step] = []
+        unplaced: list[Pod] = []
+        left = max_moves
+        if self._scheduler is not None:
+            waiting = [pod for pod, _ in table.waiting]
+            self._note_placed(self._scheduler.place_waiting(waiting), [])
+        for pod, request in sorted(table.waiting, key=lambda each: -priority_of(each[0])):
+            step = self._help(pod, request, left)
+            if step is None:
+                unplaced.append(pod)
+            else:
+                steps.append(step)
+                left -= len(step.moves)
+        as_many = 0 if table.waiting else max_moves
+        wanted = as_many if free_cards is None else free_cards
+        steps.extend(self._free_cards(wanted, left))
+        return Defragmentation(
+            tuple(steps),
+            before,
+            table.idle_cards(),
+            tuple(pod for pod in unplaced if key_of(pod) not in self._placed),
+            tuple(table.kept),
+            self._scheduler is not None,
+            tuple(self._refused),
+        )
+
+    # --- a pod that waits -----------------------------------------------------------------------
+
+    def _help(self, pod: Pod, request: PodRequest, max_moves: int) -> Step | None:
+        fits = self._placed.get(key_of(pod))
+        if fits is not None:
+            return Step((), places=(pod, fits))
+        for tried, (row, victims) in enumerate(self._victim_sets(pod, request, max_moves)):
+            if tried >= MAX_TRIED_SETS or len(self._refused) >= MAX_REFUSED:
+                break
+            step = self._try_help(pod, request, row, victims)
+            if step is not None:
+                return step
+        return None
+
+    def _victim_sets(
+        self, pod: Pod, request: PodRequest, max_moves: int
+    ) -> Iterator[tuple[int, tuple[Holder, ...]]]:
+        """Of each node that the pod may go to, small ones and the least important first."""
+        table, most = self._table, min(max_moves, MAX_TOGETHER)
+        rows = []
+        for row in range(len(table.nodes)):
+            here = [
+                holder
+                for holder in table.holders_of(row)
+                if priority_of(holder.pod) <= priority_of(pod)
+            ]
+            least = table.min_victims(row, request, here)
+            if least <= most and table.may_go(pod, row):
+                rows.append((least, row, here[:_MAX_CANDIDATES]))
+        for size in range(most + 1):
+            for least, row, here in rows:
+                if least <= size:
+                    for victims in combinations(here, size):
+                        yield row, victims
+
+    def _try_help(
+        self, pod: Pod, request: PodRequest, row: int, victims: Sequence[Holder]
+    ) -> Step | None:
+        table = self._table
+        undo: Undo = []
+        table.discharge(victims, undo)
+        found = allocate(table.cards, row, request)
+        places = None
+        if isinstance(found, Allocation) and self._budgets.allow(each.pod for each in victims):
+            table.charge(row, card_uses(found), undo)
+            places = table.find_places(victims, undo)
+        if places is None or not isinstance(found, Allocation):
+            take_back(undo)
+            return None
+        step = Step(self._moves(places), places=(pod, table.placement(row, found.cards())))
+        return self._conclude(step, undo)
+
+    # --- a whole card ---------------------------------------------------------------------------
+
+    def _free_cards(self, wanted: int, max_moves: int) -> list[Step]:
+        """Step by step as it was found, until the scheduler defeats one: then it is found anew."""
+        steps: list[Step] = []
+        while len(steps) < wanted and len(self._refused) < MAX_REFUSED:
+            left = max_moves - sum(len(step.moves) for step in steps)
+            search = FreeingSearch(
+                self._table, self._budgets, wanted - len(steps), left, self._is_refused
+            )
+            found = search.find()
+            if not found:
+                break
+            for card in found:
+                step = self._free_card(card)
+                if step is None:
+                    break
+                steps.append(step)
+        return steps
+
+    def _free_card(self, card: FreedCard) -> Step | None:
+        table = self._table
+        undo: Undo = []
+        places = free_card(table, card.victims, undo)
+        if places is None:  # the scheduler has put pods elsewhere meanwhile
+            self._refused_victims.add(_keys(card.victims))
+            return None
+        step = Step(self._moves(places), frees=table.placement(card.row, (card.index,)))
+        concluded = self._conclude(step, undo)
+        if concluded is None:
+            self._refused_victims.add(_keys(card.victims))
+        return concluded
+
+    def _is_refused(self, victims: Sequence[Holder]) -> bool:
+        return _keys(victims) in self._refused_victims
+
+    # --- what the scheduler says ----------------------------------------------------------------
+
+    def _conclude(self, step: Step, undo: Undo) -> Step | None:
+        """The step as the scheduler carries it out; None if it comes to nothing there."""
+        if self._scheduler is not None:
+            take_back(undo)
+            asked = self._ask_in_some_order(self._scheduler, step)
+            if isinstance(asked, str):
+                self._refused.append(RefusedStep(step, asked))
+                return None
+            step = asked
+        self._budgets.take(move.pod for move in step.moves)
+        for move in step.moves:  # none is moved twice: others will be in their place
+            del self._table.holders[key_of(move.pod)]
+        return step
+
+    def _ask_in_some_order(self, scheduler: MoveScheduler, step: Step) -> Step | str:
+        """A successor may take the room that was made for others, unless another one goes first."""
+        first = ""
+        for moves in islice(permutations(step.moves), MAX_ORDERS):
+            undo: Undo = []
+            asked = self._ask(scheduler, replace(step, moves=moves), undo)
+            if isinstance(asked, Step):
+                return asked
+            take_back(undo)
+            scheduler.take_back()
+            first = first or asked
+        return first
+
+    def _ask(self, scheduler: MoveScheduler, step: Step, undo: Undo) -> Step | str:
+        victims = [self._table.holders[key_of(move.pod)] for move in step.moves]
+        table, before = self._table, self._table.idle_cards()
+        helped = "" if step.places is None else key_of(step.places[0])
+        answer = scheduler.evict([victim.pod for victim in victims], helped)
+        gone = victims[: answer.evicted]
+        for victim in gone:
+            if key_of(victim.pod) not in answer.placed:
+                return _would_wait(victim.pod, answer)
+        table.discharge(gone, undo)
+        moved = {key_of(victim.pod) for victim in gone}
+        for key in moved:
+            placed = answer.placed[key]
+            table.charge(table.row_of(placed.node), card_uses(placed.allocation), undo)
+        waited = {key: placed for key, placed in answer.placed.items() if key not in moved}
+        self._note_placed(waited, undo)
+        moves = tuple(
+            _answered(move, answer.placed[key_of(move.pod)]) for move in step.moves[: len(gone)]
+        )
+        if step.places is not None:
+            pod, _ = step.places
+            there = self._placed.get(key_of(pod))
+            return _would_wait(pod, answer) if there is None else Step(moves, places=(pod, there))
+        if table.idle_cards() <= before:
+            places = ", ".join(f"{key_of(m.pod)} to {_text(m.target)}" for m in moves)
+            return f"no card more would be idle: {places}"
+        return Step(moves, frees=step.frees)
+
+    def _note_placed(self, placed: Mapping[str, PlacedPod], undo: Undo) -> None:
+        """Pods that waited are there from now on."""
+        table = self._table
+        for key, each in placed.items():
+            row, cards = table.row_of(each.node), each.allocation
+            table.charge(row, card_uses(cards), undo)
+            self._placed[key] = table.placement(row, cards.cards())
+            undo.append(partial(self._placed.pop, key))
+
+    def _moves(self, places: Places) -> tuple[Move, ...]:
+        table = self._table
+        return tuple(
+            Move(
+                victim.pod,
+                table.placement(victim.row, victim.source),
+                table.placement(row, found.cards()),
+            )
+            for victim, row, found in places
+        )
+
+
+def _keys(victims: Iterable[Holder]) -> frozenset[str]:
+    return frozenset(key_of(victim.pod) for victim in victims)
+
+
+def _answered(move: Move, placed: PlacedPod) -> Move:
+    """The move with the place that the scheduler has for it."""
+    target = Placement(placed.node, placed.allocation.cards())
+    proposed = None if target == move.target else move.target
+    return Move(move.pod, move.source, target, proposed, placed.equal_nodes)
+
+
+def _would_wait(pod: Pod, answer: MoveAnswer) -> str:
+    key = key_of(pod)
+    return f"{key} would wait: {answer.messages.get(key, 'nobody tried it')}"
+
+
+def _text(place: Placement) -> str:
+    return f"{place.node}/{','.join(map(str, place.cards))}"

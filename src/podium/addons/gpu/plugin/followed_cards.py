@@ -1,0 +1,324 @@
+"""The cards of the cluster's nodes and what pods hold of them, in step with the cluster's table.
+
+Rows are those of the node table. A row is read again when the logs of nodes or of pods say that it
+changed, when a pod that is not bound comes to carry a decision for its node, and when the time of
+such a decision is over. What a pod holds is worked out once for each of its objects.
+
+Whoever may write a pod can write a decision on it. On a pod that is bound it counts, since its
+agent goes by it. On one that is not it counts if it is this scheduler's own (a reservation), or was
+found in the first grace period, as the word of the scheduler before: for a grace period from when
+it was found, whatever is written again meanwhile.
+
+`empty` has the same cards and nobody on them: whoever does not fit there cannot be helped by
+evictions. `epoch` moves when a row changed without the cluster's logs telling of it.
+"""
+
+from collections.abc import Iterable, Mapping
+from math import inf
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from podium.addons.gpu.cards.allocations import CardUse
+from podium.addons.gpu.cards.card import NO_CARDS, Card, NodeCards
+from podium.addons.gpu.cards.card_table import CardTable
+from podium.addons.gpu.cards.held_cards import held_cards
+from podium.addons.gpu.cards.namespace_use import NO_USES, NamespaceUse
+from podium.addons.gpu.cards.quota import pod_cores
+from podium.addons.gpu.dialects.dialect import Dialect
+from podium.addons.gpu.dialects.stale import grace_period
+from podium.addons.gpu.plugin.node_config_maps import NodeConfigMaps
+from podium.addons.gpu.plugin.reservations import Reservations
+from podium.addons.gpu.plugin.value_columns import ValueColumns
+from podium.plugin import Handle, Node, Pod, PodInfo
+from podium.scheduler.cluster.pod_info import uid_of
+
+
+class Held(NamedTuple):
+    """What was read from one object of a pod, with these cards. `bound` ones are among the pods of
+    the row, others only carry a decision for its node. `requested_cores` are what quotas by model
+    count."""
+
+    pod: Pod
+    cards: tuple[Card, ...]
+    uses: Mapping[int, CardUse]
+    bound: bool = True
+    requested_cores: int = 0
+
+
+class _Row:
+    __slots__ = ("cards", "held", "name", "node")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.node: Node | None = None
+        self.cards = NO_CARDS
+        self.held: dict[str, Held] = {}
+
+
+class FollowedCards:
+    def __init__(
+        self,
+        handle: Handle,
+        dialect: Dialect,
+        reservations: Reservations,
+        config_maps: NodeConfigMaps,
+        grace_period_s: float,
+        *,
+        counts_requests: bool,
+    ) -> None:
+        """`counts_requests`: there may be quotas by model."""
+        self.table = CardTable(dialect.memory_unit)
+        self.empty = CardTable(dialect.memory_unit)
+        self.values = ValueColumns(self.table)
+        self.epoch = 0
+        self.use = NamespaceUse()
+        self.unread: set[str] = set()
+        """Uids of pods with a decision of which something cannot be read."""
+        self._dialect = dialect
+        self._reservations = reservations
+        self._config_maps = config_maps
+        self._grace_period_s = grace_period_s
+        self._counts_requests = counts_requests
+        self._cluster = handle.cluster
+        self._nodes = handle.cluster.nodes
+        self._usage = handle.cluster.usage
+        self._clock = handle.clock
+        self._decided = handle.index_pods(self._node_of_unbound)
+        self._seen_nodes = self._seen_usage = self._seen_withdrawn = -1
+        self._now = 0.0
+        self._adopts_until: float | None = None
+        self._adopted: dict[str, float] = {}
+        """When a decision was found on pods that are not bound, by uid."""
+        self._rows: list[_Row] = []
+        self._lapses: dict[int, float] = {}
+
+    @property
+    def next_lapse(self) -> float | None:
+        """When the decision of a pod that is not bound stops counting; None if none does."""
+        return min(self._lapses.values(), default=None)
+
+    def cards_of(self, node_name: str) -> NodeCards:
+        row = self._nodes.row(node_name)
+        return self._rows[row].cards if 0 <= row < len(self._rows) else NO_CARDS
+
+    def unbound_row(self, uid: str, pod: Pod) -> int:
+        """The row on which a pod that is not bound is counted, or -1."""
+        name = self._dialect.decided_node(pod)
+        row = self._nodes.row(name) if name else -1
+        return row if 0 <= row < len(self._rows) and uid in self._rows[row].held else -1
+
+    def rows_by_name(self) -> Mapping[str, int]:
+        """The rows of nodes that are there."""
+        return {state.name: row for row, state in enumerate(self._rows) if state.name}
+
+    def held(self, row: int) -> Mapping[str, Held]:
+        """By uid, of all pods on the row and of those that are counted there."""
+        return self._rows[row].held
+
+    # --- staying right --------------------------------------------------------------------------
+
+    def follow(self) -> None:
+        """Bring everything up to date."""
+        self._now = self._clock()
+        if self._adopts_until is None:
+            self._adopts_until = self._now + self._grace_period_s
+        elif self._adopted and self._now > self._adopts_until + self._grace_period_s:
+            self._adopted.clear()
+        changed = self._changed_rows()
+        if changed:
+            self.table.reserve(self._nodes.size)
+            self.empty.reserve(self._nodes.size)
+        for row in changed:
+            self._read(row)
+        self._read_untold(changed)
+        version = self.table.version
+        self.table.expire(self._now)
+        self.empty.expire(self._now)
+        self.epoch += version != self.table.version
+
+    def charge(self, row: int, info: PodInfo, uses: Mapping[int, CardUse]) -> None:
+        """A pod of the row holds this from now on."""
+        state = self._rows[row]
+        requested = self._requested_cores(info.pod)
+        held = Held(info.pod, state.cards.cards, uses, requested_cores=requested)
+        self._put_held(row, state, info.uid, held)
+
+    def recharge(self, row: int, uid: str, uses: Mapping[int, CardUse]) -> None:
+        """A pod of the row holds other cards of it from now on."""
+        state = self._rows[row]
+        held = state.held.get(uid)
+        if held is not None:
+            self._put_held(row, state, uid, held._replace(uses=uses))
+            self.epoch += 1
+
+    def _changed_rows(self) -> set[int]:
+        nodes, taken = self._nodes.log, self._usage.log
+        if self._seen_usage == taken.generation and self._seen_nodes == nodes.generation:
+            return set()
+        of_nodes, of_pods = nodes.since(self._seen_nodes), taken.since(self._seen_usage)
+        self._seen_nodes, self._seen_usage = nodes.generation, taken.generation
+        if of_nodes is None or of_pods is None:
+            return set(range(max(self._nodes.size, len(self._rows))))
+        return {*of_nodes, *of_pods}
+
+    def _read_untold(self, told: set[int]) -> None:
+        """Rows that changed and of which the cluster's logs say nothing."""
+        names = self._decided.take_changed()
+        for name in names & self._reservations.withdrawn.keys():
+            uids = {uid_of(pod) for pod in self._decided.of(name)}
+            self._reservations.keep_withdrawn(name, uids)
+        self._reservations.forget_withdrawn(self._now)
+        rows = {self._nodes.row(name) for name in names}
+        log = self._reservations.log
+        if log.generation != self._seen_withdrawn:
+            withdrawn, self._seen_withdrawn = log.since(self._seen_withdrawn), log.generation
+            rows.update(range(len(self._rows)) if withdrawn is None else withdrawn)
+        if self._lapses:
+            rows.update(row for row, at in self._lapses.items() if at < self._now)
+        for name in self._config_maps.take_changed():
+            row = self._nodes.row(name)
+            if 0 <= row < len(self._rows):
+                self._rows[row].node = None
+                rows.add(row)
+        for row in rows - told - {-1}:
+            before = self.table.generations[row] if row < self.table.rows else 0
+            self._read(row)
+            self.epoch += bool(before != self.table.generations[row])
+
+    def _node_of_unbound(self, pod: Pod) -> str | None:
+        return None if pod.spec.node_name else self._dialect.decided_node(pod) or None
+
+    # --- one row --------------------------------------------------------------------------------
+
+    def _read(self, row: int) -> None:
+        there = row < self._nodes.size
+        name = self._nodes.names[row] if there else ""
+        while len(self._rows) <= row:
+            self._rows.append(_Row(""))
+        state = self._rows[row]
+        if state.name != name:
+            self._clear(row, state)
+            state = self._rows[row] = _Row(name)
+        node = self._nodes.objects[row] if there else None
+        if node is not state.node or (node is None and state.cards is not NO_CARDS):
+            state.node = node
+            self._put_node(row, state, node)
+        self._read_pods(row, state, self._usage.pods(row) if there else ())
+
+    def _clear(self, row: int, state: _Row) -> None:
+        for uid, held in state.held.items():
+            self.unread.discard(uid)
+            self.use.put(uid, state.name, held.pod.namespace, NO_USES)
+            reservation = self._reservations.get(uid)
+            if reservation is not None and uid not in self._cluster.placements:
+                del self._reservations[uid]
+        self.table.drop_node(row)
+        self.empty.drop_node(row)
+        self._lapses.pop(row, None)
+
+    def _put_node(self, row: int, state: _Row, node: Node | None) -> None:
+        found = NO_CARDS
+        if node is not None:
+            found = self._dialect.node_cards(node, self._now)
+            found = self._config_maps.read(node.name, found)
+        if found.cards == state.cards.cards:
+            found = replace(found, cards=state.cards.cards)
+        state.cards = found
+        self.table.put_node(row, found)
+        self.empty.put_node(row, found)
+
+    def _read_pods(self, row: int, state: _Row, pods: Iterable[PodInfo]) -> None:
+        cards, known = state.cards.cards, state.held
+        left = dict(known)
+        for info in pods:
+            held = known.get(info.uid)
+            if not (held and held.bound and held.pod is info.pod and held.cards is cards):
+                uses, requested = self._uses(info, state), self._requested_cores(info.pod)
+                held = Held(info.pod, cards, uses, requested_cores=requested)
+                self._put_held(row, state, info.uid, held)
+            left.pop(info.uid, None)
+        lapse = inf
+        for pod in self._decided.of(state.name):
+            uid, uses = uid_of(pod), self._uses_of_unbound(pod, state)
+            if uses:
+                requested = self._requested_cores(pod)
+                held = Held(pod, cards, uses, bound=False, requested_cores=requested)
+                self._put_held(row, state, uid, held)
+                left.pop(uid, None)
+                lapse = min(lapse, self._lapses_at(pod, state))
+        for uid in left:
+            self._put_held(row, state, uid, None)
+        if lapse < inf:
+            self._lapses[row] = lapse
+        else:
+            self._lapses.pop(row, None)
+
+    def _put_held(self, row: int, state: _Row, uid: str, held: Held | None) -> None:
+        old = state.held.get(uid)
+        before = NO_USES if old is None else old.uses
+        after = NO_USES if held is None else held.uses
+        asked = 0 if old is None else old.requested_cores
+        asks = 0 if held is None else held.requested_cores
+        if before != after:
+            if before:
+                self.table.discharge(row, before)
+            if after:
+                self.table.charge(row, after)
+        if before != after or asked != asks:
+            pod = (held or state.held[uid]).pod
+            self.use.put(uid, state.name, pod.namespace, after, asks)
+        if held is None:
+            self.unread.discard(uid)
+            del state.held[uid]
+            if uid in self._reservations and uid not in self._cluster.placements:
+                del self._reservations[uid]
+        else:
+            state.held[uid] = held
+
+    def _uses(self, info: PodInfo, state: _Row) -> Mapping[int, CardUse]:
+        """What a pod of the row holds: what is reserved until its object tells of it."""
+        reservation = self._reservations.get(info.uid)
+        placement = self._cluster.placements.get(info.uid)
+        if placement is not None and placement.assumed:
+            # What stands on it is of an earlier attempt.
+            return NO_USES if reservation is None else reservation.uses
+        if reservation is not None:
+            if self._dialect.decided_node(info.pod) != reservation.node:
+                return reservation.uses
+            del self._reservations[info.uid]
+        return self._written_uses(info.pod, state)
+
+    def _uses_of_unbound(self, pod: Pod, state: _Row) -> Mapping[int, CardUse]:
+        uid = uid_of(pod)
+        if uid in self._cluster.placements:
+            return NO_USES
+        if uid in self._reservations.withdrawn.get(state.name, ()) or not self._is_adopted(uid):
+            return NO_USES
+        return self._written_uses(pod, state)
+
+    def _is_adopted(self, uid: str) -> bool:
+        """Whether what stands on a pod that is not bound is to be believed."""
+        found_at = self._adopted.get(uid)
+        if found_at is None:
+            if self._adopts_until is None or self._now > self._adopts_until:
+                return False
+            found_at = self._adopted[uid] = self._now
+        return self._now - found_at <= self._grace_period_s
+
+    def _requested_cores(self, pod: Pod) -> int:
+        return pod_cores(self._dialect, pod) if self._counts_requests else 0
+
+    def _written_uses(self, pod: Pod, state: _Row) -> Mapping[int, CardUse]:
+        held = held_cards(self._dialect, pod, state.cards, self._now, self._grace_period_s)
+        if held.unread:
+            self.unread.add(uid_of(pod))
+        elif self.unread:
+            self.unread.discard(uid_of(pod))
+        return held.uses
+
+    def _lapses_at(self, pod: Pod, state: _Row) -> float:
+        decision = self._dialect.decision(pod, state.cards)
+        decided_at = 0.0 if decision is None else decision.decided_at
+        written = decided_at + grace_period(pod, self._grace_period_s)
+        return min(written, self._adopted.get(uid_of(pod), inf) + self._grace_period_s)

@@ -1,5 +1,0 @@
-"""HAMi: cards by number, memory in megabytes or percent, cores in percent."""
-
-from podium.gpu.dialects.hami.dialect import HAMi
-
-__all__ = ["HAMi"]
