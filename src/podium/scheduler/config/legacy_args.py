@@ -1,6 +1,7 @@
 """Arguments of plugins that kube-scheduler no longer has, as v1beta1 wrote them.
 
-The plugins themselves live on in `podium.scheduler.plugins`, so that old files mean what they meant.
+The plugins themselves live on in `podium.scheduler.plugins`, so that old files mean what they
+meant.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,7 @@
 """Plugins by name.
 
-The in-tree plugins register at import of `podium.scheduler.plugins`; a user adds classes of his own. A name
-belongs to one class: a second claim is an error that names both.
+The in-tree plugins register at import of `podium.scheduler.plugins`; a user adds his own classes. A
+name belongs to one class: a second claim is an error that names both.
 """
 
 import inspect
