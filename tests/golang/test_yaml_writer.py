@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.apiserver.bodies.reading import read_yaml_body
+from podium.apiserver.bodies import read_yaml_body
 from podium.golang.yaml_writer import as_yaml, yaml_chunks
 
 TEXTS = st.text(alphabet="ab01:-_. \n\t\"'#yYnN~e+", max_size=8)

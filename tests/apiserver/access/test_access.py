@@ -3,7 +3,7 @@
 import pytest
 from support.apiserver.api_calls import PODS, TOKEN, Api
 
-from podium.apiserver.access.grants import Grants
+from podium.apiserver.access.authorisation import Grants
 
 ACCESS = "/apis/authorization.k8s.io/v1"
 

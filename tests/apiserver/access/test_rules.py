@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.apiserver.access.attempts import Attempt
-from podium.apiserver.access.rules import MAX_PARTS, described, grants, missing
+from podium.apiserver.access.authorisation import MAX_PARTS, described, missing, rule_grants
+from podium.apiserver.access.users import Attempt
 
 
 def rule(verbs: str, groups: str, resources: str, *names: str) -> dict[str, Any]:
@@ -101,5 +101,5 @@ _RULES = st.lists(
 def test_who_covers_rules_may_do_whatever_they_grant(
     held: Any, wanted: Any, attempt: Attempt
 ) -> None:
-    if any(grants(each, attempt) for each in wanted) and not missing(held, wanted):
-        assert any(grants(each, attempt) for each in held)
+    if any(rule_grants(each, attempt) for each in wanted) and not missing(held, wanted):
+        assert any(rule_grants(each, attempt) for each in held)

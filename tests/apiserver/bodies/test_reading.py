@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.apiserver.bodies.reading import Unreadable, read_json, read_yaml_body
+from podium.apiserver.bodies import Unreadable, read_json, read_yaml_body
 from podium.golang.json_syntax import syntax_error
 
 VALUES = st.recursive(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from podium.apiserver.crds.patterns import BadPattern, check_pattern, matches
+from podium.apiserver.crds.allowances import BadPattern, check_pattern, matches
 
 
 @pytest.mark.parametrize(

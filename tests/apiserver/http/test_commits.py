@@ -12,8 +12,8 @@ from support.waiting import PATIENCE_S
 
 from podium.apiserver.http.app import Application
 from podium.apiserver.http.commits import Commits
-from podium.apiserver.store.records import Record
 from podium.apiserver.store.store import Store
+from podium.apiserver.store.stored import Record
 from podium.apiserver.store.write_ahead_log import WriteAheadLog
 from podium.golang.json_values import encode
 

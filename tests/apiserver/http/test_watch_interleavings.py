@@ -16,7 +16,7 @@ from support.apiserver.api_calls import CONFIG_MAPS, Api, config_map, good
 from support.apiserver.asgi_client import Exchange, in_virtual_time
 
 from podium.apiserver.http.app import Application
-from podium.apiserver.store.history import History
+from podium.apiserver.store.collection import History
 
 NAMES = ("a", "b", "c")
 SELECTORS = ("", "labelSelector=app%3Dx", "fieldSelector=metadata.name%3Da")

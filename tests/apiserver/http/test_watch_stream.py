@@ -9,7 +9,7 @@ from support.waiting import PATIENCE_S
 
 from podium.apiserver.http import app as app_module
 from podium.apiserver.http.app import Application
-from podium.apiserver.store.history import History
+from podium.apiserver.store.collection import History
 
 
 def watch(app: Application, query: str = "") -> Exchange:

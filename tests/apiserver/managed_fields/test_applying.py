@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from support.apiserver.schema_values import objects_of
 
 from podium.apiserver.managed_fields import Writer, apply, track_create, track_update
-from podium.apiserver.managed_fields.merging import merged
 from podium.apiserver.managed_fields.tracking import without_identity
-from podium.apiserver.managed_fields.typed_values import field_set
+from podium.apiserver.managed_fields.typed_values import field_set, merged
 from podium.golang.json_values import copied
 from podium.kubernetes.schema import Schema, decode, schema_of
 from podium.kubernetes.status_errors import StatusError

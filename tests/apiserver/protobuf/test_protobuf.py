@@ -6,8 +6,14 @@ from hypothesis import strategies as st
 from support.apiserver.api_calls import Json
 
 from podium.apiserver import protobuf
-from podium.apiserver.protobuf.message_numbers import fields_of_message
-from podium.apiserver.protobuf.wire import MAX_FIELDS, FieldReader, bytes_field, signed, varint
+from podium.apiserver.protobuf.wire import (
+    MAX_FIELDS,
+    FieldReader,
+    bytes_field,
+    fields_of_message,
+    signed,
+    varint,
+)
 from podium.kubernetes.resources.builtin import builtin_resources
 from podium.kubernetes.schema import decode, schema_of
 

@@ -9,7 +9,7 @@ from support.apiserver.asgi_client import Exchange, in_virtual_time
 from podium.apiserver import protobuf
 from podium.apiserver.http.app import Application
 from podium.apiserver.protobuf.wire import FieldReader
-from podium.apiserver.store.history import History
+from podium.apiserver.store.collection import History
 
 STREAM = "application/vnd.kubernetes.protobuf;stream=watch"
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.apiserver.api_calls import PODS, Api, Json
 
-from podium.apiserver.store.history import History
+from podium.apiserver.store.collection import History
 
 
 def names(listed: Json) -> list[str]:

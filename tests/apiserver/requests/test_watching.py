@@ -4,7 +4,7 @@ import pytest
 from support.apiserver.api_calls import PODS, Api, Watching
 
 from podium.apiserver.requests.watching import Overtaken
-from podium.apiserver.store.history import History
+from podium.apiserver.store.collection import History
 from podium.kubernetes.status_errors import StatusError
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from support.apiserver.api_calls import PODS, Api, pod
 
-from podium.apiserver.resource_metrics.usage import CPU_USAGE, MEMORY_USAGE
+from podium.apiserver.resource_metrics import CPU_USAGE, MEMORY_USAGE
 
 GROUP = "/apis/metrics.k8s.io"
 NODES = f"{GROUP}/v1beta1/nodes"

@@ -7,9 +7,9 @@ from support.apiserver.api_calls import START, TOKEN, Api
 
 from podium.apiserver.access.tokens import Tokens
 from podium.apiserver.requests.registry import Registry
-from podium.apiserver.serving.advertised_address import find_advertised_address
 from podium.apiserver.serving.assembly import build_service
 from podium.apiserver.serving.own_service import Advertised
+from podium.apiserver.serving.server import find_advertised_address
 from podium.apiserver.store.store import Store
 from podium.testing import FakeClock
 

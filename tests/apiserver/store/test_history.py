@@ -2,8 +2,7 @@
 
 import pytest
 
-from podium.apiserver.store.collection import Collection, no_fields
-from podium.apiserver.store.history import Change, History, HistoryLost
+from podium.apiserver.store.collection import Change, Collection, History, HistoryLost, no_fields
 from podium.apiserver.store.stored import Stored
 
 

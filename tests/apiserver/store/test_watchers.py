@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podium.apiserver.store.collection import Collection
-from podium.apiserver.store.history import History, HistoryLost
-from podium.apiserver.store.records import Loaded
+from podium.apiserver.store.collection import Collection, History, HistoryLost
 from podium.apiserver.store.store import Store
+from podium.apiserver.store.stored import Loaded
 from podium.golang.json_values import JsonObject
 
 NAMES = ("a", "b", "c", "d")

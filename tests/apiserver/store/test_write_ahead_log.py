@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podium.apiserver.store.records import Loaded, Record
 from podium.apiserver.store.store import Store
+from podium.apiserver.store.stored import Loaded, Record
 from podium.apiserver.store.write_ahead_log import WriteAheadLog
 from podium.golang.errors import InputError
 

@@ -7,7 +7,7 @@ from support.apiserver.api_calls import CONFIG_MAPS, Api, config_map
 from support.apiserver.hooked_api import HookedApi, hook
 from support.apiserver.webhook_server import webhook_server
 
-from podium.apiserver.webhooks.services import Address, Unresolved, resolve_service
+from podium.apiserver.http.outside_services import Address, Unresolved, resolve_service
 
 SERVICES = "/api/v1/namespaces/hooks/services"
 SLICES = "/apis/discovery.k8s.io/v1/namespaces/hooks/endpointslices"

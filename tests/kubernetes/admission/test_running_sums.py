@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.apiserver.api_calls import PODS, Api
 
-from podium.apiserver.requests.lookup import StoreLookup
+from podium.apiserver.requests.registry import StoreLookup
 from podium.golang.errors import ObjectError
 from podium.kubernetes.admission.lookup import Lookup, Summaries
 from podium.kubernetes.releases.feature_gates import FeatureGates

@@ -12,8 +12,7 @@ from typing import Any
 
 from podium.apiserver.access.tokens import Tokens
 from podium.apiserver.http.log_stream import LogAnswer
-from podium.apiserver.http.messages import Request, Response, headers_of, parameters_of
-from podium.apiserver.http.refusals import refusal
+from podium.apiserver.http.messages import Request, Response, headers_of, parameters_of, refusal
 from podium.apiserver.http.resource_handlers import WatchAnswer
 from podium.apiserver.requests.watching import Watch
 from podium.apiserver.serving.assembly import build_service

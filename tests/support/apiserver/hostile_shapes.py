@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from support.apiserver.smallest_objects import KINDS, smallest
 
-from podium.apiserver.bodies.reading import MAX_PARTS, MAX_VALUES
+from podium.apiserver.bodies import MAX_PARTS, MAX_VALUES
 from podium.apiserver.http.messages import MAX_BODY_BYTES
 from podium.golang.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
 from podium.kubernetes.resources.resource import Resource

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from podium.apiserver.access import authorisation
-from podium.apiserver.access.attempts import Attempt
-from podium.apiserver.access.rules import grants
+from podium.apiserver.access.authorisation import rule_grants
+from podium.apiserver.access.users import Attempt
 from podium.golang.json_values import JsonObject
 
 Right = tuple[str, str, str, str]
@@ -35,7 +35,7 @@ class RecordedRights:
         self._by_rules: set[Attempt] = set()
 
     def judge(self, rule: JsonObject, attempt: Attempt) -> bool:
-        allowed = grants(rule, attempt)
+        allowed = rule_grants(rule, attempt)
         self._allowed[attempt] = self._allowed.get(attempt, False) or allowed
         if rule in self._rules:
             self._by_rules.add(attempt)

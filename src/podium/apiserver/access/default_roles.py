@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from podium.apiserver.access.grants import GROUP
+from podium.apiserver.access.authorisation import GROUP
 from podium.apiserver.access.users import AUTHENTICATED, MASTERS, UNAUTHENTICATED
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.releases.feature_gates import FeatureGates

@@ -13,9 +13,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 from urllib.parse import unquote
 
-from podium.apiserver.access.attempts import Attempt, forbidden
-from podium.apiserver.access.authorisation import require
-from podium.apiserver.access.grants import Grants
+from podium.apiserver.access.authorisation import Grants, require
 from podium.apiserver.access.users import (
     ANONYMOUS,
     AUTHENTICATED,
@@ -23,7 +21,9 @@ from podium.apiserver.access.users import (
     NODES,
     SERVICE_ACCOUNTS,
     UNAUTHENTICATED,
+    Attempt,
     User,
+    forbidden,
     node_of,
     service_account_of,
 )

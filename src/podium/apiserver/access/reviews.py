@@ -4,12 +4,9 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from podium.apiserver.access import authorisation
-from podium.apiserver.access.account_tokens import InvalidToken
-from podium.apiserver.access.attempts import Attempt
-from podium.apiserver.access.authorisation import Verdict
-from podium.apiserver.access.grants import Grants, told_lost
-from podium.apiserver.access.tokens import Tokens
-from podium.apiserver.access.users import User
+from podium.apiserver.access.authorisation import Grants, Verdict, told_lost
+from podium.apiserver.access.tokens import InvalidToken, Tokens
+from podium.apiserver.access.users import Attempt, User
 from podium.golang.json_values import JsonObject
 from podium.kubernetes import status_errors
 from podium.kubernetes.rules import field_errors

@@ -2,17 +2,29 @@
 
 The whole form splices stored bytes and encodes nothing. The other forms decode: metadata only, and
 rows of a table.
+
+Watch events in protobuf, for clients that accept nothing else. Each event is a message of its
+type and its object, with its length before it in four bytes. The object has the envelope that
+an object has by itself.
+
+Objects as rows of a table, which is what `kubectl get` prints. A row carries the cells and, as
+the client wishes, the object, its metadata or nothing. Only the first event of a watch says
+what the columns are.
 """
 
 from collections.abc import Callable, Iterator
 from typing import Final, Protocol
 
+from podium.apiserver import protobuf
 from podium.apiserver.requests.listing import Listed
-from podium.apiserver.requests.watching import Event
+from podium.apiserver.requests.watching import Event, EventType
 from podium.apiserver.store.stored import Stored, head_of, plain
 from podium.golang.json_values import JsonObject, encode
-from podium.kubernetes import conversion
+from podium.kubernetes import conversion, status_errors
+from podium.kubernetes.kinds.record import Printer
 from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.rules import field_errors
+from podium.kubernetes.schema import Schema
 
 _ITEMS_PER_CHUNK: Final = 500
 _EVENT_HEADS: Final = {
@@ -142,3 +154,109 @@ def _chunks(pages: Iterator[list[bytes]]) -> Iterator[bytes]:
 
 
 Clock = Callable[[], float]
+
+
+class ProtobufPresenter:
+    """Objects and lists leave it as JSON: the answer to a request is written when it is whole."""
+
+    content_type: Final = b"application/vnd.kubernetes.protobuf;stream=watch"
+
+    def __init__(self, resource: Resource, schema: Schema) -> None:
+        self._resource = resource
+        self._schema = schema
+        self._whole = WholePresenter(resource)
+
+    def one(self, version: Stored) -> bytes:
+        return self._whole.one(version)
+
+    def many(self, listed: Listed) -> Iterator[bytes]:
+        return self._whole.many(listed)
+
+    def event(self, event: Event) -> bytes:
+        obj = conversion.shown(self._resource, plain(event.body))
+        return protobuf.encode_event(event.type, protobuf.encode(self._schema, obj))
+
+    def bookmark(self, obj: JsonObject) -> bytes:
+        return protobuf.encode_event(EventType.BOOKMARK, protobuf.encode(self._schema, obj))
+
+    def error(self, status: JsonObject) -> bytes:
+        return protobuf.encode_event(EventType.ERROR, protobuf.encode_status(status))
+
+
+_INCLUDED = ("Metadata", "None", "Object")
+
+
+class TablePresenter(JsonLines):
+    def __init__(
+        self,
+        resource: Resource,
+        printer: Printer,
+        version: str,
+        included: str,
+        clock: Callable[[], float],
+    ) -> None:
+        if included not in ("", *_INCLUDED):
+            problem = field_errors.invalid(
+                "includeObject", included, "must be 'Metadata', 'Object', 'None', or empty"
+            )
+            raise status_errors.bad_request(f"Unable to convert to Table as requested: {problem}")
+        self._resource = resource
+        self._printer = printer
+        self._version = version
+        self._included = included or "Metadata"
+        self._clock = clock
+        self._metadata = MetadataPresenter(version)
+        self._columns_told = False
+
+    def one(self, version: Stored) -> bytes:
+        return self.table_of(plain(version.body))
+
+    def table_of(self, value: JsonObject) -> bytes:
+        """A table with the row of one object."""
+        metadata = {"resourceVersion": value["metadata"].get("resourceVersion", "")}
+        return encode(self._table(metadata, [self._row(value)]))
+
+    def many(self, listed: Listed) -> Iterator[bytes]:
+        rows = [self._row(plain(version.body)) for version in listed.versions]
+        yield encode(self._table(listed.metadata, rows)) + b"\n"
+
+    def event(self, event: Event) -> bytes:
+        value = plain(event.body)
+        metadata = {"resourceVersion": value["metadata"].get("resourceVersion", "")}
+        return event_line(event.type, self._told(metadata, [self._row(value)]))
+
+    def bookmark(self, obj: JsonObject) -> bytes:
+        row = self._row(obj)
+        metadata = {"resourceVersion": obj["metadata"]["resourceVersion"]}
+        return event_line("BOOKMARK", self._told(metadata, [row]))
+
+    def _told(self, metadata: JsonObject, rows: list[JsonObject]) -> bytes:
+        table = self._table(metadata, rows)
+        if self._columns_told:
+            table["columnDefinitions"] = None
+        self._columns_told = True
+        return encode(table)
+
+    def _table(self, metadata: JsonObject, rows: list[JsonObject]) -> JsonObject:
+        return {
+            "kind": "Table",
+            "apiVersion": f"meta.k8s.io/{self._version}",
+            "metadata": metadata,
+            "columnDefinitions": self._printer.columns,
+            "rows": rows,
+        }
+
+    def _row(self, value: JsonObject) -> JsonObject:
+        shown = conversion.shown(self._resource, value)
+        obj = {"kind": self._resource.kind, "apiVersion": self._resource.api_version, **shown}
+        row: JsonObject = {"cells": self._printer.cells(obj, self._clock())}
+        conditions = self._printer.row_conditions(obj)
+        if conditions:
+            row["conditions"] = conditions
+        if self._included == "Object":
+            row["object"] = obj
+        elif self._included == "Metadata":
+            row["object"] = self._metadata.shown(obj)
+        else:
+            row["object"] = None
+        return row

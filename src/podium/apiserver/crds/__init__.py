@@ -22,14 +22,20 @@ Rules in CEL (`x-kubernetes-validations`) are evaluated, and their cost is estim
 conversion between versions is none (`strategy: None`): all versions show the same fields.
 """
 
-from podium.apiserver.crds.accepting import accept_names, begin, is_established
 from podium.apiserver.crds.definitions import (
+    accept_names,
+    begin,
     default_definition,
+    is_established,
     validate_definition,
     validate_definition_update,
 )
-from podium.apiserver.crds.rules import CustomRules
-from podium.apiserver.crds.serving import resources_of_definition, schema_of_version, version_of
+from podium.apiserver.crds.rules import (
+    CustomRules,
+    resources_of_definition,
+    schema_of_version,
+    version_of,
+)
 
 __all__ = [
     "CustomRules",

@@ -11,9 +11,8 @@ from collections.abc import Hashable, Iterator
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
-from podium.apiserver.crds.list_items import key_of_item
-from podium.apiserver.crds.rule_tree import Rule, RuleNode
-from podium.apiserver.crds.rule_types import escaped, value_of
+from podium.apiserver.crds.rule_tree import Rule, RuleNode, escaped, value_of
+from podium.apiserver.crds.values import key_of_item
 from podium.golang.json_values import DecodedValue, JsonObject, JsonValue
 from podium.kubernetes.cel import CelError, CompileError
 from podium.kubernetes.cel.errors import CancelledError

@@ -1,28 +1,118 @@
 """How objects of a custom resource are read, prepared and judged when they are written.
 
 The same interface as that of the built-in kinds (`kubernetes/kind_rules.py`).
+
+What the server serves for a definition: a resource for each served version.
 """
 
 from typing import Final
 
-from podium.apiserver.crds.allowances import TooManyChecks, bounded_checks
-from podium.apiserver.crds.defaults import fill_defaults
+from podium.apiserver.crds.allowances import (
+    MAX_WORK,
+    TooManyChecks,
+    bounded_checks,
+    bounded_matching,
+)
 from podium.apiserver.crds.expressions import rule_errors
-from podium.apiserver.crds.list_items import repeated_items
-from podium.apiserver.crds.patterns import MAX_WORK, bounded_matching
-from podium.apiserver.crds.pruning import pruned
 from podium.apiserver.crds.rule_tree import build_rule_tree
-from podium.apiserver.crds.serving import schema_of_version, version_of
-from podium.apiserver.crds.shapes import custom_schema
-from podium.apiserver.crds.structural import Node, read_schema
-from podium.apiserver.crds.values import problems
+from podium.apiserver.crds.structural import Node, custom_schema, fill_defaults, pruned, read_schema
+from podium.apiserver.crds.values import problems, repeated_items
 from podium.golang.json_values import JsonObject, JsonValue, copied
 from podium.kubernetes import status_errors
+from podium.kubernetes.kinds.record import STATUS_VERBS, Subresource
+from podium.kubernetes.resources.maturity import maturity
 from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.rules.field_errors import FieldError, forbidden, invalid
 from podium.kubernetes.schema.decoding import Decoded
 from podium.kubernetes.validation.names import subdomain_problems
 from podium.kubernetes.validation.object_meta import meta_errors, meta_of, meta_update_errors
+
+_VERBS: Final = (
+    "delete",
+    "deletecollection",
+    "get",
+    "list",
+    "patch",
+    "create",
+    "update",
+    "watch",
+)
+"""In the order in which discovery lists them for custom resources."""
+
+
+def version_of(crd: JsonObject, name: str) -> JsonObject:
+    """Raises KeyError when the definition has no such version."""
+    for version in crd["spec"].get("versions") or ():
+        if version["name"] == name:
+            found: JsonObject = version
+            return found
+    raise KeyError(name)
+
+
+def schema_of_version(crd: JsonObject, name: str) -> JsonObject:
+    """The openAPIV3Schema of a version."""
+    schema = (version_of(crd, name).get("schema") or {}).get("openAPIV3Schema")
+    return schema or {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+
+
+def resources_of_definition(crd: JsonObject) -> list[Resource]:
+    """The resources of all served versions."""
+    spec = crd["spec"]
+    return [
+        _resource(spec, version) for version in spec.get("versions") or () if version.get("served")
+    ]
+
+
+def _resource(spec: JsonObject, version: JsonObject) -> Resource:
+    names, kind = spec["names"], spec["names"]["kind"]
+    declared = version.get("subresources") or {}
+    subresources = []
+    if declared.get("status") is not None:
+        subresources.append(Subresource("status", kind, STATUS_VERBS))
+    if declared.get("scale") is not None:
+        subresources.append(Subresource("scale", "Scale", STATUS_VERBS, "autoscaling", "v1"))
+    return Resource(
+        group=spec["group"],
+        version=version["name"],
+        kind=kind,
+        plural=names["plural"],
+        singular=names.get("singular") or kind.lower(),
+        namespaced=spec.get("scope") == "Namespaced",
+        short_names=tuple(names.get("shortNames") or ()),
+        categories=tuple(names.get("categories") or ()),
+        subresources=tuple(subresources),
+        verbs=_VERBS,
+        is_custom=True,
+        storage_version=_storage_version(spec),
+        deprecation=_deprecation(spec, version),
+        list_kind_name=names.get("listKind") or "",
+        selectable_fields=tuple(
+            field["jsonPath"].removeprefix(".") for field in version.get("selectableFields") or ()
+        ),
+    )
+
+
+def _storage_version(spec: JsonObject) -> str:
+    return next((each["name"] for each in spec["versions"] if each.get("storage")), "")
+
+
+def _deprecation(spec: JsonObject, version: JsonObject) -> str:
+    """What the definition says of an outdated version, or else which one to use instead."""
+    if not version.get("deprecated"):
+        return ""
+    if version.get("deprecationWarning") is not None:
+        return str(version["deprecationWarning"])
+    kind, group = spec["names"]["kind"], spec["group"]
+    told = f"{group}/{version['name']} {kind} is deprecated"
+    better = [
+        each["name"]
+        for each in spec["versions"]
+        if each.get("served")
+        and not each.get("deprecated")
+        and maturity(each["name"]) < maturity(version["name"])
+    ]
+    return f"{told}; use {group}/{min(better, key=maturity)} {kind}" if better else told
+
 
 _LARGEST_REPLICAS: Final = 2**31 - 1
 

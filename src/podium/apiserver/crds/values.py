@@ -3,22 +3,32 @@
 Conditions are checked in upstream's order: the type, combinations of schemas, texts, numbers,
 lists, the listed values, objects. A part of an object that an update leaves as it was is not
 checked again, so that a schema may become stricter than what is stored.
+
+The formats of texts that schemas of custom resources may ask for. A format that is not listed
+is no condition, as upstream has it.
+
+Lists that are sets or maps may not have the same item, or the same keys, twice.
 """
 
+import base64
+import binascii
+import ipaddress
 import math
-from collections.abc import Hashable
+import re
+from collections.abc import Callable, Hashable, Sequence
+from datetime import date
 from typing import Final
 
-from podium.apiserver.crds.allowances import spend_checks
-from podium.apiserver.crds.formats import fits, is_known
-from podium.apiserver.crds.list_items import key_of_item
-from podium.apiserver.crds.patterns import matches
+import msgspec
+
+from podium.apiserver.crds.allowances import matches, spend_checks
 from podium.apiserver.crds.structural import Node, read_schema
-from podium.golang.json_values import JsonObject, JsonValue
+from podium.golang.json_values import JsonObject, JsonValue, ReadOnlyJson
 from podium.golang.quoting import quoted
 from podium.golang.value_text import go_value
 from podium.kubernetes.rules.field_errors import (
     FieldError,
+    duplicate,
     go_json,
     invalid,
     not_supported,
@@ -27,6 +37,126 @@ from podium.kubernetes.rules.field_errors import (
     too_many,
     type_invalid,
 )
+from podium.kubernetes.schema.scalars import ScalarError, canonical_time
+from podium.kubernetes.validation.names import label_problems, subdomain_problems
+
+_UUID: Final = r"[0-9a-f]{8}-?[0-9a-f]{4}-?%s[0-9a-f]{3}-?%s[0-9a-f]{3}-?[0-9a-f]{12}"
+_DURATION: Final = re.compile(r"[-+]?(0|(\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h|d|w)\s*)+")
+_LONGEST_DURATION: Final = 1000
+"""The expression tries again at every digit."""
+_HOSTNAME: Final = re.compile(
+    r"(?=.{1,255}$)[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*",
+    re.IGNORECASE,
+)
+
+
+def _matches(pattern: str) -> Callable[[str], bool]:
+    compiled = re.compile(pattern, re.IGNORECASE)
+    return lambda text: compiled.fullmatch(text) is not None
+
+
+def _parses(parse: Callable[[str], object], *errors: type[Exception]) -> Callable[[str], bool]:
+    def check(text: str) -> bool:
+        try:
+            parse(text)
+        except errors:
+            return False
+        return True
+
+    return check
+
+
+def _is_network(text: str) -> bool:
+    return "/" in text and _parses(lambda each: ipaddress.ip_network(each, False), ValueError)(text)
+
+
+_CHECKS: Final[dict[str, Callable[[str], bool]]] = {
+    "datetime": _parses(canonical_time, ScalarError),
+    "date": _parses(date.fromisoformat, ValueError),
+    "duration": lambda text: (
+        len(text) <= _LONGEST_DURATION and _DURATION.fullmatch(text) is not None
+    ),
+    "ipv4": _parses(ipaddress.IPv4Address, ValueError),
+    "ipv6": _parses(ipaddress.IPv6Address, ValueError),
+    "cidr": _is_network,
+    "mac": _matches(r"([0-9a-f]{2}[:-]){5}([0-9a-f]{2}[:-][0-9a-f]{2}[:-])?[0-9a-f]{2}"),
+    "uuid": _matches(_UUID % ("[0-9a-f]", "[0-9a-f]")),
+    "uuid3": _matches(_UUID % ("3", "[0-9a-f]")),
+    "uuid4": _matches(_UUID % ("4", "[89ab]")),
+    "uuid5": _matches(_UUID % ("5", "[89ab]")),
+    "hexcolor": _matches("#?([0-9a-f]{3}|[0-9a-f]{6})"),
+    "hostname": lambda text: _HOSTNAME.fullmatch(text) is not None,
+    "email": _matches(r"[^@\s]+@[^@\s]+"),
+    "uri": _matches(r"(/|[a-z][-+.a-z0-9]*:)\S*"),
+    "byte": _parses(lambda text: base64.b64decode(text, validate=True), binascii.Error, ValueError),
+    "password": lambda _text: True,
+    "k8sshortname": lambda text: not label_problems(text),
+    "k8slongname": lambda text: not subdomain_problems(text),
+}
+
+
+def is_known(format_name: str) -> bool:
+    return format_name.replace("-", "") in _CHECKS
+
+
+def fits(format_name: str, text: str) -> bool:
+    return _CHECKS[format_name.replace("-", "")](text)
+
+
+def repeated_items(value: JsonValue, node: Node | None, path: str = "") -> list[FieldError]:
+    """One error for each value that occurs twice, at its second place."""
+    if node is None:
+        return []
+    found: list[FieldError] = []
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if key in node.properties:
+                below = f"{path}.{key}" if path else key
+                found += repeated_items(item, node.properties[key], below)
+            elif node.additional is not None:
+                found += repeated_items(item, node.additional, f"{path}[{key}]")
+    elif isinstance(value, list):
+        if node.list_type == "set":
+            found += _repeated(value, value, path)
+        elif node.list_type == "map":
+            found += _repeated_keys(value, node, path)
+        for index, item in enumerate(value):
+            found += repeated_items(item, node.items, f"{path}[{index}]")
+    return found
+
+
+def key_of_item(item: JsonValue, keys: Sequence[str]) -> Hashable:
+    """What tells an item of a list that is a map from all others."""
+    if not isinstance(item, dict):
+        return ""
+    values = [item.get(key) for key in keys]
+    if any(isinstance(value, (dict, list)) for value in values):
+        return go_json(values)
+    return tuple((value.__class__, value) for value in values)
+
+
+def _repeated_keys(value: list[JsonValue], node: Node, path: str) -> list[FieldError]:
+    for index, item in enumerate(value):
+        if item is not None and not isinstance(item, dict):
+            told = "must be an object for an array of list-type map"
+            return [invalid(f"{path}[{index}]", item, told)]
+    objects = [item if isinstance(item, dict) else {} for item in value]
+    keys = [{key: item[key] for key in node.list_keys if key in item} for item in objects]
+    return _repeated(keys, keys, path)
+
+
+def _repeated(
+    identities: Sequence[ReadOnlyJson], shown: Sequence[ReadOnlyJson], path: str
+) -> list[FieldError]:
+    times: dict[bytes, int] = {}
+    found = []
+    for index, identity in enumerate(identities):
+        written = msgspec.json.encode(identity)
+        times[written] = times.get(written, 0) + 1
+        if times[written] == 2:
+            found.append(duplicate(f"{path}[{index}]", shown[index]))
+    return found
+
 
 _NOWHERE: Final = "<nil>"
 """The path of errors that upstream reports without one."""

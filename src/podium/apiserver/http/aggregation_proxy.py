@@ -17,13 +17,16 @@ import aiohttp
 from yarl import URL
 
 from podium.apiserver.access.users import MASTERS, User
-from podium.apiserver.aggregation.api_services import ApiServices, GroupVersion
-from podium.apiserver.aggregation.remote_resources import RemoteResources, read_resources
-from podium.apiserver.bodies.reading import Unreadable, read_json
+from podium.apiserver.aggregation import ApiServices, GroupVersion, RemoteResources, read_resources
+from podium.apiserver.bodies import Unreadable, read_json
 from podium.apiserver.http.messages import Request, Response, text_response
-from podium.apiserver.http.webhook_connections import Progress, WebhookConnections
+from podium.apiserver.http.outside_services import (
+    Progress,
+    Unresolved,
+    WebhookConnections,
+    resolve_service,
+)
 from podium.apiserver.requests.registry import Registry
-from podium.apiserver.webhooks.services import Unresolved, resolve_service
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.rules.api_service_availability import PASSED, failed_discovery, is_available
 from podium.net.exchange_problems import cause_of

@@ -23,15 +23,15 @@ from podium.apiserver.http.messages import (
     Request,
     Response,
     parameters_of,
+    refusal,
     request_from,
 )
-from podium.apiserver.http.refusals import refusal
+from podium.apiserver.http.outside_services import WebhookConnections
 from podium.apiserver.http.resource_handlers import WatchAnswer
 from podium.apiserver.http.service import Admitted, Service
 from podium.apiserver.http.watch_stream import WatchStream
 from podium.apiserver.http.webhook_caller import WebhookCaller
-from podium.apiserver.http.webhook_connections import WebhookConnections
-from podium.apiserver.webhooks.answers import WebhooksNeeded
+from podium.apiserver.webhooks.reviews import WebhooksNeeded
 from podium.kubernetes import status_errors
 from podium.kubernetes.status_errors import StatusError
 from podium.net.serving import BodyTooLarge, ClientGone, Message, Receive, Scope, Send, read_body

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote
 
-from podium.apiserver.access.attempts import Attempt
+from podium.apiserver.access.users import Attempt
 from podium.apiserver.requests import query
 from podium.apiserver.requests.query import Parameters
 from podium.kubernetes.rules.field_selector_text import FieldSelectorError, parse_field_selector

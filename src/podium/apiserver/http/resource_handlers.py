@@ -4,11 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from podium.apiserver.access.attempts import Attempt
-from podium.apiserver.access.grants import Grants
+from podium.apiserver.access.authorisation import Grants
 from podium.apiserver.access.reviews import Reviews
 from podium.apiserver.access.tokens import Tokens
-from podium.apiserver.access.users import User
+from podium.apiserver.access.users import Attempt, User
 from podium.apiserver.answers.content_negotiation import (
     JSON,
     PROTOBUF,
@@ -17,26 +16,31 @@ from podium.apiserver.answers.content_negotiation import (
     accepted,
     other_form,
 )
-from podium.apiserver.answers.presenters import MetadataPresenter, Presenter, WholePresenter
-from podium.apiserver.answers.protobuf_presenter import ProtobufPresenter
-from podium.apiserver.answers.table_presenter import TablePresenter
-from podium.apiserver.http.bodies import (
+from podium.apiserver.answers.presenters import (
+    MetadataPresenter,
+    Presenter,
+    ProtobufPresenter,
+    TablePresenter,
+    WholePresenter,
+)
+from podium.apiserver.http.log_stream import LogAnswer
+from podium.apiserver.http.messages import (
+    Request,
+    Response,
     object_type,
     options_of_delete,
     patch_options,
     patch_type,
+    rendered,
+    status_response,
+    warning_headers,
 )
-from podium.apiserver.http.log_stream import LogAnswer
-from podium.apiserver.http.messages import Request, Response, warning_headers
 from podium.apiserver.http.paths import Target
-from podium.apiserver.http.refusals import status_response
-from podium.apiserver.http.rendering import rendered
 from podium.apiserver.http.subresource_handlers import SubresourceHandlers
 from podium.apiserver.requests import (
     body_decoding,
     creating,
     deleting,
-    getting,
     listing,
     outside_admission,
     patches,
@@ -48,7 +52,7 @@ from podium.apiserver.requests.query import ListOptions
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.requests.watching import Watch
 from podium.apiserver.store.stored import Stored
-from podium.apiserver.webhooks.answers import WebhookAnswers, WebhooksNeeded
+from podium.apiserver.webhooks.reviews import WebhookAnswers, WebhooksNeeded
 from podium.golang.json_values import JsonObject, encode
 from podium.kubernetes import status_errors, warnings
 from podium.kubernetes.resources.resource import Resource
@@ -146,7 +150,7 @@ class ResourceHandlers:
 
     def _get(self, request: Request, target: Target, resource: Resource) -> Response:
         form = accepted(request.header(b"accept"))
-        version = getting.get(
+        version = listing.get(
             self._registry, resource, target.namespace, target.name, request.parameters
         )
         return self._shown(request, resource, version, form)

@@ -5,13 +5,18 @@ from typing import Final
 
 from podium.apiserver.access.tokens import Tokens
 from podium.apiserver.answers.content_negotiation import accepted, other_form
-from podium.apiserver.answers.table_presenter import TablePresenter
-from podium.apiserver.http.bodies import object_type, patch_options, patch_type
+from podium.apiserver.answers.presenters import TablePresenter
 from podium.apiserver.http.log_stream import CONTENT_TYPE, LogAnswer
-from podium.apiserver.http.messages import Request, Response
+from podium.apiserver.http.messages import (
+    Request,
+    Response,
+    object_type,
+    patch_options,
+    patch_type,
+    rendered,
+    status_response,
+)
 from podium.apiserver.http.paths import Target
-from podium.apiserver.http.refusals import status_response
-from podium.apiserver.http.rendering import rendered
 from podium.apiserver.requests import (
     binding,
     body_decoding,

@@ -4,27 +4,77 @@ Only the address that a configuration names is contacted: redirects are not foll
 used. A call ends by the webhook's own timeout and by that of the whole request, whatever the other
 side does, and keeps no more than `MAX_ANSWER_BYTES` of what it says. The certificate has to be
 vouched for by the configuration's `caBundle`, or by the system's where there is none.
+
+What a webhook's HTTP status says, in the words of Kubernetes' client for Go.
 """
 
 import asyncio
 import base64
 import ssl
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import ceil
 from typing import Final
 
 import aiohttp
 from yarl import URL
 
-from podium.apiserver.http.webhook_connections import Progress, WebhookConnections
-from podium.apiserver.http.webhook_refusals import told_by_status
+from podium.apiserver.bodies import Unreadable, read_json
+from podium.apiserver.http.outside_services import (
+    Progress,
+    Unresolved,
+    WebhookConnections,
+    resolve_service,
+)
 from podium.apiserver.webhooks.reviews import CallFailed, Review
-from podium.apiserver.webhooks.services import Unresolved, resolve_service
 from podium.golang.json_values import JsonObject
 from podium.golang.quoting import quoted
 from podium.kubernetes.admission.lookup import Lookup
 from podium.net.exchange_problems import cause_of
 from podium.net.tls import TLSConfigError, cached_client_context
+
+_MAX_TEXT_BYTES: Final = 2048
+_TOLD: Final[Mapping[int, str]] = {
+    400: "the server rejected our request for an unknown reason",
+    401: "the server has asked for the client to provide credentials",
+    404: "the server could not find the requested resource",
+    405: "the server does not allow this method on the requested resource",
+    409: "the server reported a conflict",
+    422: "the server rejected our request due to an error in our request",
+    429: "the server has received too many requests and has asked us to try again later",
+    503: "the server is currently unable to handle the request",
+    504: "the server was unable to return a response in the time allotted, but may still be"
+    " processing the request",
+}
+_IN_OWN_WORDS: Final = frozenset({403, 406, 415})
+
+
+def told_by_status(status: int, body: bytes, content_type: str) -> str:
+    """Why an answer with this status, which is not one of success, is none."""
+    message = _message_of(body)
+    if message:
+        return message
+    is_text = not content_type or content_type.startswith("text/")
+    said = body[:_MAX_TEXT_BYTES].decode(errors="replace").strip() if is_text else "unknown"
+    if status in _IN_OWN_WORDS:
+        return said
+    if status in _TOLD:
+        return _TOLD[status]
+    if status >= 500:
+        return f"an error on the server ({quoted(said)}) has prevented the request from succeeding"
+    return f"the server responded with the status code {status} but did not return more information"
+
+
+def _message_of(body: bytes) -> str:
+    """Of an answer that is a Status."""
+    try:
+        found = read_json(body).value
+    except Unreadable:
+        return ""
+    if not isinstance(found, dict) or found.get("kind") != "Status":
+        return ""
+    message = found.get("message")
+    return message if isinstance(message, str) and found.get("status") != "Success" else ""
+
 
 MAX_ANSWER_BYTES: Final = 5 << 20
 """A patch of everything that a body may have, in base64, and some room."""

@@ -3,12 +3,17 @@
 The configuration is merged into the live object. Fields that the manager applied before and does
 not mention any more are removed, unless somebody else owns them. Fields whose values it changes
 while others own them are conflicts, which fail the request or, with force, change hands.
+
+The annotation of `kubectl apply` on the client's side, which server-side apply takes over. Only
+the manager named `kubectl` does so: what the annotation says was applied by the same person
+before, so taking those fields from other owners is no conflict; and an annotation that is there
+is kept true, so that one can go back.
 """
 
+import json
 from dataclasses import replace
 from typing import Final
 
-from podium.apiserver.managed_fields.changes import Changes
 from podium.apiserver.managed_fields.comparing import compare
 from podium.apiserver.managed_fields.entries import (
     APPLY,
@@ -21,37 +26,95 @@ from podium.apiserver.managed_fields.entries import (
 )
 from podium.apiserver.managed_fields.field_sets import (
     FieldSet,
+    NotOfItsType,
     difference,
     emptied,
     intersection,
     members,
+    told,
     union,
     without_voids,
 )
-from podium.apiserver.managed_fields.last_applied import (
-    KUBECTL,
-    forgivable_fields,
-    with_last_applied,
-)
-from podium.apiserver.managed_fields.merging import merged, removed, with_named_fields
-from podium.apiserver.managed_fields.reset_fields import without_reset_fields
-from podium.apiserver.managed_fields.steps import NotOfItsType, told
 from podium.apiserver.managed_fields.tracking import (
+    Changes,
     Writer,
     after_update,
     empty_object,
     without_entries,
     without_identity,
     without_lost_fields,
+    without_reset_fields,
 )
 from podium.apiserver.managed_fields.typed_values import (
     field_set,
     field_set_with_voids,
+    merged,
     problems,
+    removed,
+    with_named_fields,
 )
-from podium.golang.json_values import JsonObject
+from podium.golang.json_values import JsonObject, JsonValue
+from podium.kubernetes.rules.field_errors import go_json
 from podium.kubernetes.schema.catalogue import Schema
 from podium.kubernetes.status_errors import StatusError, apply_conflict, bad_request, internal
+
+KUBECTL: Final = "kubectl"
+_ANNOTATION: Final = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+def forgivable_fields(live: JsonObject, schema: Schema) -> FieldSet:
+    """Fields that the annotation has with the values that they still have."""
+    written = _annotations(live).get(_ANNOTATION)
+    try:
+        config = json.loads(written) if isinstance(written, str) else None
+    except ValueError:
+        return {}
+    if not isinstance(config, dict) or config.get("apiVersion") != schema.api_version:
+        return {}
+    if problems(config, schema.root):
+        return {}
+    try:
+        comparison = compare(config, live, schema.root)
+    except NotOfItsType:
+        return {}
+    fields = field_set(config, schema.root)
+    different = union(union(comparison.modified, comparison.added), comparison.removed)
+    return difference(fields, different)
+
+
+def with_last_applied(obj: JsonObject, config: JsonObject) -> JsonObject:
+    """The object with its annotation brought up to date; without one there is nothing to do."""
+    annotations = _annotations(obj)
+    if not annotations.get(_ANNOTATION):
+        return obj
+    metadata = dict(obj["metadata"])
+    metadata["annotations"] = {**annotations, _ANNOTATION: _written(config)}
+    return {**obj, "metadata": metadata}
+
+
+def _annotations(obj: JsonObject) -> JsonObject:
+    metadata = obj.get("metadata")
+    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+    return annotations if isinstance(annotations, dict) else {}
+
+
+def _written(config: JsonObject) -> str:
+    metadata = dict(config.get("metadata") or {})
+    annotations = {k: v for k, v in _annotations(config).items() if k != _ANNOTATION}
+    if annotations:
+        metadata["annotations"] = annotations
+    else:
+        metadata.pop("annotations", None)
+    return go_json(_sorted({**config, "metadata": metadata})) + "\n"
+
+
+def _sorted(value: JsonValue) -> JsonValue:
+    if isinstance(value, dict):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    if isinstance(value, list):
+        return [_sorted(item) for item in value]
+    return value
+
 
 _BEFORE_FIRST_APPLY: Final = "before-first-apply"
 

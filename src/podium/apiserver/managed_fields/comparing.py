@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
-from podium.apiserver.managed_fields.field_sets import LEAF, SELF, FieldSet
-from podium.apiserver.managed_fields.steps import (
+from podium.apiserver.managed_fields.field_sets import (
+    LEAF,
+    SELF,
+    FieldSet,
     NotOfItsType,
     keyed_step_of,
     set_step,

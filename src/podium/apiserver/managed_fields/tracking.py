@@ -3,13 +3,21 @@
 A write gives its writer the fields that it added or changed and takes them from all others; fields
 that are gone leave every owner. What identifies the object (name, uid, resourceVersion, ...) is
 never owned. Objects whose `managedFields` somebody has cleared stay untracked until the next apply.
+
+Fields that the server resets after a write, and that nobody can therefore own by it. A write to
+the object itself cannot change its status, one to the status cannot change the spec; which else
+is upstream's strategies' choice, kind by kind, and in the record of the kind.
+
+What a write changed, as each version of a kind shows it. Owners own fields of the version in
+which they wrote. Where versions of a kind differ in their fields, an owner loses what changed
+in its own version; everywhere else one comparison serves all.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
-from podium.apiserver.managed_fields.changes import Changes
 from podium.apiserver.managed_fields.comparing import Comparison, compare, created_fields
 from podium.apiserver.managed_fields.entries import (
     UPDATE,
@@ -24,14 +32,122 @@ from podium.apiserver.managed_fields.entries import (
 from podium.apiserver.managed_fields.field_sets import (
     LEAF,
     FieldSet,
+    NotOfItsType,
     difference,
     intersection,
     union,
+    without,
 )
-from podium.apiserver.managed_fields.steps import NotOfItsType
 from podium.golang.decoding import zero_struct
 from podium.golang.json_values import JsonObject, JsonValue
-from podium.kubernetes.schema.catalogue import Schema
+from podium.kubernetes import conversion
+from podium.kubernetes.kinds.catalogue import find_kind
+from podium.kubernetes.kinds.record import ANY_KEY, Path
+from podium.kubernetes.schema.catalogue import Schema, schema_of
+
+_STATUS: Final[FieldSet] = {"f:status": LEAF}
+_ALL_BUT_STATUS: Final[FieldSet] = {"f:metadata": LEAF, "f:spec": LEAF}
+
+
+def without_reset_fields(fields: FieldSet, schema: Schema, subresource: str) -> FieldSet:
+    """The fields that a write to the object or one of its subresources can change."""
+    owned = _owned(schema, subresource)
+    if owned is not None:
+        return _only(fields, owned)
+    return without(fields, _reset(schema, subresource))
+
+
+@lru_cache(maxsize=1024)
+def _owned(schema: Schema, subresource: str) -> FieldSet | None:
+    """The only fields that a write to a subresource can change."""
+    if not subresource or schema.is_custom:
+        return None
+    for each in find_kind(schema.group, schema.kind).subresources:
+        if each.name == subresource and each.owned is not None:
+            return _field_set(each.owned)
+    return None
+
+
+@lru_cache(maxsize=1024)
+def _reset(schema: Schema, subresource: str) -> FieldSet:
+    if subresource == "status":
+        if schema.is_custom:
+            return _ALL_BUT_STATUS
+        return _field_set(find_kind(schema.group, schema.kind).strategy.reset_fields)
+    if subresource in ("", "finalize") and schema.has_status:
+        return _STATUS
+    return {}
+
+
+def _field_set(paths: Iterable[Path]) -> FieldSet:
+    """The set of the fields at these paths."""
+    root: FieldSet = {}
+    for path in paths:
+        node = root
+        for name in path:
+            node = node.setdefault(name if name == ANY_KEY else f"f:{name}", {})
+    return root
+
+
+def _only(fields: FieldSet, owned: FieldSet) -> FieldSet:
+    """The fields that are among others or below them."""
+    out: FieldSet = {}
+    for step, below in fields.items():
+        found = owned.get(step, owned.get(ANY_KEY))
+        if found is None:
+            continue
+        kept = _only(below, found) if found else below
+        if kept or not found:
+            out[step] = kept
+    return out
+
+
+class Changes:
+    """The changes of one write to an object or one of its subresources."""
+
+    __slots__ = ("_in_others", "_new", "_old", "_schema", "_subresource", "removed", "taken")
+
+    def __init__(
+        self,
+        comparison: Comparison,
+        schema: Schema,
+        subresource: str,
+        old: JsonObject,
+        new: JsonObject,
+    ) -> None:
+        """`comparison` is that of the old and the new object in the version of `schema`."""
+        self._schema = schema
+        self._subresource = subresource
+        self._old = old
+        self._new = new
+        self._in_others: dict[str, tuple[FieldSet, FieldSet]] = {}
+        self.taken, self.removed = self._lost(comparison, schema)
+
+    def lost_in(self, api_version: str) -> tuple[FieldSet, FieldSet]:
+        """The fields that others lose in a version: those that were written, and those gone."""
+        if api_version == self._schema.api_version or self._schema.is_custom:
+            return self.taken, self.removed
+        found = self._in_others.get(api_version)
+        if found is None:
+            found = self._in_others[api_version] = self._compare_in(api_version)
+        return found
+
+    def _compare_in(self, api_version: str) -> tuple[FieldSet, FieldSet]:
+        schema, version = self._schema, api_version.rpartition("/")[2]
+        old = conversion.in_version(self._old, schema.group, schema.kind, version)
+        new = conversion.in_version(self._new, schema.group, schema.kind, version)
+        if old is None or new is None:
+            return self.taken, self.removed
+        other = schema_of(schema.group, version, schema.kind)
+        return self._lost(compare(old, new, other.root), other)
+
+    def _lost(self, comparison: Comparison, schema: Schema) -> tuple[FieldSet, FieldSet]:
+        removed, modified, added = (
+            without_reset_fields(fields, schema, self._subresource)
+            for fields in (comparison.removed, comparison.modified, comparison.added)
+        )
+        return union(modified, added), removed
+
 
 _LONGEST_MANAGER: Final = 128
 _MAX_KINDS: Final = 1024

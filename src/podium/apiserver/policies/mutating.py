@@ -19,10 +19,9 @@ from podium.apiserver.policies.asking import (
     Policy,
     UnmetCondition,
 )
-from podium.apiserver.policies.attempted import AttemptedWrite
+from podium.apiserver.policies.attempted import AttemptedWrite, Forms
 from podium.apiserver.policies.invocations import Invocation, Misconfigured, Policies
 from podium.apiserver.policies.mutations import Mutation
-from podium.apiserver.policies.views import Forms
 from podium.golang.json_values import JsonObject
 from podium.kubernetes import status_errors
 from podium.kubernetes.admission.lookup import Lookup

@@ -18,8 +18,8 @@ from podium.apiserver.protobuf.envelope import (
     encode,
     encode_event,
     encode_list,
+    encode_status,
 )
-from podium.apiserver.protobuf.statuses import encode_status
 from podium.apiserver.protobuf.wire import WireError
 
 __all__ = [

@@ -1,13 +1,15 @@
-"""The envelope around a protobuf object: four magic bytes, its kind, and its message."""
+"""The envelope around a protobuf object: four magic bytes, its kind, and its message.
+
+Status answers as protobuf: the one kind that the server writes and no client stores.
+"""
 
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 import msgspec
 
-from podium.apiserver.protobuf.message_numbers import fields_of_message
 from podium.apiserver.protobuf.reading import read_message
-from podium.apiserver.protobuf.wire import FieldReader, WireError, bytes_field
+from podium.apiserver.protobuf.wire import FieldReader, WireError, bytes_field, fields_of_message
 from podium.apiserver.protobuf.writing import write_message
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.schema import Schema, schema_of
@@ -109,3 +111,7 @@ def enveloped(api_version: str, kind: str, message: bytes) -> bytes:
     """A message with its kind, as it goes over the wire."""
     names = bytes_field(1, api_version.encode()) + bytes_field(2, kind.encode())
     return _MAGIC + bytes_field(1, names) + bytes_field(2, message)
+
+
+def encode_status(status: JsonObject) -> bytes:
+    return enveloped("v1", "Status", write_message(built_in_struct("meta", "Status"), status))

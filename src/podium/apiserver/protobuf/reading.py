@@ -12,8 +12,14 @@ from typing import Final
 
 import msgspec
 
-from podium.apiserver.protobuf.message_numbers import fields_of_message
-from podium.apiserver.protobuf.wire import MAX_MESSAGE_DEPTH, FieldReader, Found, WireError, signed
+from podium.apiserver.protobuf.wire import (
+    MAX_MESSAGE_DEPTH,
+    FieldReader,
+    Found,
+    WireError,
+    fields_of_message,
+    signed,
+)
 from podium.golang.json_values import JsonObject, JsonValue
 from podium.golang.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
 from podium.kubernetes.rules.timestamps import time_text

@@ -3,10 +3,16 @@
 A field of two bytes costs hundreds of times what a byte of JSON does, so the messages of one body
 share a number of fields that they may have. Parts of a message are views, never copies: a message
 in a message in a message holds the bytes of all of them once.
+
+Which number a field has in its protobuf message.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
 from typing import Final
+
+from podium.kubernetes.releases.release import release
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 MAX_FIELDS: Final = 200_000
@@ -109,3 +115,27 @@ def number_field(number: int, value: int) -> bytes:
 
 def bytes_field(number: int, value: bytes) -> bytes:
     return tag(number, BYTES) + varint(len(value)) + value
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedField:
+    number: int
+    name: str
+    inline: str = ""
+    """The message whose fields stand under this number, though JSON has none of that name."""
+
+
+@cache
+def fields_of_message(section: str, message: str) -> tuple[NumberedField, ...]:
+    """The fields of a message in the order of their numbers; none if it is not known."""
+    entry = release().types.get(section, {}).get(message)
+    if entry is None:
+        return ()
+    fields = (
+        NumberedField(field.number, f"~{field.name}", field.name)
+        if field.inline
+        else NumberedField(field.number, field.name)
+        for field in entry.fields
+        if field.number
+    )
+    return tuple(sorted(fields, key=lambda field: field.number))

@@ -13,12 +13,12 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from podium.apiserver.protobuf.message_numbers import fields_of_message
 from podium.apiserver.protobuf.wire import (
     BYTES,
     FIXED64,
     VARINT,
     bytes_field,
+    fields_of_message,
     number_field,
     tag,
     varint,

@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from podium.apiserver.access.attempts import Attempt
-from podium.apiserver.access.authorisation import judge
-from podium.apiserver.access.grants import Grants
-from podium.apiserver.access.users import User, service_account
+from podium.apiserver.access.authorisation import Grants, judge
+from podium.apiserver.access.users import Attempt, User, service_account
 from podium.apiserver.policies.attempted import CREATE, DELETE, UPDATE, AttemptedWrite
 from podium.apiserver.requests.call import Call
 from podium.golang.json_values import JsonObject

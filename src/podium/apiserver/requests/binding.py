@@ -2,6 +2,8 @@
 
 A binding happens once: a pod that has a node, waits at a gate or is being deleted refuses it. The
 node need not exist; upstream does not look.
+
+Conditions in a pod's status, as the server itself writes them.
 """
 
 from typing import Final
@@ -9,7 +11,6 @@ from typing import Final
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.creating import place_in_namespace
 from podium.apiserver.requests.outside_admission import mutate_write, review_write
-from podium.apiserver.requests.pod_conditions import set_condition
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.requests.updating import uid_conflict, version_conflict
 from podium.golang.json_values import JsonObject
@@ -17,6 +18,24 @@ from podium.kubernetes import admission, status_errors
 from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.schema import schema_of
 from podium.kubernetes.validation import validate_binding
+
+
+def set_condition(pod: JsonObject, condition: JsonObject, now: str) -> None:
+    """Add a condition or replace the one of its type.
+
+    The time of the last transition stays when the status does.
+    """
+    status = pod.setdefault("status", {})
+    conditions: list[JsonObject] = status.setdefault("conditions", [])
+    new: JsonObject = {"lastProbeTime": None, "lastTransitionTime": now, **condition}
+    for place, known in enumerate(conditions):
+        if known["type"] == condition["type"]:
+            if known["status"] == condition["status"]:
+                new["lastTransitionTime"] = known.get("lastTransitionTime")
+            conditions[place] = new
+            return
+    conditions.append(new)
+
 
 _SUCCESS: Final = {
     "kind": "Status",

@@ -7,7 +7,7 @@ asks (`fieldValidation`): it refuses, it warns, or it drops them silently.
 from typing import Final
 
 from podium.apiserver import protobuf
-from podium.apiserver.bodies.reading import (
+from podium.apiserver.bodies import (
     JSON,
     REPEATED_IN_YAML,
     Read,

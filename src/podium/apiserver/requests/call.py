@@ -4,11 +4,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
-from podium.apiserver.access.attempts import Attempt
-from podium.apiserver.access.grants import Grants
-from podium.apiserver.access.users import ADMIN, User
+from podium.apiserver.access.authorisation import Grants
+from podium.apiserver.access.users import ADMIN, Attempt, User
 from podium.apiserver.requests.query import WriteOptions
-from podium.apiserver.webhooks.answers import WebhookAnswers
+from podium.apiserver.webhooks.reviews import WebhookAnswers
 
 T = TypeVar("T")
 _MAX_WARNING_CHARACTERS: Final = 4096

@@ -1,19 +1,78 @@
-"""Creating an object: names, system fields, admission, validation, storing."""
+"""Creating an object: names, system fields, admission, validation, storing.
+
+Where etcd would keep an object. The path shows in a few errors, and nowhere else.
+
+No object is stored that etcd would not take, however many writes it was put together by.
+upstream: etcd refuses requests of more than 1.5 MiB, and the server answers 500 with its words.
+Before that it tries without `managedFields`, which can be larger than the object, unless the
+write is an apply, which needs them. Built-in kinds are measured as the protobuf that etcd would
+get; their JSON, which is larger, is looked at first because it is quick to make.
+"""
 
 from typing import Final
 
+from podium.apiserver import protobuf
+from podium.apiserver.access.guards import (
+    guard_policy,
+    note_requester,
+    parameter_errors_of,
+    require_create,
+)
 from podium.apiserver.managed_fields import Writer, manager_of, track_create
 from podium.apiserver.requests.call import Call
-from podium.apiserver.requests.certificate_requests import note_requester
-from podium.apiserver.requests.guarding import guard_policy, parameter_errors_of, require_create
 from podium.apiserver.requests.outside_admission import mutate_write, review_write
 from podium.apiserver.requests.registry import Registry
-from podium.apiserver.requests.stored_size import fit_storage
-from podium.apiserver.store.stored import Stored
-from podium.golang.json_values import JsonObject
+from podium.apiserver.store.stored import Stored, body_of
+from podium.golang.json_values import JsonObject, encode
 from podium.kubernetes import admission, status_errors, warnings
 from podium.kubernetes.admission.new_objects import ServerSteps, admit_new
 from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.schema import Schema
+
+_FOLDERS: Final = {
+    ("", "endpoints"): "services/endpoints",
+    ("", "nodes"): "minions",
+    ("", "replicationcontrollers"): "controllers",
+    ("", "services"): "services/specs",
+    ("apiextensions.k8s.io", "customresourcedefinitions"): (
+        "apiextensions.k8s.io/customresourcedefinitions"
+    ),
+    ("events.k8s.io", "events"): "events",
+}
+
+
+def path_of(resource: Resource, version: Stored) -> str:
+    folder = _FOLDERS.get((resource.group, resource.plural))
+    if folder is None:
+        folder = f"{resource.group}/{resource.plural}" if resource.is_custom else resource.plural
+    return f"/registry/{folder}/{version.key}"
+
+
+_MAX_STORED_BYTES: Final = 1536 * 1024
+_KEPT_AS_JSON: Final = frozenset({"apiextensions.k8s.io"})
+
+
+def fit_storage(
+    resource: Resource, schema: Schema, obj: JsonObject, *, keep_managed_fields: bool
+) -> None:
+    """Refuse an object that is too large; one that is so by its managedFields loses them."""
+    size = len(body_of(obj))
+    if size <= _MAX_STORED_BYTES:
+        return
+    metadata: JsonObject = obj["metadata"]
+    entries = metadata.get("managedFields")
+    entries_size = len(encode(entries)) if entries else 0  # JSON inside of protobuf, too
+    rest = {key: value for key, value in metadata.items() if key != "managedFields"}
+    if resource.is_custom or resource.group in _KEPT_AS_JSON:
+        rest_size = size - entries_size
+    else:
+        rest_size = len(protobuf.encode(schema, {**obj, "metadata": rest}))
+    if rest_size + entries_size <= _MAX_STORED_BYTES:
+        return
+    if keep_managed_fields or rest_size > _MAX_STORED_BYTES:
+        raise status_errors.internal("etcdserver: request is too large")
+    obj["metadata"] = rest
+
 
 _NAME_ATTEMPTS: Final = 8
 

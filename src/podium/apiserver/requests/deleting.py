@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.definitions import CLEANUP, mark_terminating
-from podium.apiserver.requests.delete_options import FOREGROUND, ORPHAN, DeleteOptions
 from podium.apiserver.requests.outside_admission import mutate_write, review_write
+from podium.apiserver.requests.query import FOREGROUND, ORPHAN, DeleteOptions
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.store.stored import Stored
 from podium.golang.json_values import JsonObject

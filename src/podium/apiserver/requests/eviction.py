@@ -9,13 +9,13 @@ does not count it as healthy any more. A budget that says no is answered with 42
 from dataclasses import replace
 from typing import Final
 
-from podium.apiserver.requests import delete_options
+from podium.apiserver.requests import query
+from podium.apiserver.requests.binding import set_condition
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.creating import place_in_namespace
-from podium.apiserver.requests.delete_options import DeleteOptions
 from podium.apiserver.requests.deleting import check_preconditions, delete
 from podium.apiserver.requests.outside_admission import mutate_write, review_write
-from podium.apiserver.requests.pod_conditions import set_condition
+from podium.apiserver.requests.query import DeleteOptions
 from podium.apiserver.requests.registry import Registry
 from podium.apiserver.store.stored import Stored
 from podium.golang.json_values import JsonObject
@@ -40,12 +40,12 @@ def evict(
         raise status_errors.bad_request("name in URL does not match name in Eviction object")
     pods = registry.table.named("pods")
     place_in_namespace(pods, namespace, eviction["metadata"])
-    options = delete_options.from_object(eviction.get("deleteOptions") or {})
+    options = query.delete_options_of_body(eviction.get("deleteOptions") or {})
     dry_run = options.dry_run or call.options.dry_run
     where = (registry, pods, namespace, name, eviction, None, call)
     schema = schema_of("policy", "v1", "Eviction")
     if mutate_write(*where, subresource="eviction", dry_run=dry_run, schema=schema):
-        options = delete_options.from_object(eviction.get("deleteOptions") or {})
+        options = query.delete_options_of_body(eviction.get("deleteOptions") or {})
     review_write(*where, subresource="eviction", dry_run=dry_run)
     before = registry.get(pods, namespace, name)
     pod = registry.read(pods, before)

@@ -1,7 +1,13 @@
-"""Events are forgotten after a while, so that they do not fill the memory.
+"""What is forgotten after a while: events, and the past that pages of lists go on showing.
 
-Upstream lets etcd expire them after an hour. Here old ones go when new ones come: a server that
-gets no events keeps the last ones.
+Events are forgotten after a while, so that they do not fill the memory. Upstream lets etcd
+expire them after an hour. Here old ones go when new ones come: a server that gets no events
+keeps the last ones.
+
+Pages of a list go on showing its first moment, but not for ever. Upstream has etcd forget old
+revisions every five minutes, and clients are made for that: they get 410, and a token to go on
+with what is there now. Memory would allow more here, as long as little is written; that
+programs meet 410 only on a busy server would help nobody.
 """
 
 from collections import deque
@@ -58,3 +64,25 @@ class EventExpiry:
                 found = self._registry.find(events, namespace, name)
                 if found is not None:
                     self._registry.remove(events, found)
+
+
+KEPT_S: Final = 300.0
+_BETWEEN_S: Final = 10.0
+
+
+class Compaction:
+    """Notes from time to time, whenever somebody lists, which revision it is."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._noted: deque[tuple[float, int]] = deque()
+        self._forgotten = 0
+
+    def oldest(self, revision: int) -> int:
+        """The oldest revision that lists may ask for; it is `revision` by now."""
+        now = self._clock()
+        if not self._noted or now - self._noted[-1][0] >= _BETWEEN_S:
+            self._noted.append((now, revision))
+        while now - self._noted[0][0] >= KEPT_S:
+            self._forgotten = self._noted.popleft()[1]
+        return self._forgotten

@@ -2,6 +2,8 @@
 
 A page remembers the revision of the list's first page, so that all pages together are one
 consistent list. Revisions that history no longer covers are answered with 410.
+
+Getting one object.
 """
 
 import base64
@@ -9,13 +11,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from podium.apiserver.bodies.reading import Unreadable, read_json
+from podium.apiserver.bodies import Unreadable, read_json
 from podium.apiserver.requests import query
-from podium.apiserver.requests.query import EXACT, NOT_OLDER_THAN, ListOptions
+from podium.apiserver.requests.query import EXACT, NOT_OLDER_THAN, ListOptions, Parameters
 from podium.apiserver.requests.registry import Registry
-from podium.apiserver.selectors.selection import Selection, selection_of
-from podium.apiserver.store.collection import State
-from podium.apiserver.store.history import HistoryLost
+from podium.apiserver.selectors import Selection, selection_of
+from podium.apiserver.store.collection import HistoryLost, State
 from podium.apiserver.store.stored import Stored
 from podium.golang.json_values import JsonObject
 from podium.kubernetes import status_errors
@@ -178,3 +179,15 @@ def _lost(options: ListOptions, after: str) -> status_errors.StatusError:
     problem = status_errors.expired(_TOO_OLD_TOKEN)
     problem.metadata = {"continue": _token(-1, after)}
     return problem
+
+
+def get(
+    registry: Registry, resource: Resource, namespace: str, name: str, parameters: Parameters
+) -> Stored:
+    """The newest version; one that is to be newer than the newest is waited for in vain."""
+    try:
+        wanted = query.revision(query.text(parameters, "resourceVersion"))
+    except ValueError as problem:
+        raise status_errors.internal(str(problem)) from None
+    check_not_ahead(registry, wanted)
+    return registry.get(resource, namespace, name)

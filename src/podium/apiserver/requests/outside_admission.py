@@ -10,13 +10,13 @@ from typing import cast
 
 from podium.apiserver.policies.attempted import AttemptedWrite
 from podium.apiserver.policies.mutating import PolicyMutation, mutating_policies
-from podium.apiserver.policies.reviewing import review, validating_policies
+from podium.apiserver.policies.validating import review, validating_policies
 from podium.apiserver.requests.attempted_writes import attempted_write
 from podium.apiserver.requests.body_decoding import internal_type, with_metadata
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.registry import Registry
-from podium.apiserver.webhooks.answers import Outcome
 from podium.apiserver.webhooks.mutating import ObjectRules, mutate
+from podium.apiserver.webhooks.reviews import Outcome
 from podium.apiserver.webhooks.stored_hooks import Webhook, mutating_hooks, validating_hooks
 from podium.apiserver.webhooks.validating import validate
 from podium.golang.json_values import JsonObject, copied

@@ -7,7 +7,7 @@ that a client sends, and written like an update.
 from dataclasses import dataclass
 from typing import Final, cast
 
-from podium.apiserver.bodies.reading import (
+from podium.apiserver.bodies import (
     REPEATED_IN_YAML,
     Read,
     Unreadable,

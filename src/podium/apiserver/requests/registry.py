@@ -3,34 +3,176 @@
 Objects go in and out in the form of the resource that was asked for; the registry keeps them in
 the form and collection in which they are stored. It also owns the two things that a pure program
 must be given: the time and randomness.
+
+The view into the store that admission has: decoded objects, kept while they do not change.
+Every new pod asks for its namespace and for the priority classes. Both are decoded once per
+version, and what is derived from a whole collection is worked out once per change of it.
+
+What writing an object of some kinds does beyond storing it. Services take addresses from a pool
+and give them back; definitions of custom resources change what is served. Verbs ask for a last
+word before storing; the registry tells what was stored.
 """
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from random import Random
+from typing import Any, Final, Protocol, TypeVar
 
 from podium.apiserver.requests.attempted_writes import RegistryForms
-from podium.apiserver.requests.compaction import Compaction
 from podium.apiserver.requests.definitions import DefinitionRules, Definitions
-from podium.apiserver.requests.expiry import EventExpiry
-from podium.apiserver.requests.lookup import StoreLookup
+from podium.apiserver.requests.expiry import Compaction, EventExpiry
 from podium.apiserver.requests.role_aggregation import RoleAggregation
-from podium.apiserver.requests.storage_hooks import ServiceEffects, StorageHooks
-from podium.apiserver.selectors.selectable import reader_of
-from podium.apiserver.store.collection import Collection
+from podium.apiserver.selectors import reader_of
+from podium.apiserver.store.collection import Collection, HistoryLost
 from podium.apiserver.store.store import Store
 from podium.apiserver.store.stored import NO_LABELS, Stored, body_of
 from podium.golang.json_values import JsonObject
 from podium.golang.quoting import quoted
 from podium.kubernetes import conversion, status_errors
 from podium.kubernetes.admission import DEFAULT_SETTINGS, AdmissionSettings
+from podium.kubernetes.admission.lookup import Summaries
 from podium.kubernetes.kind_rules import BuiltinRules, ConvertedRules, Rules
 from podium.kubernetes.kinds.record import Printer
 from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.resources.table import ResourceTable
+from podium.kubernetes.rules.field_errors import FieldError
 from podium.kubernetes.rules.timestamps import seconds_of, time_text
+from podium.kubernetes.strategy import ServiceAddresses
 from podium.kubernetes.tables import printer_of
 from podium.kubernetes.validation.names import path_segment_problems
+
+T = TypeVar("T")
+_MAX_OBJECTS: Final = 1024
+
+
+class StoreLookup:
+    """Reads other objects on behalf of admission; what it gives is not to be changed."""
+
+    def __init__(self, registry: "Registry") -> None:
+        self._registry = registry
+        self._objects: dict[tuple[str, str, str, str], tuple[Stored, JsonObject]] = {}
+        self._derived: dict[tuple[str, str, Any], tuple[int, Any]] = {}
+        self._summaries: dict[tuple[str, str, str, Any], _Followed] = {}
+
+    def find(
+        self, group: str, plural: str, namespace: str, name: str, version: str = "v1"
+    ) -> JsonObject | None:
+        resource = self._registry.table.find(group, version, plural)
+        if resource is None:
+            return None
+        stored = self._registry.collection(resource).get(namespace, name)
+        key = (group, plural, namespace, name)
+        if stored is None:
+            self._objects.pop(key, None)
+            return None
+        kept = self._objects.get(key)
+        if kept is not None and kept[0] is stored:
+            return kept[1]
+        if len(self._objects) >= _MAX_OBJECTS:
+            self._objects.clear()
+        value = self._registry.read(resource, stored)
+        self._objects[key] = (stored, value)
+        return value
+
+    def derived(self, group: str, plural: str, derive: Callable[[Sequence[JsonObject]], T]) -> T:
+        resource = self._registry.table.find(group, "v1", plural)
+        if resource is None:
+            return derive(())
+        collection = self._registry.collection(resource)
+        key = (group, plural, derive)
+        kept = self._derived.get(key)
+        if kept is not None and kept[0] == collection.history.end:
+            found: T = kept[1]
+            return found
+        objects = [self._registry.read(resource, each) for each in collection.current()]
+        found = derive(objects)
+        self._derived[key] = (collection.history.end, found)
+        return found
+
+    def summaries(
+        self,
+        group: str,
+        plural: str,
+        namespace: str,
+        summarise: Callable[[JsonObject], T],
+        version: str = "v1",
+    ) -> Summaries[T]:
+        resource = self._registry.table.find(group, version, plural)
+        if resource is None:
+            return Summaries()
+        collection = self._registry.collection(resource)
+        history, read = collection.history, self._registry.read
+        key = (group, plural, namespace, summarise)
+        kept = self._summaries.get(key)
+        try:
+            if kept is None or kept.collection is not collection:
+                changes = None
+            else:
+                changes = history.since(kept.place, limit=history.end - kept.place)
+        except HistoryLost:
+            changes = None
+        if kept is None or changes is None:
+            summaries = Summaries(
+                (stored.name, summarise(read(resource, stored)))
+                for stored in collection.current(namespace)
+            )
+            kept = self._summaries[key] = _Followed(collection, summaries)
+        else:
+            # What has changed more than once is read once.
+            for stored in {each.version.key: each.version for each in changes}.values():
+                if stored.namespace == namespace:
+                    now = collection.items.get(stored.key)
+                    if now is None:
+                        kept.summaries.remove(stored.name)
+                    else:
+                        kept.summaries.put(stored.name, summarise(read(resource, now)))
+        kept.place = history.end
+        return kept.summaries
+
+
+@dataclass(slots=True)
+class _Followed:
+    """Summaries of a collection, and the place in its history up to which they are true."""
+
+    collection: Collection
+    summaries: Summaries[Any]
+    place: int = 0
+
+
+class StorageHooks(Protocol):
+    """The hooks of one resource's objects."""
+
+    def settle(self, obj: JsonObject, now: str, *, dry_run: bool) -> list[FieldError]:
+        """The last change before an object is stored, in place; errors refuse it."""
+
+    def written(self, obj: JsonObject) -> None:
+        """An object was created or changed."""
+
+    def removed(self, obj: JsonObject) -> None:
+        """An object is gone."""
+
+
+class ServiceEffects:
+    """Addresses and node ports of services."""
+
+    def __init__(self) -> None:
+        self._addresses = ServiceAddresses()
+
+    def settle(self, obj: JsonObject, now: str, *, dry_run: bool) -> list[FieldError]:
+        del now
+        return self._addresses.allocate(obj, dry_run=dry_run)
+
+    def written(self, obj: JsonObject) -> None:
+        """Nothing more: what `settle` allocated is the service's."""
+
+    def adopt(self, obj: JsonObject) -> None:
+        """A service that was there before has its addresses already."""
+        self._addresses.adopt(obj)
+
+    def removed(self, obj: JsonObject) -> None:
+        self._addresses.release(obj)
+
 
 _NAME_CHARACTERS = "bcdfghjklmnpqrstvwxz2456789"
 _SUFFIX_LENGTH = 5

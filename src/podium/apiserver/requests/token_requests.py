@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from podium.apiserver.access.account_tokens import AUDIENCES, AccountTokens, Bound
-from podium.apiserver.access.attempts import unserved
+from podium.apiserver.access.tokens import AUDIENCES, AccountTokens, Bound
+from podium.apiserver.access.users import unserved
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.creating import place_in_namespace
 from podium.apiserver.requests.outside_admission import mutate_write, review_write

@@ -7,20 +7,23 @@ that changes nothing is not one: the stored version stays, with its resourceVers
 
 from typing import Final, NamedTuple
 
+from podium.apiserver.access.guards import (
+    confirm_signer,
+    guard_policy,
+    parameter_errors_of,
+    status_errors_of,
+)
 from podium.apiserver.managed_fields import (
     Writer,
     keep_times_of_idle_write,
     manager_of,
     track_update,
 )
-from podium.apiserver.requests import query, storage_paths
+from podium.apiserver.requests import creating, query
 from podium.apiserver.requests.call import Call
-from podium.apiserver.requests.certificate_requests import confirm_signer
-from podium.apiserver.requests.creating import create, place_in_namespace, settle
-from podium.apiserver.requests.guarding import guard_policy, parameter_errors_of, status_errors_of
+from podium.apiserver.requests.creating import create, fit_storage, place_in_namespace, settle
 from podium.apiserver.requests.outside_admission import mutate_write, review_write
 from podium.apiserver.requests.registry import Registry, check_path_name
-from podium.apiserver.requests.stored_size import fit_storage
 from podium.apiserver.store.stored import Stored
 from podium.golang.json_values import JsonObject
 from podium.kubernetes import admission, status_errors, warnings
@@ -245,7 +248,7 @@ def version_conflict(
 def _precondition_failed(
     resource: Resource, before: Stored, field: str, wanted: str, found: str
 ) -> status_errors.StatusError:
-    key = storage_paths.path_of(resource, before)
+    key = creating.path_of(resource, before)
     return status_errors.conflict(
         resource,
         before.name,

@@ -13,8 +13,8 @@ from typing import Final, NamedTuple
 from podium.apiserver.requests import query
 from podium.apiserver.requests.query import ListOptions
 from podium.apiserver.requests.registry import Registry
-from podium.apiserver.selectors.selection import selection_of
-from podium.apiserver.store.history import Change, HistoryLost
+from podium.apiserver.selectors import selection_of
+from podium.apiserver.store.collection import Change, HistoryLost
 from podium.apiserver.store.stored import Stored
 from podium.kubernetes import status_errors
 from podium.kubernetes.resources.resource import Resource

@@ -2,31 +2,130 @@
 
 The one place where the parts meet, whoever reaches them: a socket, a client in the same process,
 or a test that calls the service. Who wants HTTP puts an `Application` around it.
+
+What a cluster has from its first moment: system namespaces, priority classes, default roles,
+flow control, the range of service addresses. Made through the same requests as everything else,
+when it is missing: at the first start, and after somebody has deleted it.
+
+Whom servers beside the API server believe: `kube-system/extension-apiserver-authentication`.
+Schedulers, controller managers and extension API servers read the ConfigMap to know which
+authorities sign the certificates of clients and of the front proxy, and by which headers that
+proxy says for whom it asks (`ClusterAuthenticationTrustController` in `k8s.io/kubernetes`). It
+is brought up to date at every start. A server without TLS has no authority to publish; its
+ConfigMap is empty.
 """
 
+import json
 from collections.abc import Callable
 from random import Random
+from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from podium.apiserver.access.account_tokens import AccountTokens
-from podium.apiserver.access.tokens import Tokens
-from podium.apiserver.aggregation.api_services import ApiServices
-from podium.apiserver.aggregation.priorities import OF_METRICS
+from podium.apiserver.access.authorisation import GROUP
+from podium.apiserver.access.default_roles import default_objects
+from podium.apiserver.access.tokens import AccountTokens, Tokens
+from podium.apiserver.aggregation import OF_METRICS, ApiServices
+from podium.apiserver.bodies import Read
 from podium.apiserver.http.service import Service
 from podium.apiserver.openapi import OpenApi
+from podium.apiserver.requests import body_decoding, creating, updating
+from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.registry import Registry
-from podium.apiserver.resource_metrics.handler import GROUP as METRICS_GROUP
-from podium.apiserver.resource_metrics.handler import VERSION as METRICS_VERSION
-from podium.apiserver.serving.bootstrap import bootstrap
+from podium.apiserver.resource_metrics import GROUP as METRICS_GROUP
+from podium.apiserver.resource_metrics import VERSION as METRICS_VERSION
 from podium.apiserver.serving.own_service import Advertised, ensure_own_service
-from podium.apiserver.serving.published_authority import publish_authority
 from podium.apiserver.store.store import Store
-from podium.kubernetes.admission import DEFAULT_SETTINGS, AdmissionSettings
+from podium.golang.json_values import JsonObject, copied
+from podium.kubernetes.admission import DEFAULT_SETTINGS, SYSTEM_CLASSES, AdmissionSettings
 from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.kubernetes.resources import default_flow_control
 from podium.kubernetes.resources.builtin import served_resources
 from podium.kubernetes.resources.runtime_config import EVERYTHING, RuntimeConfig
 from podium.kubernetes.resources.table import ResourceTable
+from podium.kubernetes.strategy import SERVICE_RANGE
+
+_SERVICE_RANGE: Final = "kubernetes"
+_NAMESPACES: Final = ("default", "kube-node-lease", "kube-public", "kube-system")
+
+
+def bootstrap(registry: Registry, gates: FeatureGates) -> None:
+    """Create what every cluster has and this one lacks."""
+    for name in _NAMESPACES:
+        _ensure(registry, "namespaces", "", {"metadata": {"name": name}})
+    for written in SYSTEM_CLASSES:
+        _ensure(registry, "priorityclasses", "scheduling.k8s.io", copied(written))
+    for plural, obj in default_objects(gates):
+        _ensure(registry, plural, GROUP, obj)
+    for plural, obj in default_flow_control.default_objects():
+        _ensure(registry, plural, "flowcontrol.apiserver.k8s.io", copied(obj))
+    _ensure_service_range(registry)
+
+
+def _ensure_service_range(registry: Registry) -> None:
+    ranges = registry.table.named("servicecidrs", "networking.k8s.io")
+    if registry.find(ranges, "", _SERVICE_RANGE) is not None:
+        return
+    made = {"metadata": {"name": _SERVICE_RANGE}, "spec": {"cidrs": [SERVICE_RANGE]}}
+    _ensure(registry, ranges.plural, ranges.group, made)
+    call = Call(registry.now(), user_agent="podium-apiserver")
+    found = registry.read(ranges, registry.get(ranges, "", _SERVICE_RANGE))
+    ready = {"type": "Ready", "status": "True", "lastTransitionTime": call.now, "reason": ""}
+    ready["message"] = "Kubernetes default Service CIDR is ready"
+    found["status"] = {"conditions": [ready]}
+    updating.update(registry, ranges, "status", "", _SERVICE_RANGE, found, call)
+
+
+def _ensure(registry: Registry, plural: str, group: str, obj: JsonObject) -> None:
+    resource = registry.table.named(plural, group)
+    namespace = obj["metadata"].get("namespace", "")
+    if registry.find(resource, namespace, obj["metadata"]["name"]) is not None:
+        return
+    call = Call(registry.now(), user_agent="podium-apiserver")
+    taken = body_decoding.take(registry, resource, Read(obj, ()), call)
+    creating.create(registry, resource, namespace, taken, call)
+
+
+_NAMESPACE: Final = "kube-system"
+_NAME: Final = "extension-apiserver-authentication"
+_HEADERS: Final = {
+    "requestheader-allowed-names": ["front-proxy-client"],
+    "requestheader-extra-headers-prefix": ["X-Remote-Extra-"],
+    "requestheader-group-headers": ["X-Remote-Group"],
+    "requestheader-uid-headers": ["X-Remote-Uid"],
+    "requestheader-username-headers": ["X-Remote-User"],
+}
+"""Nobody has a certificate of that name: an authority alone must not make a front proxy."""
+
+
+def publish_authority(registry: Registry, authority: bytes) -> None:
+    """Write the ConfigMap, unless it says the same already; `authority` is PEM, or empty."""
+    resource = registry.table.named("configmaps")
+    wanted = _data(authority)
+    known = registry.find(resource, _NAMESPACE, _NAME)
+    obj: JsonObject = {"metadata": {"name": _NAME, "namespace": _NAMESPACE}}
+    if known is not None:
+        obj = registry.read(resource, known)
+        if obj.get("data", {}) == wanted:
+            return
+    if wanted:
+        obj["data"] = wanted
+    else:
+        obj.pop("data", None)
+    call = Call(registry.now(), user_agent="podium-apiserver")
+    taken = body_decoding.take(registry, resource, Read(obj, ()), call)
+    if known is None:
+        creating.create(registry, resource, _NAMESPACE, taken, call)
+    else:
+        updating.update(registry, resource, "", _NAMESPACE, _NAME, taken, call)
+
+
+def _data(authority: bytes) -> dict[str, str]:
+    if not authority:
+        return {}
+    pem = authority.decode()
+    headers = {key: json.dumps(names, separators=(",", ":")) for key, names in _HEADERS.items()}
+    return {"client-ca-file": pem, "requestheader-client-ca-file": pem, **headers}
 
 
 def build_service(

@@ -6,11 +6,10 @@ soon as somebody deletes it; its endpoints are brought up to date at every start
 
 from typing import Final, NamedTuple
 
-from podium.apiserver.bodies.reading import Read
+from podium.apiserver.bodies import Read
 from podium.apiserver.requests import body_decoding, creating, updating
 from podium.apiserver.requests.call import Call
-from podium.apiserver.requests.registry import Registry
-from podium.apiserver.requests.storage_hooks import StorageHooks
+from podium.apiserver.requests.registry import Registry, StorageHooks
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.rules.field_errors import FieldError

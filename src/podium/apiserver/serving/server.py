@@ -2,11 +2,25 @@
 
 `ApiServer` owns everything from the listening socket to that log. It listens from the moment it is
 made, so that the port is known before anything is served; `serve` runs until it is told to stop.
+
+The key by which tokens of service accounts are signed, kept where the certificates are. Tokens
+outlive the server that made them if its next start finds the same key.
+
+The address by which others would reach the server, as its endpoints tell it. upstream: a server
+on loopback, or on all addresses, advertises the address of the interface by which the machine
+reaches others; endpoints on loopback are not allowed.
+
+What a server without TLS and without a token takes from whom. Whoever reaches it may do
+everything, and it is only reached from the machine it runs on. That includes every web page
+that is open in a browser there: a page can give its own name the address of the loopback, and
+can send forms anywhere. So requests must name the loopback as their host, must not come from a
+page of another origin, and must say that their body is none of a form's.
 """
 
 import asyncio
 import contextlib
 import secrets
+import socket
 import tempfile
 import time
 from dataclasses import dataclass, field
@@ -14,24 +28,120 @@ from pathlib import Path
 from random import Random, SystemRandom
 from typing import Final
 
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
 from podium.apiserver.access.tokens import Tokens
 from podium.apiserver.http.app import Application
 from podium.apiserver.http.commits import Commits
-from podium.apiserver.http.plain_access import refuse_browsers
-from podium.apiserver.serving.account_key import ensure_account_key
-from podium.apiserver.serving.advertised_address import find_advertised_address
+from podium.apiserver.http.messages import Request
 from podium.apiserver.serving.assembly import build_service
 from podium.apiserver.serving.certificates import Certificates, ensure_certificates
 from podium.apiserver.serving.own_service import Advertised
 from podium.apiserver.store.store import Store
 from podium.apiserver.store.write_ahead_log import WriteAheadLog
 from podium.golang.errors import InputError
+from podium.golang.ip_addresses import parse_ip
 from podium.kubernetes.admission import AdmissionSettings
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.resources.runtime_config import EVERYTHING, RuntimeConfig
-from podium.net.files.private_files import read_private_file, write_private_file
+from podium.kubernetes.status_errors import StatusError, forbidden_path, unsupported_media_type
+from podium.net.files.private_files import (
+    create_private_directory,
+    read_private_file,
+    refuse_shared_directory,
+    write_private_file,
+)
 from podium.net.serving import Limits, WebServer, listen, run_until_signal
+from podium.net.serving.foreign_pages import (
+    FORM_TYPES,
+    find_foreign_origin,
+    is_loopback,
+    read_host_name,
+    read_media_type,
+)
+from podium.net.serving.self_signed import key_pem
 from podium.net.tls import server_context_of_files
+
+_FILE: Final = "service-accounts.key"
+
+
+def ensure_account_key(directory: Path) -> ec.EllipticCurvePrivateKey:
+    """The key in a directory, made if there is none. Raises InputError."""
+    create_private_directory(directory)
+    refuse_shared_directory(directory)
+    path = directory / _FILE
+    written = read_private_file(path)
+    if written is None:
+        made = ec.generate_private_key(ec.SECP256R1())
+        write_private_file(path, key_pem(made))
+        return made
+    try:
+        key = serialization.load_pem_private_key(written, None)
+    except ValueError as problem:
+        raise _unusable(path, str(problem)) from None
+    if not isinstance(key, ec.EllipticCurvePrivateKey) or key.curve.name != "secp256r1":
+        raise _unusable(path, "it is none of the curve P-256")
+    return key
+
+
+def _unusable(path: Path, why: str) -> InputError:
+    remedy = "remove it, and a new one is made; tokens of service accounts end with the old one"
+    return InputError(f"holds a key that cannot be used: {why}", source=str(path), remedy=remedy)
+
+
+_ELSEWHERE: Final = (("192.0.2.1", socket.AF_INET), ("2001:db8::1", socket.AF_INET6))
+"""Addresses of nobody. Nothing is sent there: the kernel is asked which way it would take."""
+
+
+def find_advertised_address(host: str) -> str | None:
+    """The address for a server on `host`; None if the machine has none beyond loopback."""
+    try:
+        own = parse_ip(host)
+    except ValueError:
+        own = None
+    if own is not None and not own.is_loopback and not own.is_unspecified:
+        return str(own)
+    for address, family in _ELSEWHERE:
+        try:
+            with socket.socket(family, socket.SOCK_DGRAM) as way:
+                way.connect((address, 9))
+                found = parse_ip(way.getsockname()[0])
+        except OSError:
+            continue
+        if not found.is_loopback and not found.is_link_local:
+            return str(found)
+    return None
+
+
+def refuse_browsers(request: Request) -> None:
+    """Raises StatusError for what only a page of somebody else would send."""
+    host = request.header(b"host")
+    if not is_loopback(read_host_name(host)):
+        raise _refused(f"the host {host!r} is not this machine's loopback")
+    origin = find_foreign_origin(request.header_values(b"origin"), host)
+    if origin is not None:
+        raise _refused(f"a page of {origin!r} may not ask")
+    if _has_body(request):
+        found = read_media_type(request.header(b"content-type"))
+        if not found or found in FORM_TYPES:
+            raise unsupported_media_type(
+                "a server without TLS takes bodies with a Content-Type such as application/json"
+                " only"
+            )
+
+
+def _has_body(request: Request) -> bool:
+    announced = request.header(b"content-length")
+    return announced not in ("", "0") or bool(request.header(b"transfer-encoding"))
+
+
+def _refused(why: str) -> StatusError:
+    return forbidden_path(
+        f"{why}; a server without TLS takes requests to localhost, 127.0.0.1 or [::1] only: leave"
+        " out --plain to serve others"
+    )
+
 
 _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 _GRACE_S: Final = 3

@@ -3,18 +3,30 @@
 Of a log that is damaged in its middle everything up to there is kept, as SQLite does by itself. Of
 a database that is damaged rows are read from either end up to the damage. Versions go on far behind
 the last one that is known, so that no client is told one that it has seen for something else.
+
+Damage in SQLite's write-ahead log, found before SQLite reads it. SQLite takes the first frame
+whose checksum is wrong for the end of its log: after a crash that is what it is. A byte that
+has changed in the middle looks the same to it, and whatever was committed behind that byte is
+gone without a word, all of the store if it is an early one. Here the frames behind it are
+looked at too. Each commit waited for the disk (`synchronous=FULL`), so a crash can tear the
+last transaction only: commits behind a wrong frame that others follow were acknowledged.
+
+The format is that of https://www.sqlite.org/fileformat2.html#walformat.
 """
 
 import contextlib
 import shutil
 import sqlite3
+import struct
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final, NamedTuple
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
 
-from podium.apiserver.store.records import Record, checksum_of, checksum_of_revision
+from podium.apiserver.store.stored import Record, checksum_of, checksum_of_revision
 from podium.golang.errors import InputError
 from podium.net.files.private_files import PRIVATE_MODE
 
@@ -83,3 +95,117 @@ def read_rows(path: Path) -> tuple[int, list[Record]]:
 def _with_checksums(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
     """Rows of format 1 have none."""
     return (row if len(row) > len(Record._fields) else (*row, None) for row in rows)
+
+
+_MAGIC: Final = 0x377F0682
+"""The last bit says that checksums are over big-endian words."""
+_HEADER: Final = struct.Struct(">8I")
+_FRAME: Final = struct.Struct(">6I")
+_MASK: Final = 0xFFFFFFFF
+
+Sums = tuple[int, int]
+
+
+class Damage(NamedTuple):
+    """What is wrong with a log: transactions before and behind the place, which nobody can count
+    if its header is wrong."""
+
+    path: Path
+    offset: int
+    readable: int
+    unreadable: int | None
+
+    def __str__(self) -> str:
+        if self.unreadable is None:
+            return f"damaged at byte {self.offset}, in its header: nothing of it can be read"
+        return (
+            f"damaged at byte {self.offset}: {_count(self.readable)} before it can be read,"
+            f" {_count(self.unreadable)} from there on cannot"
+        )
+
+
+def find_damage(path: Path) -> Damage | None:
+    """None for a log that is sound, torn at its end only, or not there. Raises OSError."""
+    try:
+        with path.open("rb") as file:
+            return _read(file, path)
+    except FileNotFoundError:
+        return None
+
+
+def _read(file: BinaryIO, path: Path) -> Damage | None:
+    head = file.read(_HEADER.size)
+    size = path.stat().st_size
+    if len(head) < _HEADER.size or size <= _HEADER.size:
+        return None  # nothing was ever committed to it
+    magic, _, page_bytes, _, *salts, sum_0, sum_1 = _HEADER.unpack(head)
+    is_sound = magic & ~1 == _MAGIC and 512 <= page_bytes <= 65536
+    words = ">u4" if magic & 1 else "<u4"
+    if not is_sound or _add_up((0, 0), head[:24], words) != (sum_0, sum_1):
+        return Damage(path, 0, 0, None)
+    sums: Sums = (sum_0, sum_1)
+    frame_bytes = _FRAME.size + page_bytes
+    first_wrong: int | None = None
+    readable = 0
+    behind: list[int] = []
+    last = 0
+    for number in range((size - _HEADER.size) // frame_bytes):
+        frame = file.read(frame_bytes)
+        if len(frame) < frame_bytes:
+            break
+        _, commits, *own_salts, own_0, own_1 = _FRAME.unpack_from(frame)
+        if first_wrong is None:
+            sums = _add_up(sums, frame[:8] + frame[_FRAME.size :], words)
+            if own_salts == salts and sums == (own_0, own_1):
+                readable += commits != 0
+                continue
+            first_wrong = number
+        if own_salts == salts:
+            last = number
+            if commits:
+                behind.append(number)
+    # One commit with nothing behind it: torn while it was written.
+    if first_wrong is None or not behind or behind == [last]:
+        return None
+    return Damage(path, _HEADER.size + first_wrong * frame_bytes, readable, len(behind))
+
+
+def _add_up(sums: Sums, data: bytes, words: str) -> Sums:
+    """SQLite's checksum, which is (a += x + b; b += y + a) for each pair of words (x, y).
+
+    Both ends are sums of all words, each times a Fibonacci number, all modulo 2^32.
+    """
+    values = np.frombuffer(data, words).astype(np.uint64)
+    of_a, of_b = _factors(len(values))
+    start = np.array(sums, np.uint64)
+    everything = np.concatenate((start, values))
+    a = int((everything * of_a).sum(dtype=np.uint64)) & _MASK
+    b = int((everything * of_b).sum(dtype=np.uint64)) & _MASK
+    return a, b
+
+
+_kept: dict[int, tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]] = {}
+
+
+def _factors(count: int) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
+    """What the two starts and each of the words count for in either end."""
+    found = _kept.get(count)
+    if found is None:
+        # From the end backwards: what a change of a or b at this point adds to either end.
+        a, b = (1, 0), (0, 1)
+        by_word: list[tuple[int, int]] = []
+        for _ in range(count // 2):
+            by_word.append(b)  # y is added to b, the last thing of its step
+            a = (a[0] + b[0] & _MASK, a[1] + b[1] & _MASK)  # b += y + a
+            by_word.append(a)  # x is added to a
+            b = (a[0] + b[0] & _MASK, a[1] + b[1] & _MASK)  # a += x + b
+        factors = [a, b, *reversed(by_word)]
+        found = _kept[count] = (
+            np.array([each[0] for each in factors], np.uint64),
+            np.array([each[1] for each in factors], np.uint64),
+        )
+    return found
+
+
+def _count(transactions: int) -> str:
+    return "1 transaction" if transactions == 1 else f"{transactions:,} transactions"

@@ -12,8 +12,7 @@ in between is what makes a request atomic; there are no locks.
 from collections.abc import Callable
 
 from podium.apiserver.store.collection import Collection, FieldReader, no_fields
-from podium.apiserver.store.records import Loaded, Record
-from podium.apiserver.store.stored import NO_LABELS, Stored, plain
+from podium.apiserver.store.stored import NO_LABELS, Loaded, Record, Stored, plain
 from podium.golang.json_values import JsonObject
 
 

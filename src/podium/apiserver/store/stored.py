@@ -7,10 +7,13 @@ changes; a write makes a new one.
 
 The bytes lack the leading `kind` and `apiVersion`, which are the resource's: an object is answered
 with them, stands in a list without them, and can be shown in each version of a custom resource.
+
+What a write-ahead log takes and gives back, as values.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
+from zlib import crc32
 
 import msgspec
 
@@ -88,3 +91,30 @@ def _within_64_bits(value: JsonValue) -> JsonValue:
 def head_of(resource: Resource) -> bytes:
     """What precedes a body to make it an object of this resource."""
     return _encode({"kind": resource.kind, "apiVersion": resource.api_version})[:-1] + b","
+
+
+class Record(NamedTuple):
+    """One write: the body of an object's new version, or None where it was deleted."""
+
+    collection: str
+    key: str
+    revision: int
+    body: bytes | None
+
+
+class Loaded(NamedTuple):
+    """What a write-ahead log held when it was opened."""
+
+    revision: int
+    objects: dict[str, list[Record]]
+    """By collection."""
+
+
+def checksum_of(record: Record) -> int:
+    """What tells a record from one of which a byte has changed."""
+    head = f"{record.collection}\0{record.key}\0{record.revision}\0"
+    return crc32(record.body or b"", crc32(head.encode()))
+
+
+def checksum_of_revision(revision: int) -> int:
+    return crc32(str(revision).encode())

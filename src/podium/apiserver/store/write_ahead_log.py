@@ -6,8 +6,8 @@ many writes. When `commit` returns, the batch survives a kill and a power cut; b
 all of it is there. The file is locked for as long as it is open, so that two servers cannot share
 it. Nobody but its owner can read it.
 
-A file that is damaged is refused rather than read in part (`log_damage.py`), unless whoever starts
-the server asks for what is left of it (`log_recovery.py`). SQLite tells of damage to its own
+A file that is damaged is refused rather than read in part, unless whoever starts the server asks
+for what is left of it (`log_recovery.py` does both). SQLite tells of damage to its own
 structure; each row has a checksum besides, which tells of a byte that has changed in the text of an
 object. Files of format 1, which have none, get them when they are opened.
 """
@@ -17,15 +17,15 @@ import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
-from podium.apiserver.store.log_damage import find_damage
 from podium.apiserver.store.log_recovery import (
     SKIPPED_REVISIONS,
     SUFFIX,
+    find_damage,
     is_json,
     keep_damaged,
     read_rows,
 )
-from podium.apiserver.store.records import Loaded, Record, checksum_of, checksum_of_revision
+from podium.apiserver.store.stored import Loaded, Record, checksum_of, checksum_of_revision
 from podium.golang.errors import InputError
 from podium.net.files.private_files import (
     create_private_directory,

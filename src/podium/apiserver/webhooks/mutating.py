@@ -9,20 +9,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from podium.apiserver.policies.asking import Budget
-from podium.apiserver.policies.attempted import AttemptedWrite
-from podium.apiserver.policies.views import Forms
-from podium.apiserver.webhooks.answers import Caller, Outcome, WebhookAnswers, WebhooksNeeded
-from podium.apiserver.webhooks.matching import is_exempt, resource_for
+from podium.apiserver.policies.attempted import AttemptedWrite, Forms
 from podium.apiserver.webhooks.reviews import (
     NO_KIND,
     TYPE_META,
+    Caller,
     CallFailed,
+    Outcome,
     Verdict,
+    WebhookAnswers,
+    WebhooksNeeded,
     failed_call,
     make_review,
     read_verdict,
 )
-from podium.apiserver.webhooks.stored_hooks import Webhook
+from podium.apiserver.webhooks.stored_hooks import Webhook, is_exempt, resource_for
 from podium.golang.json_syntax import json_type
 from podium.golang.json_values import JsonObject, copied
 from podium.kubernetes import status_errors

@@ -3,18 +3,19 @@
 from collections.abc import Callable, Sequence
 
 from podium.apiserver.policies.asking import Budget
-from podium.apiserver.policies.attempted import AttemptedWrite
-from podium.apiserver.policies.views import Forms
-from podium.apiserver.webhooks.answers import Caller, Outcome, WebhookAnswers, WebhooksNeeded
-from podium.apiserver.webhooks.matching import is_exempt, resource_for
+from podium.apiserver.policies.attempted import AttemptedWrite, Forms
 from podium.apiserver.webhooks.reviews import (
+    Caller,
     CallFailed,
+    Outcome,
     Review,
+    WebhookAnswers,
+    WebhooksNeeded,
     failed_call,
     make_review,
     read_verdict,
 )
-from podium.apiserver.webhooks.stored_hooks import Webhook
+from podium.apiserver.webhooks.stored_hooks import Webhook, is_exempt, resource_for
 from podium.kubernetes.status_errors import StatusError
 
 

@@ -1,25 +1,31 @@
-"""The stored APIServices, and those that the server registers by itself.
+"""The aggregation layer: APIServices say which group versions there are and who serves them.
 
-One for each group version that it serves: those of built-in groups at every start, those of custom
-resources whenever a definition comes or goes, and again when somebody deletes or changes them.
-upstream: one of a built-in group that somebody deletes is back at the next start.
+    priorities.py     the order in which clients are told of the server's own groups
+    apiserver/aggregation.py   the stored APIServices; those that the server registers by itself
+    availability.py   whether the service of an APIService can be asked
+
+What the server serves itself, custom resources included, is registered as Local. Requests for the
+group version of any other APIService are passed on to its service, in `http/aggregation_proxy.py`.
+
+The order in which clients are told of the groups that the server has by itself. upstream:
+`DefaultGenericAPIServicePriorities`, and `apiVersionPriorities` of kube-apiserver.
+
+What a service serves, as it tells itself, in the form that clients are told of everything.
+
+The stored APIServices, and those that the server registers by itself. One for each group
+version that it serves: those of built-in groups at every start, those of custom resources
+whenever a definition comes or goes, and again when somebody deletes or changes them. upstream:
+one of a built-in group that somebody deletes is back at the next start.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
 
-from podium.apiserver.aggregation.priorities import (
-    OF_CUSTOM_RESOURCES,
-    Priority,
-    built_in_priority,
-)
-from podium.apiserver.aggregation.remote_resources import RemoteResources
-from podium.apiserver.bodies.reading import Read
+from podium.apiserver.bodies import Read
 from podium.apiserver.requests import body_decoding, creating, deleting, updating
 from podium.apiserver.requests.call import Call
-from podium.apiserver.requests.delete_options import DeleteOptions
-from podium.apiserver.requests.registry import Registry
-from podium.apiserver.requests.storage_hooks import StorageHooks
+from podium.apiserver.requests.query import DeleteOptions
+from podium.apiserver.requests.registry import Registry, StorageHooks
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.resources.maturity import maturity
 from podium.kubernetes.rules.api_service_availability import (
@@ -29,6 +35,110 @@ from podium.kubernetes.rules.api_service_availability import (
     missing_service,
 )
 from podium.kubernetes.rules.field_errors import FieldError
+
+
+class Priority(NamedTuple):
+    """Larger ones come first: of the group among groups, then of the version in its group."""
+
+    group: int
+    version: int
+
+
+OF_CUSTOM_RESOURCES: Final = Priority(1000, 100)
+OF_METRICS: Final = Priority(100, 100)
+"""upstream: as metrics-server registers itself."""
+
+_GROUPS: Final = {
+    "": 18000,
+    "apps": 17800,
+    "events.k8s.io": 17750,
+    "authentication.k8s.io": 17700,
+    "authorization.k8s.io": 17600,
+    "autoscaling": 17500,
+    "batch": 17400,
+    "certificates.k8s.io": 17300,
+    "networking.k8s.io": 17200,
+    "policy": 17100,
+    "rbac.authorization.k8s.io": 17000,
+    "storage.k8s.io": 16800,
+    "admissionregistration.k8s.io": 16700,
+    "apiextensions.k8s.io": 16700,
+    "scheduling.k8s.io": 16600,
+    "coordination.k8s.io": 16500,
+    "node.k8s.io": 16300,
+    "discovery.k8s.io": 16200,
+    "resource.k8s.io": 16200,
+    "flowcontrol.apiserver.k8s.io": 16100,
+}
+_MOST_VERSIONS: Final = 15
+_VERSIONS: Final[Mapping[tuple[str, str], int]] = {
+    ("", "v1"): 1,
+    ("autoscaling", "v2"): 30,
+    ("flowcontrol.apiserver.k8s.io", "v1"): 21,
+    ("resource.k8s.io", "v1"): 21,
+    ("resource.k8s.io", "v1beta2"): 15,
+    ("scheduling.k8s.io", "v1alpha2"): 2,
+}
+
+
+def built_in_priority(group: str, version: str) -> Priority | None:
+    """None: the server does not register the version, which is that of APIServices alone."""
+    found = _GROUPS.get(group)
+    if found is None:
+        return None
+    return Priority(found, _VERSIONS.get((group, version), _MOST_VERSIONS))
+
+
+class RemoteResources(NamedTuple):
+    """Of one group version."""
+
+    resources: Sequence[JsonObject] = ()
+    """Entries of an APIGroupDiscovery."""
+    is_current: bool = False
+    """Whether the service has said so just now, and not before it went away."""
+
+
+def read_resources(document: JsonObject, group: str, version: str) -> list[JsonObject]:
+    """The entries of an APIResourceList; what is no such list has none."""
+    found: dict[str, JsonObject] = {}
+    below: list[JsonObject] = []
+    for entry in document.get("resources") or ():
+        if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
+            continue
+        if "/" in entry["name"]:
+            below.append(entry)
+            continue
+        shown: JsonObject = {
+            "resource": entry["name"],
+            "responseKind": _kind(entry, group, version),
+            "scope": "Namespaced" if entry.get("namespaced") else "Cluster",
+            "singularResource": entry.get("singularName") or "",
+            "verbs": entry.get("verbs") or [],
+        }
+        for field in ("shortNames", "categories"):
+            if entry.get(field):
+                shown[field] = entry[field]
+        found[entry["name"]] = shown
+    for entry in below:
+        resource, _, subresource = entry["name"].partition("/")
+        if resource in found:
+            found[resource].setdefault("subresources", []).append(
+                {
+                    "subresource": subresource,
+                    "responseKind": _kind(entry, group, version),
+                    "verbs": entry.get("verbs") or [],
+                }
+            )
+    return list(found.values())
+
+
+def _kind(entry: JsonObject, group: str, version: str) -> JsonObject:
+    return {
+        "group": entry.get("group") or group,
+        "version": entry.get("version") or version,
+        "kind": entry.get("kind") or "",
+    }
+
 
 GROUP: Final = "apiregistration.k8s.io"
 _LABEL: Final = "kube-aggregator.kubernetes.io/automanaged"

@@ -1,21 +1,47 @@
-"""The discovery documents, one by one and all in one.
+"""What is served, told to clients: groups, versions, resources, and the server's own version.
 
-Clients ask for them first and often. They are made when asked for and kept until the table of
-resources changes.
+What `/version` says: the Kubernetes whose behaviour this server has.
+
+The discovery documents, one by one and all in one. Clients ask for them first and often. They
+are made when asked for and kept until the table of resources changes.
 """
 
 import base64
 import hashlib
+import platform
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, Protocol
 
-from podium.apiserver.aggregation.remote_resources import RemoteResources
+from podium.apiserver.aggregation import RemoteResources
 from podium.golang.json_values import JsonObject, encode
 from podium.kubernetes.conversion import stored_in
 from podium.kubernetes.kinds.record import Subresource
+from podium.kubernetes.releases.release import release
 from podium.kubernetes.resources.builtin import builtin_resources
 from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.resources.table import ResourceTable
+
+
+def version_info() -> JsonObject:
+    known = release()
+    minor = str(known.version.minor)
+    machine = {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
+    return {
+        "major": "1",
+        "minor": minor,
+        "emulationMajor": "1",
+        "emulationMinor": minor,
+        "minCompatibilityMajor": "1",
+        "minCompatibilityMinor": str(known.version.before.minor),
+        "gitVersion": f"{known.patch}+podium",
+        "gitCommit": "",
+        "gitTreeState": "clean",
+        "buildDate": "1970-01-01T00:00:00Z",
+        "goVersion": "",
+        "compiler": platform.python_implementation(),
+        "platform": f"{platform.system().lower()}/{machine}",
+    }
+
 
 _HASH_BYTES: Final = 8
 

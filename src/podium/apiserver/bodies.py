@@ -1,8 +1,9 @@
-"""A request's body as a value, and which of its fields were written twice.
+"""Reading what clients send: JSON or YAML into values, with Go's words where it is neither.
 
-JSON is the common form and is read by msgspec, with one pass more where the request wants to know
-of duplicate fields. YAML is read as kubectl reads it. Numbers that fit no 64-bit integer become
-floats, as in Go. What cannot be read raises `Unreadable` with the words of Go's decoder.
+A request's body as a value, and which of its fields were written twice. JSON is the common form
+and is read by msgspec, with one pass more where the request wants to know of duplicate fields.
+YAML is read as kubectl reads it. Numbers that fit no 64-bit integer become floats, as in Go.
+What cannot be read raises `Unreadable` with the words of Go's decoder.
 """
 
 import json

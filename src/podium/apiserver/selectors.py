@@ -1,8 +1,11 @@
-"""The fields by which each resource can be selected, and how they are read from an object.
+"""Selectors as they stand in a query: `labelSelector` and `fieldSelector`.
 
-Every resource can be selected by `metadata.name`, namespaced ones by `metadata.namespace`, which
-the store knows by itself. The others are read once per write and kept beside the object, so that
+The fields by which each resource can be selected, and how they are read from an object. Every
+resource can be selected by `metadata.name`, namespaced ones by `metadata.namespace`, which the
+store knows by itself. The others are read once per write and kept beside the object, so that
 selecting never decodes one.
+
+What a list or a watch wants to see: labels and fields together.
 """
 
 from collections.abc import Mapping
@@ -11,10 +14,17 @@ from typing import Final
 from podium.apiserver.store.collection import FieldReader, no_fields
 from podium.apiserver.store.stored import Stored
 from podium.golang.json_values import JsonObject
+from podium.kubernetes import status_errors
 from podium.kubernetes.kinds.record import ReadField
 from podium.kubernetes.kinds.selectable_fields import read_texts
 from podium.kubernetes.resources.resource import Resource
-from podium.kubernetes.rules.field_selector_text import FieldSelectorError, FieldTerm
+from podium.kubernetes.rules.field_selector_text import (
+    FieldSelectorError,
+    FieldTerm,
+    parse_field_selector,
+)
+from podium.kubernetes.rules.label_selector_text import parse_label_selector
+from podium.kubernetes.rules.labels import EVERYTHING, Selector, SelectorError
 
 NAME: Final = "metadata.name"
 NAMESPACE: Final = "metadata.namespace"
@@ -82,3 +92,36 @@ class FieldFilter:
 def _refusal(resource: Resource, field: str) -> str:
     usual = _NOT_SUPPORTED if resource.selectable_fields else _ONLY_METADATA
     return (resource.record.selector_refusal or usual).format(field=field)
+
+
+class Selection:
+    """Says of a version of an object whether it was asked for."""
+
+    __slots__ = ("_fields", "_labels", "name", "selects_all")
+
+    def __init__(self, labels: Selector, fields: FieldFilter | None) -> None:
+        self._labels = None if labels.empty else labels
+        self._fields = fields
+        self.selects_all = self._labels is None and fields is None
+        self.name = fields.name if fields else None
+        """The only name that can match, if there is one."""
+
+    def matches(self, version: Stored) -> bool:
+        if self._labels is not None and not self._labels.matches(version.labels):
+            return False
+        return self._fields is None or self._fields.matches(version)
+
+
+ALL = Selection(EVERYTHING, None)
+
+
+def selection_of(resource: Resource, labels: str, fields: str) -> Selection:
+    """The selection that a query writes; a malformed one is refused as upstream does."""
+    if not labels and not fields:
+        return ALL
+    try:
+        terms = parse_field_selector(fields)
+        filter_ = FieldFilter(resource, terms) if terms else None
+        return Selection(parse_label_selector(labels), filter_)
+    except (SelectorError, FieldSelectorError) as problem:
+        raise status_errors.bad_request(str(problem)) from problem

@@ -1,1 +1,0 @@
-"""What is served, told to clients: groups, versions, resources, and the server's own version."""

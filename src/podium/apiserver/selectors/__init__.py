@@ -1,1 +1,0 @@
-"""Selectors as they stand in a query: `labelSelector` and `fieldSelector`."""
