@@ -1,7 +1,9 @@
 """The command line as a whole."""
 
+import io
 import shutil
 import subprocess
+import sys
 
 import pytest
 from support.suite.requirements import BASH
@@ -56,3 +58,50 @@ def test_the_bash_script_is_bash(capsys: pytest.CaptureFixture[str]) -> None:
 def test_an_unknown_command_has_exit_code_2(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["simulat"]) == 2
     assert "simulate" in capsys.readouterr().err
+
+
+class _Pressed(io.RawIOBase):
+    """A standard input at which somebody presses Ctrl-C."""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, _: object) -> int:
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["simulate", "-f", "-"],
+        ["explain", "web", "-f", "-"],
+        ["sweep", "-f", "-"],
+        ["config", "check", "-"],
+    ],
+    ids=" ".join,
+)
+def test_an_interruption_is_one_line_and_exit_code_130(
+    arguments: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(_Pressed())))
+    assert main(arguments) == 130
+    assert capsys.readouterr().err == "podium: interrupted\n"
+
+
+PRESSED_WHILE_LOADING = """
+import runpy, sys
+
+class Pressed:
+    def find_spec(self, name, *_):
+        if name == "podium.commands.app":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Pressed())
+runpy.run_module("podium", run_name="__main__")
+"""
+
+
+def test_an_interruption_while_the_program_loads_is_answered_like_any_other() -> None:
+    command = [sys.executable, "-c", PRESSED_WHILE_LOADING]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "podium: interrupted\n")

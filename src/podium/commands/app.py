@@ -145,6 +145,7 @@ def build_app(
         version=__version__,
         help_epilogue=_EPILOGUE,
         result_action="return_value",
+        suppress_keyboard_interrupt=False,  # it would end the process without a word
         group_commands=_SHELL,
     )
     for name, path, group, summary in COMMANDS:
