@@ -20,37 +20,15 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 HEAVY: Final = (
     *("aiohttp", "asyncio", "cryptography", "numpy", "prometheus_client", "pyarrow", "re2"),
     *("rich", "rich.markdown", "uvicorn", "yaml"),
-    *("podium.apiserver", "podium.bench", "podium.client", "podium.offline.traces"),
-    *(
-        "podium.scheduler.config",
-        "podium.scheduler.engine",
-        "podium.scheduler.explain",
-        "podium.addons.extenders",
-    ),
-    *(
-        "podium.addons.gpu.cards",
-        "podium.addons.gpu.dialects",
-        "podium.addons.gpu.extender",
-        "podium.addons.gpu.packing",
-        "podium.addons.gpu.plugin",
-    ),
+    *("podium.apiserver", "podium.bench", "podium.client", "podium.live", "podium.net.serving"),
+    *("podium.addons.collection", "podium.addons.extenders", "podium.addons.gpu.cards"),
+    *("podium.addons.gpu.dialects", "podium.addons.gpu.extender", "podium.addons.gpu.packing"),
+    *("podium.addons.gpu.plugin", "podium.addons.gpu.study", "podium.commands.processes"),
     *("podium.kubernetes.cel", "podium.kubernetes.kinds", "podium.kubernetes.validation"),
-    *(
-        "podium.live",
-        "podium.offline.optimum",
-        "podium.plugins",
-        "podium.commands.processes",
-        "podium.offline.scenarios",
-    ),
-    *("podium.addons.collection", "podium.net.serving", "podium.simulated"),
-    *(
-        "podium.offline.simulate",
-        "podium.addons.gpu.study",
-        "podium.offline.sweeps",
-        "podium.user_code",
-        "podium.web",
-    ),
-    "podium.offline.what_if",
+    *("podium.offline.optimum", "podium.offline.scenarios", "podium.offline.simulate"),
+    *("podium.offline.sweeps", "podium.offline.traces", "podium.offline.what_if"),
+    *("podium.scheduler.config", "podium.scheduler.engine", "podium.scheduler.explain"),
+    *("podium.scheduler.plugins", "podium.simulated", "podium.user_code", "podium.web"),
 )
 FEW: Final = 4
 """Modules of a package of ours that do not count."""
@@ -58,21 +36,9 @@ FEW: Final = 4
 HELP: Final = {"rich", "rich.markdown"}
 MISTAKE: Final = {"rich"}
 DECIDING: Final = {
-    *(
-        "numpy",
-        "rich",
-        "yaml",
-        "podium.scheduler.config",
-        "podium.scheduler.engine",
-        "podium.scheduler.explain",
-    ),
-    *(
-        "podium.addons.gpu",
-        "podium.kubernetes.kinds",
-        "podium.kubernetes.validation",
-        "podium.plugins",
-    ),
-    *("podium.offline.simulate", "podium.user_code"),
+    *("numpy", "rich", "yaml", "podium.kubernetes.kinds", "podium.kubernetes.validation"),
+    *("podium.offline.simulate", "podium.scheduler.config", "podium.scheduler.engine"),
+    *("podium.scheduler.explain", "podium.scheduler.plugins", "podium.user_code"),
 }
 FILES: Final = ("-f", "examples/cluster.yaml", "-f", "examples/pods.yaml")
 LOADS: Final[dict[tuple[str, ...], set[str]]] = {
@@ -95,14 +61,9 @@ LOADS: Final[dict[tuple[str, ...], set[str]]] = {
     ("simulate", *FILES): DECIDING,
     ("simulate", *FILES, "-o", "json"): DECIDING,
     ("config", "check", "examples/scheduler.yaml"): {
-        *("asyncio", "numpy", "rich", "uvicorn", "yaml"),
-        *(
-            "podium.scheduler.config",
-            "podium.addons.extenders",
-            "podium.kubernetes.kinds",
-            "podium.plugins",
-        ),
-        *("podium.addons.collection", "podium.net.serving", "podium.user_code"),
+        *("asyncio", "numpy", "rich", "uvicorn", "yaml", "podium.kubernetes.kinds"),
+        *("podium.net.serving", "podium.scheduler.config", "podium.scheduler.plugins"),
+        "podium.user_code",
     },
     # Flags of kube-scheduler are completed as well.
     ("completion", "bash"): {"rich", "podium.scheduler.config"},

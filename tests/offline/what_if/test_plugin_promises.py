@@ -22,7 +22,7 @@ from podium.scheduler.plugins import in_tree_registry
 from podium.user_code.plugins import equip
 
 SHARED_RULES: Final = {
-    "podium.plugins",
+    "podium.scheduler.plugins",
     "podium.scheduler.plugins.default_preemption.disruption_budgets",
 }
 """The registry that what is asked about is built of, and whom budgets protect."""
@@ -135,7 +135,7 @@ def test_no_plugin_is_imported_for_what_it_promises() -> None:
     of_plugins = {
         module
         for module in imported
-        if module.startswith(("podium.plugins", "podium.addons.collection"))
+        if module.startswith(("podium.scheduler.plugins", "podium.addons"))
     }
     assert of_plugins <= SHARED_RULES
 

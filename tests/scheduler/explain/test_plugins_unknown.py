@@ -26,7 +26,8 @@ def test_explain_imports_no_plugin() -> None:
         (name, node.module)
         for name, tree in _trees()
         for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("podium.plugins")
+        if isinstance(node, ast.ImportFrom)
+        if (node.module or "").startswith("podium.scheduler.plugins")
     }
     assert {module for _, module in imported} <= SHARED_RULES
 
