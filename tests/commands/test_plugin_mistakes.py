@@ -311,11 +311,11 @@ def test_ctrl_c_ends_the_run_also_while_a_plugin_is_at_work(
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         body = "signal.raise_signal(signal.SIGINT)\nreturn None"
-        with pytest.raises(SystemExit) as ended:
-            run_with(capsys, source, write, tmp_path, plugin_with("reserve", body))
+        done = run_with(capsys, source, write, tmp_path, plugin_with("reserve", body))
     finally:
         signal.signal(signal.SIGINT, before)
-    assert ended.value.code == 130
+    assert done.code == 130
+    assert done.err.splitlines()[-1] == "podium: interrupted"
 
 
 @pytest.mark.slow

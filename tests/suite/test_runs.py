@@ -17,6 +17,8 @@ def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Py
     tests = str(Path(__file__).parents[1])
     monkeypatch.setenv("PYTHONPATH", tests, prepend=":")
     monkeypatch.setenv("PODIUM_SEED", "42")
+    # Dask leaves one behind for its workers.
+    monkeypatch.delenv("PYTHONHASHSEED", raising=False)
     return pytester
 
 
