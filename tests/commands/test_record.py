@@ -166,7 +166,11 @@ def test_missing_rights_are_named_with_the_role_that_grants_them(
     assert "kind: ClusterRole" in done.err
     assert "- apiGroups: [storage.k8s.io]\n  resources: [csidrivers, csinodes," in done.err
     assert "verbs: [list, watch]" in done.err
-    assert "kubectl create clusterrolebinding podium-recorder" in done.err
+    assert f"\nkubectl --kubeconfig={kubeconfig} apply -f - <<'EOF'\n" in done.err
+    assert (
+        f"\nkubectl --kubeconfig={kubeconfig} create clusterrolebinding podium-recorder "
+        "--clusterrole=podium-recorder --user=...\n"
+    ) in done.err
     assert not path.exists()
 
 

@@ -15,9 +15,9 @@ TOKENS = "/apis/authentication.k8s.io/v1/tokenreviews"
 ACCESS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 
 
-def page_management(*flags: str, **fields: Any) -> Management:
+def page_management(*flags: str, kubeconfig: str = "", **fields: Any) -> Management:
     parts = parts_of(FakeCluster(make_node("a")))
-    return management(*flags, ui=mounted_page(parts), **fields)
+    return management(*flags, ui=mounted_page(parts, kubeconfig), **fields)
 
 
 def test_whoever_may_get_the_path_sees_the_page() -> None:
@@ -30,6 +30,18 @@ def test_whoever_may_get_the_path_sees_the_page() -> None:
         assert (await pages.get("/ui/data/nothing")).status == 404
         assert (await pages.ask("DELETE", "/ui/data/queue")).status == 405
         assert (await pages.get("/uibut")).text == "404 page not found\n"
+
+    asyncio.run(visit())
+
+
+@pytest.mark.parametrize(
+    ("kubeconfig", "terminal"),
+    [("", ""), ("/etc/a cluster.yaml", "KUBECONFIG='/etc/a cluster.yaml'")],
+)
+def test_commands_name_the_kubeconfig_of_the_scheduler(kubeconfig: str, terminal: str) -> None:
+    async def visit() -> None:
+        pages = page_management(OPEN, kubeconfig=kubeconfig)
+        assert (await pages.get("/ui/data/overview")).json["terminal"] == terminal
 
     asyncio.run(visit())
 

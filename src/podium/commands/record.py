@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from podium.commands.processes.run_recorder import RecordingEnd, RecordingPlan, RightsMissing
     from podium.offline.traces.recorder import RecordingProgress
     from podium.offline.traces.recording_rights import RecordingRights
+    from podium.scheduler.explain.proposals.shell import Kubectl
 
 
 _UNITS: Final = (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
@@ -110,7 +111,8 @@ def record(
     from podium.offline.simulate.live_reading import refusals_told
     from podium.offline.traces.trace_writing import TraceUnwritable
 
-    found = ClusterOptions(kubeconfig, context).find()
+    cluster = ClusterOptions(kubeconfig, context)
+    found = cluster.find()
     plan = RecordingPlan(
         found.settings,
         _choose_resources(kinds),
@@ -138,7 +140,7 @@ def record(
         ):
             run(recording())
     except RightsMissing as problem:
-        _tell_rights(problem, plan.resources)
+        _tell_rights(problem, plan.resources, cluster.kubectl)
         return BAD_INPUT
     except TraceUnwritable as problem:
         print_line(f"podium: {to}: cannot be written any more: {problem}", error=True)
@@ -271,17 +273,16 @@ def _tell_start(plan: RecordingPlan, rights: RecordingRights, server: str) -> No
         print_line("podium: decisions that depend on them will differ in a replay", error=True)
 
 
-def _tell_rights(problem: RightsMissing, wanted: Sequence[ResourceType]) -> None:
+def _tell_rights(problem: RightsMissing, wanted: Sequence[ResourceType], kubectl: Kubectl) -> None:
     from podium.offline.traces.recording_rights import ROLE, cluster_role
 
     print_line(f"podium: cannot record: {problem}", error=True)
     print_line("podium: this grants what is needed, once bound to whoever records:", error=True)
-    print_line("kubectl apply -f - <<'EOF'", error=True)
+    print_line(f"{kubectl.run('apply', options=('-f', '-'))} <<'EOF'", error=True)
     print_lines(cluster_role(wanted).splitlines(), error=True)
     print_line("EOF", error=True)
-    print_line(
-        f"kubectl create clusterrolebinding {ROLE} --clusterrole={ROLE} --user=...", error=True
-    )
+    grant = ("clusterrolebinding", ROLE, f"--clusterrole={ROLE}", "--user=...")
+    print_line(kubectl.run("create", *grant[:2], options=grant[2:]), error=True)
 
 
 def _tell_end(end: RecordingEnd, plan: RecordingPlan) -> None:

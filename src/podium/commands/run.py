@@ -149,7 +149,8 @@ def _schedule(
     from podium.scheduler.framework.faults import QueueOrderBroken
 
     try:
-        page = _page_maker() if options.ui else None
+        reached_by = prepared.configuration.client_connection.kubeconfig
+        page = _page_maker(reached_by) if options.ui else None
         event_loop.run(run_scheduler(prepared, options, settled.gates, log, flags, page))
     except LeadershipLost as problem:
         log.error("Leaderelection lost", err=str(problem))
@@ -160,10 +161,10 @@ def _schedule(
     return OK
 
 
-def _page_maker() -> MakePage:
+def _page_maker(kubeconfig: str) -> MakePage:
     from podium.web.live_page import mounted_page
 
-    return mounted_page
+    return lambda parts: mounted_page(parts, kubeconfig)
 
 
 def _version_struct(known: Release) -> str:

@@ -8,7 +8,9 @@ mark of the old one means nothing any more.
 """
 
 import itertools
+import shlex
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -200,8 +202,11 @@ def _span(parameters: Parameters) -> float:
     return float(min(max(int(written), 10), KEPT_S))
 
 
-def mounted_page(parts: SchedulerParts) -> PageApplication:
+def mounted_page(parts: SchedulerParts, kubeconfig: str) -> PageApplication:
     """The page below `/ui` of the port at which the scheduler tells of itself; who may look is
-    decided there."""
-    page = LivePage(lambda: parts)
+    decided there. The page's commands name the `kubeconfig` that the scheduler was started with;
+    in a pod there is none, and they are for whatever cluster the reader's own kubectl is for."""
+    file = str(Path(kubeconfig).absolute()) if kubeconfig else ""
+    terminal = f"KUBECONFIG={shlex.quote(file)}" if file else ""
+    page = LivePage(lambda: parts, terminal=terminal, kubectl=Kubectl(file))
     return PageApplication(page, EventStreams(page), DelegatedAccess(), UI)
