@@ -70,7 +70,7 @@ def test_a_workload_is_answered_for_with_all_its_pods(asker: Asker) -> None:
 def test_a_new_node_has_room_for_the_pods_of_daemon_sets(asker: Asker) -> None:
     daemons = daemon_set("agent", cpu="500m")
     found = asker.proposals("big", *three_nodes(), daemons, pod("big", cpu="5"))
-    assert "5500m cpu" in found["add-larger-node"]["sentence"]
+    assert "5.5 cpu" in found["add-larger-node"]["sentence"]
 
 
 def test_pods_of_the_same_workload_are_neither_evicted_nor_preempted(asker: Asker) -> None:

@@ -26,6 +26,7 @@ from podium.kubernetes.rules.tolerations import CONDITION_KEYS
 from podium.scheduler.explain.proposals.proposal import Step
 from podium.scheduler.explain.proposals.situation import SearchSituation
 from podium.scheduler.framework.explanations import disturbance
+from podium.scheduler.framework.explanations.wording import amount_text
 from podium.scheduler.framework.explanations.written_amounts import describe
 
 MAX_SHAPES = 8
@@ -70,7 +71,7 @@ def propose_larger_nodes(situation: SearchSituation) -> Iterator[Step]:
         made, others = _copy_of(situation, node)
         grown = {**(made.status.allocatable or {}), **{r: describe(r, a) for r, a in more.items()}}
         made = replace(made, status=replace(made.status, allocatable=grown, capacity=None))
-        told = " and ".join(f"{describe(r, amount)} {r}" for r, amount in more.items())
+        told = " and ".join(f"{amount_text(r, amount)} {r}" for r, amount in more.items())
         yield Step(
             "add-larger-node",
             f"add a node like {node.name}, but with {told}",

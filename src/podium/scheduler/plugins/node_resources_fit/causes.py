@@ -196,25 +196,32 @@ def _crowded(view: AttemptView, mask: Mask) -> str:
 def _lacks(view: AttemptView, short: tuple[str, ...], mask: Mask) -> str:
     """What the pod asks for, and how far the nearest node is from it."""
     best = _nearest(view, short, mask)
-    asked = joined(
-        f"{amount_text(resource, _asked(view, resource))} {resource}"
-        for resource in short
-        if resource != PODS
-    )
-    lacks = joined(_missing_text(view, resource, best) for resource in short)
+    room = {resource: _room_at(view, resource, best) for resource in short}
+    asked = joined(f"{room[r][0]} {r}" for r in short if r != PODS)
+    lacks = joined(_missing_text(view, resource, best, room[resource]) for resource in short)
     alone = view.introduced and int(np.count_nonzero(view.candidates)) == 1
     who = "the node" if alone else f"the best candidate ({view.names[best]})"
     return f"the pod asks for {asked}; {who} lacks {lacks}"
 
 
-def _missing_text(view: AttemptView, resource: str, position: int) -> str:
+def _free_at(view: AttemptView, resource: str, position: int) -> tuple[int, int]:
     one = np.zeros(len(view.names), dtype=np.bool_)
     one[position] = True
     free, allocatable = _free(view, resource, one)
+    return int(free[0]), int(allocatable[0])
+
+
+def _room_at(view: AttemptView, resource: str, position: int) -> tuple[str, ...]:
+    """What is asked for, what is free and what there is in all, in units in which they differ."""
+    return amount_texts(resource, _asked(view, resource), *_free_at(view, resource, position))
+
+
+def _missing_text(view: AttemptView, resource: str, position: int, room: tuple[str, ...]) -> str:
+    free, allocatable = _free_at(view, resource, position)
     if resource == PODS:
-        return f"the place of a pod ({int(allocatable[0])} allowed)"
-    missing = _asked(view, resource) - int(free[0])
-    left = " of ".join(amount_texts(resource, int(free[0]), int(allocatable[0])))
+        return f"the place of a pod ({allocatable} allowed)"
+    missing = _asked(view, resource) - free
+    left = " of ".join(room[1:])
     return f"{amount_text(resource, missing)} {resource} ({left} free)"
 
 
