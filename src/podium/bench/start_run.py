@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -90,7 +90,8 @@ def measure_first_list(folder: Path) -> StartFigures:
         def do_GET(self) -> None:
             if _LIST.match(self.path):
                 asked.set()
-            self.send_error(503)
+            with suppress(ConnectionError):  # the scheduler is ended as soon as it has asked
+                self.send_error(503)
 
         def log_message(self, *_: object) -> None:
             pass

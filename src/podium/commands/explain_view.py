@@ -69,7 +69,7 @@ def _show_head(explained: ExplainedPod, screen: Screen) -> None:
         ),
     ]
     for title, text in lines:
-        screen.print(Text.assemble((f"{title:<10}", "dim"), text))
+        screen.titled(title, text)
 
 
 def _show_causes(explained: ExplainedPod, screen: Screen) -> None:

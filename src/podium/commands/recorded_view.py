@@ -53,7 +53,7 @@ def _show_head(record: RecordedPod, screen: Screen) -> None:
     if record.scheduler_name:
         lines.append(("Profile", Text(profile)))
     for title, text in lines:
-        screen.print(Text.assemble((f"{title:<10}", "dim"), text))
+        screen.titled(title, text)
 
 
 def _verdict(decision: RecordedDecision, screen: Screen) -> Iterator[tuple[str, str]]:

@@ -47,7 +47,7 @@ def _show_head(history: PodHistory, screen: Screen) -> None:
         ("Profile", Text(f"{spec.scheduler_name}, priority {spec.priority or 0}")),
     )
     for title, text in lines:
-        screen.print(Text.assemble((f"{title:<10}", "dim"), text))
+        screen.titled(title, text)
 
 
 def _ending(history: PodHistory) -> str:

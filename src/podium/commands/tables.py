@@ -19,6 +19,8 @@ from podium.commands.console import Console, RichText, Text
 from podium.kubernetes.rules.requests import CPU, EPHEMERAL_STORAGE, MEMORY
 
 WIDTH_IN_PIPES = 140
+TITLE_WIDTH = 10
+"""What the titles of facts take, so that the facts stand below one another."""
 COLUMN_GAP = 3
 """Spaces between two columns of a table."""
 MAX_NAMES = 3
@@ -75,6 +77,14 @@ class Screen:
             text.append(f"  {remark}", style="not bold dim")
         self.print()
         self.print(text)
+
+    def titled(self, title: str, text: RichText) -> None:
+        """A fact with its title in front; what does not fit goes on below the text."""
+        grid = Table.grid()
+        grid.add_column(style="dim", min_width=TITLE_WIDTH, no_wrap=True)
+        grid.add_column(overflow="fold")
+        grid.add_row(title, text)
+        self.print(grid)
 
     def notes(self, notes: Sequence[str]) -> None:
         """What one should know beside the answer."""

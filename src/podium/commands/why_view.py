@@ -46,7 +46,7 @@ def _show_head(answer: Answer, screen: Screen, runs_on: str) -> None:
     if answer.reason:
         lines.append(("Message", Text(answer.reason)))
     for title, text in lines:
-        screen.print(Text.assemble((f"{title:<10}", "dim"), text))
+        screen.titled(title, text)
 
 
 def _summary(answer: Answer) -> str:
