@@ -28,9 +28,7 @@ def amount_texts(resource: str, *numbers: int) -> tuple[str, ...]:
         if len(set(texts)) == len(set(numbers)):
             return texts
         texts = tuple(_text_in(unit, size, number) for number in numbers)
-    if len(set(texts)) == len(set(numbers)):
-        return texts
-    return tuple(_exact_text(resource, number) for number in numbers)
+    return texts if len(set(texts)) == len(set(numbers)) else tuple(f"{n:,}" for n in numbers)
 
 
 def bytes_text(number: int) -> str:
@@ -40,11 +38,7 @@ def bytes_text(number: int) -> str:
     for unit, size in units:
         if number * 10 % size == 0 and abs(number) < MAX_EXACT * size:
             return _text_in(unit, size, number)
-    return _text_in(*units[0], number) if units else _exact_text(MEMORY, number)
-
-
-def _exact_text(resource: str, number: int) -> str:
-    return f"{number:,}B" if number and resource in (MEMORY, EPHEMERAL_STORAGE) else f"{number:,}"
+    return _text_in(*units[0], number) if units else f"{number:,}"
 
 
 def _text_in(unit: str, size: int, number: int) -> str:
