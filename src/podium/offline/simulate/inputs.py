@@ -283,7 +283,7 @@ class _Reading:
             self._warn(document, unknown_fields(decoded.strict, in_go=True))
         if not (raw.get("metadata") or {}).get("name"):
             raise ObjectError("metadata.name", _NO_NAME)
-        value = convert_object(raw, struct, strict=False)
+        value = convert_object(decoded.value, struct, strict=False)
         self.inputs.items.append(Item(document, value, decoded.value))
 
     def _take_stored(
