@@ -8,11 +8,12 @@ import pytest
 from support.offline.what_if.clusters import HOST, ZONE, anti_affinity, node, owned, pod, simulation
 
 from podium.golang.errors import InputError
+from podium.kubernetes.controllers.workloads import StatefulSet
 from podium.kubernetes.kinds.node import Node, Taint
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.offline.simulate import Scenario
-from podium.offline.simulate.disruptions import count_budget
+from podium.offline.simulate.disruption_budgets import count_budgets
 from podium.offline.what_if.changed_cluster import ChangedCluster
 from podium.offline.what_if.changes import (
     AddNodes,
@@ -39,7 +40,7 @@ def budget(name: str, app: str, **spec: Any) -> PodDisruptionBudget:
 
 
 def counted(budgets: list[PodDisruptionBudget], pods: list[Pod]) -> list[PodDisruptionBudget]:
-    return [count_budget(each, pods, lambda *_: None) for each in budgets]
+    return count_budgets(budgets, pods, ())
 
 
 def changed(
@@ -121,6 +122,58 @@ def test_a_pod_that_two_budgets_cover_cannot_be_evicted() -> None:
     found = changed([node("n1"), node("n2")], [web(0, "n1")], Drain("n1"), budgets=budgets)
 
     assert "more than one PodDisruptionBudget covers it: a, b" in found.kept[0].why
+
+
+def test_a_budget_with_an_empty_selector_guards_all_pods_of_its_namespace() -> None:
+    never = budget("b", "web", maxUnavailable=0, selector={})
+
+    found = changed([node("n1"), node("n2")], [web(0, "n1")], Drain("n1"), budgets=[never])
+
+    assert [each.pod for each in found.kept] == ["default/web-0"]
+
+
+@pytest.mark.parametrize(("policy", "kept"), [("AlwaysAllow", 1), ("IfHealthyBudget", 2)])
+def test_pods_that_are_not_ready_go_as_their_budget_says(policy: str, kept: int) -> None:
+    unready = {"phase": "Running", "conditions": [{"type": "Ready", "status": "False"}]}
+    running = [web(0, "n1", status=unready), web(1, "n1")]
+    guard = budget("b", "web", minAvailable=2, unhealthyPodEvictionPolicy=policy)
+
+    found = changed([node("n1"), node("n2")], running, Drain("n1"), budgets=[guard])
+
+    assert len(found.kept) == kept
+
+
+def test_a_pod_that_is_not_up_yet_is_evicted_without_asking() -> None:
+    waiting = web(0, "n1", status={"phase": "Pending"})
+    never = budget("b", "web", maxUnavailable=0)
+
+    found = changed([node("n1"), node("n2")], [waiting], Drain("n1"), budgets=[never])
+
+    assert moves(found) == {"web-0": ("n1", "n2")}
+
+
+def test_a_budget_follows_the_pods_that_its_workload_is_to_have() -> None:
+    raw = {"metadata": {"name": "web", "namespace": "default"}, "spec": {"replicas": 4}}
+    wanted = msgspec.convert(raw, StatefulSet)
+    running = [
+        owned(f"web-{n}", "web", "StatefulSet", node="n1", labels={"app": "web"}, cpu="100m")
+        for n in range(3)
+    ]
+    guard = budget("b", "web", maxUnavailable="50%")
+    run = simulation([node("n1")], running, [], [guard], workloads=[wanted])
+    run.run()
+    scenario = Scenario((node("n1"),), tuple(running), (), (guard,), workloads=(wanted,))
+    what = ChangedCluster(run, scenario)
+
+    def allowed() -> int:
+        run.disruptions.recount()
+        found = run.engine.cluster.catalog.get(PodDisruptionBudget, "b", "default")
+        assert found is not None
+        return found.status.disruptions_allowed
+
+    assert allowed() == 1
+    what.apply(Scale("sts/web", 6))
+    assert allowed() == 3
 
 
 def test_a_failure_asks_no_budget() -> None:

@@ -14,7 +14,11 @@ from support.simulated.controller_objects import (
 )
 
 from podium.kubernetes.controllers.actions import Plan
-from podium.kubernetes.controllers.disruption_budgets import DisruptionBudgets, decide
+from podium.kubernetes.controllers.disruption_budgets import (
+    DisruptionBudgets,
+    GuardedPods,
+    decide,
+)
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.workloads import (
     Deployment,
@@ -42,7 +46,7 @@ def plan(
     def scale(_: str, __: OwnerReference) -> int | None:
         return wanted
 
-    return decide(of, pods, scale, moment(now_s))
+    return decide(of, GuardedPods(pods), scale, moment(now_s))
 
 
 def counts(made: Plan) -> tuple[int, int, int, int]:

@@ -35,7 +35,6 @@ from podium.offline.what_if.comparison_records import (
     metric_records,
     run_records,
 )
-from podium.offline.what_if.disruption_accounts import recount_budgets
 from podium.offline.what_if.failures import fail_each_node, fail_each_zone
 from podium.offline.what_if.node_prices import prices_of
 from podium.offline.what_if.node_shapes import NodePurchase, load_nodes, read_shapes
@@ -237,7 +236,6 @@ class ClusterModel:
     def _changed(self, changes: Iterable[Change]) -> Iterator[tuple[Simulation, ChangedCluster]]:
         with self._simulating() as (simulation, ask):
             simulation.run(ask=ask)
-            recount_budgets(simulation.engine)
             changed = ChangedCluster(simulation, self.scenario)
             for change in changes:
                 changed.apply(change)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from podium.kubernetes.controllers.workloads import Workload
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.offline.simulate import Scenario, Simulation
@@ -53,8 +54,11 @@ def simulation(
     pending: Iterable[Pod] = (),
     objects: Iterable[Any] = (),
     *,
+    workloads: Iterable[Workload] = (),
     validate: bool = False,
 ) -> Simulation:
-    scenario = Scenario(tuple(nodes), tuple(running), tuple(pending), tuple(objects))
+    scenario = Scenario(
+        tuple(nodes), tuple(running), tuple(pending), tuple(objects), workloads=tuple(workloads)
+    )
     registry = in_tree_registry()
     return Simulation(scenario, load_configuration(None), registry, validate=validate)
