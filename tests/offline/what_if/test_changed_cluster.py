@@ -5,10 +5,11 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from support.offline.what_if.clusters import HOST, ZONE, anti_affinity, node, owned, pod, simulation
 
 from podium.golang.errors import InputError
-from podium.kubernetes.controllers.workloads import StatefulSet
+from podium.kubernetes.controllers.workloads import DaemonSet, StatefulSet
 from podium.kubernetes.kinds.node import Node, Taint
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
@@ -233,6 +234,48 @@ def test_new_nodes_take_pods_that_wait_and_get_their_daemons() -> None:
     )
     assert moves(found) == {"large": ("", "n2")}
     assert (found.waiting_before, found.waiting_after) == (1, 0)
+
+
+DRIVER: dict[str, Any] = {
+    "metadata": {"name": "driver", "namespace": "default", "uid": "u"},
+    "spec": {
+        "selector": {"matchLabels": {"app": "driver"}},
+        "template": {
+            "metadata": {"labels": {"app": "driver"}},
+            "spec": {
+                "nodeSelector": {"gpu": "true"},
+                "priorityClassName": "system-node-critical",
+                "containers": [
+                    {"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}
+                ],
+            },
+        },
+    },
+}
+
+
+def with_labels(of: Node, labels: dict[str, str]) -> Node:
+    metadata = replace(of.metadata, labels={**(of.metadata.labels or {}), **labels})
+    return replace(of, metadata=metadata)
+
+
+@pytest.mark.parametrize(("labels", "waiting"), [({"gpu": "true"}, 1), ({}, 0)])
+def test_a_daemon_set_without_pods_so_far_makes_one_for_a_node_that_it_allows(
+    labels: dict[str, str], waiting: int
+) -> None:
+    daemon_set = msgspec.convert(DRIVER, DaemonSet)
+    pending = [pod("large", cpu="3500m")]
+    run = simulation([node("n1", cpu="1")], [], pending)
+    run.run()
+    scenario = Scenario((node("n1", cpu="1"),), (), tuple(pending), workloads=(daemon_set,))
+    what = ChangedCluster(run, scenario)
+
+    what.apply(AddNodes((with_labels(node("n2", cpu="4"), labels),)))
+
+    assert what.consequences().waiting_after == waiting
+    made = run.engine.state.pods.get("default/driver-n2")
+    assert (made is not None) == bool(labels)
+    assert made is None or (made.spec.node_name, made.spec.priority) == ("n2", 2000001000)
 
 
 def test_a_taint_that_expels_moves_who_does_not_tolerate_it() -> None:

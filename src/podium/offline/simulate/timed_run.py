@@ -16,13 +16,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Protocol, assert_never
 
-from podium.kubernetes.controllers.daemon_pods import daemons_of, pod_of_daemon
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
 from podium.offline.simulate.admission import assign_uid
+from podium.offline.simulate.node_daemons import NodeDaemons
 from podium.offline.simulate.pod_successors import PodSuccessors, is_made_again
 from podium.offline.simulate.run import Simulation
 from podium.offline.simulate.scenario import Scenario
@@ -96,7 +96,7 @@ class TimedRun:
         self._runs_controllers = runs_controllers
         objects = (obj for obj in scenario.objects if isinstance(obj, KubeObject))
         self._successors = PodSuccessors(self.engine, objects)
-        self._daemons = daemons_of((*scenario.running, *scenario.pending))
+        self._daemons = NodeDaemons(scenario, self.engine.gates)
         self._trial_daemons: set[str] = set()
         self._durations: dict[str, float] = {}
         self._pods: list[TimedPod] = []
@@ -272,10 +272,10 @@ class TimedRun:
         self._nodes[name] = TimedNode(node, at)
         self._lives.totals.nodes_added += 1
         if self._runs_controllers:
-            for daemon in self._daemons:
-                pod = assign_uid(pod_of_daemon(daemon, node))
-                self._trial_daemons.add(object_key(pod.metadata))
-                self._simulation.arrive((pod,))
+            for daemon in self._daemons.make(node):
+                if not daemon.is_certain:
+                    self._trial_daemons.add(object_key(daemon.pod.metadata))
+                self._simulation.arrive((daemon.pod,))
 
     def _remove_node(self, name: str, at: float) -> None:
         cluster = self.engine.cluster
@@ -291,7 +291,8 @@ class TimedRun:
             self._lose(info.pod, evicted=False)
 
     def _end_trials(self) -> None:
-        """A daemon set makes no pods where they do not belong: one that was tried in vain goes."""
+        """A daemon set makes no pods where they do not belong: one that was tried in vain goes, if
+        nobody knows its set."""
         for key in sorted(self._trial_daemons):
             result = self._simulation.results.get(key)
             if result is not None and result.attempts:

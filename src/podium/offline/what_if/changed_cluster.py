@@ -14,7 +14,6 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
-from podium.kubernetes.controllers.daemon_pods import daemons_of, pod_of_daemon
 from podium.kubernetes.controllers.taint_eviction import stay_s
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.node import Node
@@ -22,6 +21,7 @@ from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
 from podium.kubernetes.rules.tolerations import NO_EXECUTE
 from podium.offline.simulate.admission import assign_uid
+from podium.offline.simulate.node_daemons import NodeDaemons
 from podium.offline.simulate.pod_successors import PodSuccessors
 from podium.offline.simulate.run import Simulation
 from podium.offline.simulate.scenario import Scenario
@@ -188,13 +188,13 @@ class ChangedCluster:
         new = [node for node in nodes if not there.is_present(node.metadata.name)]
         for node in nodes:
             self._engine.intake.node_put(node)
-        daemons = daemons_of((*self._scenario.pending, *self._scenario.running))
-        made = [assign_uid(pod_of_daemon(pod, node)) for node in new for pod in daemons]
-        self._simulation.arrive(made)
+        daemons = NodeDaemons(self._scenario, self._engine.gates)
+        made = [daemon for node in new for daemon in daemons.make(node)]
+        self._simulation.arrive(daemon.pod for daemon in made)
         self._settle()
-        for pod in made:  # a daemon set makes none where it does not belong
-            if not self._place_of(object_key(pod.metadata)):
-                self._simulation.remove_pod(pod)
+        for daemon in made:  # a daemon set makes none where it does not belong
+            if not daemon.is_certain and not self._place_of(object_key(daemon.pod.metadata)):
+                self._simulation.remove_pod(daemon.pod)
 
     def _taint(self, change: SetTaint) -> None:
         names = self._select(change.nodes)

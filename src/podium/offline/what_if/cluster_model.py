@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from podium.golang.errors import InputError
-from podium.kubernetes.controllers.daemon_pods import daemons_of
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.net.files.bounded_files import read_input
 from podium.offline.simulate.asking_extenders import asker_of
 from podium.offline.simulate.inputs import Validation
+from podium.offline.simulate.node_daemons import NodeDaemons
 from podium.offline.simulate.pod_references import find_pod
 from podium.offline.simulate.run import Simulation
 from podium.offline.simulate.scenario import Scenario, load_scenario
@@ -129,8 +129,8 @@ class ClusterModel:
             question = CapacityQuestion(simulation.engine, scenario.objects, ask)
             if question.fits_at_least(templates[0], wanted) >= wanted:
                 return []
-            daemons = daemons_of((*scenario.running, *scenario.pending))
-            buying = NodePurchase(simulation.engine, question, daemons)
+            daemons = NodeDaemons(scenario, self.gates)
+            buying = NodePurchase(simulation.engine, question, daemons.pods_for)
             mix = buying.find(templates[0], wanted, offered)
         if mix is None:
             raise InputError(f"no mix of {shapes} makes room for {wanted} of {templates[0].name}")
