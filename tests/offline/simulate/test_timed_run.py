@@ -12,6 +12,7 @@ from podium.kubernetes.kinds.meta import KubeStruct, ObjectMeta, OwnerReference
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import Namespace, PodDisruptionBudget
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate import Scenario
 from podium.offline.simulate.timed_events import (
     NodePut,
@@ -57,7 +58,9 @@ def timed(
 ) -> TimedRun:
     raw = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
     scenario = Scenario(tuple(nodes), tuple(running), tuple(pending), tuple(objects))
-    return TimedRun(scenario, load_configuration(raw), in_tree_registry(), **more)
+    gates = FeatureGates()
+    configuration = load_configuration(raw, gates=gates)
+    return TimedRun(scenario, configuration, in_tree_registry(), gates=gates, **more)
 
 
 def by_name(report: TimedReport) -> dict[str, TimedPod]:

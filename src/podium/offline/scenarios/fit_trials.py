@@ -31,14 +31,14 @@ class FitTrials:
         self,
         configuration: Configuration,
         registry: Registry,
-        gates: FeatureGates | None,
+        gates: FeatureGates,
         scenario: Scenario,
         daemons: NodeDaemons,
     ) -> None:
         self._configuration = configuration
         self._registry = registry
         self._gates = gates
-        self._rules = request_rules(gates if gates is not None else FeatureGates())
+        self._rules = request_rules(gates)
         self._objects = scenario.objects
         self._daemons = daemons
         self._fits: dict[tuple[str, PodShape], bool] = {}

@@ -51,7 +51,7 @@ def run_scenario(
     registry: Registry,
     *,
     seed: int | None = None,
-    gates: FeatureGates | None = None,
+    gates: FeatureGates,
     until_s: float | None = None,
     scale: float = 1.0,
     cluster: Scenario | None = None,
@@ -64,7 +64,7 @@ def run_scenario(
     report. Raises InputError."""
     seed = scenario.seed if seed is None else seed
     end_s = min(scenario.duration_s, until_s or scenario.duration_s)
-    gates = (gates or FeatureGates()).with_overrides(scenario.feature_gates)
+    gates = gates.with_overrides(scenario.feature_gates)
     begin, pools = _build_cluster(scenario, scale, cluster)
     run = TimedRun(begin, configuration, registry, seed=seed, gates=gates, validate=validate)
     rule = _scale_rule(scenario.autoscaler, pools) if cluster is None else None

@@ -69,7 +69,7 @@ class Simulation:
         registry: Registry,
         *,
         seed: int = 0,
-        gates: FeatureGates | None = None,
+        gates: FeatureGates,
         watch: Collection[str] = (),
         validate: bool = False,
         is_timed: bool = False,

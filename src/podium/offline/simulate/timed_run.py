@@ -74,7 +74,7 @@ class TimedRun:
         registry: Registry,
         *,
         seed: int = 0,
-        gates: FeatureGates | None = None,
+        gates: FeatureGates,
         validate: bool = False,
         runs_controllers: bool = True,
     ) -> None:

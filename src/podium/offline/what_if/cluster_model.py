@@ -37,7 +37,7 @@ from podium.offline.what_if.comparison_records import (
 )
 from podium.offline.what_if.failures import fail_each_node, fail_each_zone
 from podium.offline.what_if.node_prices import prices_of
-from podium.offline.what_if.node_shapes import NodePurchase, load_nodes, read_shapes
+from podium.offline.what_if.node_shapes import NodePurchase, nodes_of, read_shapes
 from podium.offline.what_if.optimum import (
     DEFAULT_TIME_LIMIT_S,
     OptimumQuestion,
@@ -121,7 +121,7 @@ class ClusterModel:
         """The cheapest mix of the shapes in a file with which so many copies fit, one record a
         shape; none if enough fit already. Raises InputError if no mix makes enough room."""
         templates, scenario = self._templates((of,) if of else ())
-        offered = read_shapes(load_nodes(shapes))
+        offered = read_shapes(nodes_of(shapes, self.gates))
         if len(templates) > 1:
             raise InputError("nodes are added for one pod", remedy="name it with of=")
         with self._simulating(scenario) as (simulation, ask):

@@ -56,8 +56,13 @@ class NodeShape:
 
 
 def load_nodes(path: str) -> tuple[Node, ...]:
+    """The nodes of a file, by the gates of the newest release. Raises InputError."""
+    return nodes_of(path, FeatureGates())
+
+
+def nodes_of(path: str, gates: FeatureGates) -> tuple[Node, ...]:
     """The nodes of a file. Raises InputError."""
-    return load_scenario([path], gates=FeatureGates()).nodes
+    return load_scenario([path], gates=gates).nodes
 
 
 def read_shapes(nodes: Iterable[Node]) -> list[NodeShape]:
