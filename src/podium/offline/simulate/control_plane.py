@@ -299,8 +299,7 @@ def _as_stored(workload: Workload) -> Workload:
 
 
 def _as_controllers_see(node: Node) -> seen_nodes.Node:
-    spec = seen_nodes.NodeSpec(unschedulable=node.spec.unschedulable, taints=node.spec.taints)
-    return seen_nodes.Node(metadata=node.metadata, spec=spec)
+    return seen_nodes.Node(metadata=node.metadata, spec=node.spec)
 
 
 def _in_namespace(body: JsonObject, namespace: str) -> JsonObject:

@@ -21,7 +21,12 @@ from podium.golang.documents import Document
 from podium.golang.errors import InputError
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.workloads import DaemonSet, Deployment, Job, Workload
-from podium.kubernetes.kinds.admission_kinds import ADMISSION_KINDS, LimitRange, RuntimeClass
+from podium.kubernetes.kinds.admission_kinds import (
+    ADMISSION_KINDS,
+    LimitRange,
+    ResourceQuota,
+    RuntimeClass,
+)
 from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
@@ -31,7 +36,6 @@ from podium.kubernetes.kinds.typed_objects import KINDS
 from podium.kubernetes.kinds.workloads import Namespace, PriorityClass
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.rules.old_node_labels import missing_old_labels
-from podium.kubernetes.rules.quotas import ResourceQuota
 from podium.offline.simulate.admission import DEFAULT_NAMESPACE, Admission, assign_uid, is_stored
 from podium.offline.simulate.cluster_dump import HOW_TO_DUMP
 from podium.offline.simulate.control_plane import ControlPlane
