@@ -12,7 +12,7 @@ from podium.golang.errors import InputError
 from podium.kubernetes.controllers.workloads import DaemonSet, StatefulSet
 from podium.kubernetes.kinds.node import Node, Taint
 from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.workloads import PodDisruptionBudget
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget, PodDisruptionBudgetStatus
 from podium.offline.simulate import Scenario
 from podium.offline.simulate.disruption_budgets import count_budgets
 from podium.offline.what_if.changed_cluster import ChangedCluster
@@ -142,6 +142,17 @@ def test_pods_that_are_not_ready_go_as_their_budget_says(policy: str, kept: int)
     found = changed([node("n1"), node("n2")], running, Drain("n1"), budgets=[guard])
 
     assert len(found.kept) == kept
+
+
+def test_a_budget_whose_count_somebody_has_written_by_hand_is_asked() -> None:
+    guard = budget("b", "web", maxUnavailable=1)
+    metadata = replace(guard.metadata, generation=1)
+    status = PodDisruptionBudgetStatus(disruptions_allowed=1, current_healthy=1, expected_pods=1)
+    guard = replace(guard, metadata=metadata, status=status)
+
+    found = changed([node("n1"), node("n2")], [web(0, "n1")], Drain("n1"), budgets=[guard])
+
+    assert moves(found) == {"web-0": ("n1", "n2")}
 
 
 def test_a_pod_that_is_not_up_yet_is_evicted_without_asking() -> None:

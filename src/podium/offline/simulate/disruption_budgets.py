@@ -222,7 +222,7 @@ class DisruptionControl(Observer):
     def _admit(self, pod: Pod) -> tuple[PodDisruptionBudget | None, str]:
         self.recount()
         guarding = [each for each in self._budgets.values() if guards(each, pod.metadata)]
-        written = [as_json(each) for each in guarding]
+        written = [_as_observed(each) for each in guarding]
         try:
             charged = admit_eviction(_evicted(pod), written, self._moment().timestamp)
         except StatusError:
@@ -270,6 +270,13 @@ def _as_read(budget: PodDisruptionBudget) -> tuple[object, ...]:
     """What preemption and evictions read of a budget; what plugins remember outlives the rest."""
     status = budget.status
     return status.disruptions_allowed, status.disrupted_pods or {}, status.observed_generation
+
+
+def _as_observed(budget: PodDisruptionBudget) -> JsonObject:
+    """The budget as the server has it once its controller has seen it, which here is at once."""
+    written = as_json(budget)
+    written.setdefault("status", {})["observedGeneration"] = budget.metadata.generation
+    return written
 
 
 def _is_counted(budget: PodDisruptionBudget) -> bool:
