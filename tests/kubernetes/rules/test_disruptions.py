@@ -8,7 +8,12 @@ import pytest
 
 from podium.kubernetes.kinds.meta import ObjectMeta, OwnerReference
 from podium.kubernetes.kinds.workloads import PodDisruptionBudgetSpec
-from podium.kubernetes.rules.disruptions import Disruptions, Guarded, count_disruptions
+from podium.kubernetes.rules.disruptions import (
+    Disruptions,
+    Guarded,
+    Scaled,
+    count_disruptions,
+)
 
 OWNER = OwnerReference(kind="ReplicaSet", name="web", uid="u", controller=True)
 OWNED = ObjectMeta(name="a", namespace="ns", owner_references=(OWNER,))
@@ -19,7 +24,8 @@ def counted(pods: list[ObjectMeta], healthy: int, wanted: int | None, **spec: An
     budget = msgspec.convert(spec, PodDisruptionBudgetSpec)
     owners = Counter(pod.controller for pod in pods if pod.controller is not None)
     guarded = Guarded("ns", len(pods), owners, healthy)
-    return count_disruptions(budget, guarded, lambda _, __: wanted)
+    scaled = None if wanted is None else Scaled("ReplicaSet", "web", wanted)
+    return count_disruptions(budget, guarded, lambda _, __: scaled)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from podium.kubernetes.controllers.stores import Stores
 from podium.kubernetes.kinds.meta import LabelSelector, OwnerReference
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.kubernetes.resources.resource_types import POD_DISRUPTION_BUDGETS
-from podium.kubernetes.rules.disruptions import Guarded, Scale, count_disruptions
+from podium.kubernetes.rules.disruptions import Guarded, Scale, Scaled, count_disruptions
 from podium.kubernetes.rules.moment import Moment
 
 _BELIEVED_S: Final = 120.0
@@ -179,7 +179,7 @@ class DisruptionBudgets:
         if new is None and old is not None:
             self._followed.pop(old.metadata.key, None)
 
-    def _scale(self, namespace: str, owner: OwnerReference) -> int | None:
+    def _scale(self, namespace: str, owner: OwnerReference) -> Scaled | None:
         match owner.kind:
             case "ReplicaSet":
                 found = self._replica_sets.get(namespace, owner.name)
@@ -187,13 +187,17 @@ class DisruptionBudgets:
                     return None
                 above = found.metadata.controller
                 deployment = above and self._deployments.get(namespace, above.name)
-                return deployment.wanted if deployment else found.wanted
+                if deployment:
+                    return Scaled("Deployment", deployment.name, deployment.wanted)
+                return Scaled(owner.kind, owner.name, found.wanted)
             case "StatefulSet":
                 stateful = self._stateful_sets.get(namespace, owner.name)
-                return stateful.wanted if stateful else None
+                return Scaled(owner.kind, owner.name, stateful.wanted) if stateful else None
             case "ReplicationController":
                 controller = self._controllers.get(namespace, owner.name)
-                return controller.as_replica_set().wanted if controller else None
+                if controller is None:
+                    return None
+                return Scaled(owner.kind, owner.name, controller.as_replica_set().wanted)
         return None
 
 

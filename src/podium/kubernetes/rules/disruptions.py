@@ -16,8 +16,18 @@ from podium.kubernetes.controllers.objects import selector_or_nothing
 from podium.kubernetes.kinds.meta import ObjectMeta, OwnerReference
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget, PodDisruptionBudgetSpec
 
-Scale = Callable[[str, OwnerReference], int | None]
-"""How many pods an owner in a namespace is meant to have; None if it is not known."""
+
+class Scaled(NamedTuple):
+    """What says how many pods there are to be, for all owners that it stands behind."""
+
+    kind: str
+    name: str
+    wanted: int
+
+
+Scale = Callable[[str, OwnerReference], Scaled | None]
+"""Who stands behind an owner in a namespace: a deployment behind each of its replica sets; None if
+it is not known."""
 
 
 def guards(budget: PodDisruptionBudget, pod: ObjectMeta) -> bool:
@@ -72,13 +82,12 @@ def _expected(pods: Guarded, scale: Scale) -> int:
     upstream: pods without a controller are not expected. Those of a controller whose scale is not
     known count as themselves; upstream, which can ask for any scale, lets none of them go.
     """
-    expected = 0
-    seen: set[tuple[str, str, str]] = set()
+    unknown = 0
+    known: set[Scaled] = set()
     for owner, number in pods.owners.items():
-        wanted = scale(pods.namespace, owner)
-        if wanted is None:
-            expected += number
-        elif (owner.kind, owner.name, owner.uid) not in seen:
-            seen.add((owner.kind, owner.name, owner.uid))
-            expected += wanted
-    return expected
+        found = scale(pods.namespace, owner)
+        if found is None:
+            unknown += number
+        else:
+            known.add(found)
+    return unknown + sum(each.wanted for each in known)
