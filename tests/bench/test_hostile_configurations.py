@@ -10,6 +10,7 @@ from podium.bench.hostile_configurations import CONFIGURATIONS, MAX_VALUES
 from podium.bench.hostile_pods import MAX_OBJECT_BYTES
 from podium.bench.hostile_scheduling import HostileScene
 from podium.golang.errors import InputError
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.errors import ConfigurationError
 from podium.scheduler.config.load import load_file
 from podium.scheduler.config.types import Configuration
@@ -19,7 +20,7 @@ MAX_YARDSTICKS = 60
 
 def load(data: bytes) -> Configuration | None:
     try:
-        return load_file(data)
+        return load_file(data, gates=FeatureGates())
     except ConfigurationError:
         return None
 
@@ -51,4 +52,4 @@ def test_a_hostile_configuration_is_refused_or_schedules_within_the_budget(what:
 def test_a_file_of_more_values_than_a_configuration_has_is_refused_at_once() -> None:
     names = [f"p{number}" for number in range(2 * MAX_VALUES)]
     with pytest.raises(ConfigurationError, match=f"holds more than {MAX_VALUES} values"):
-        load_file(json.dumps({"profiles": names}).encode())
+        load_file(json.dumps({"profiles": names}).encode(), gates=FeatureGates())

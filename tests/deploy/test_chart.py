@@ -23,6 +23,7 @@ from support.deploy.shipped_manifests import (
 )
 
 from podium import __version__
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.load import load_configuration
 
 SCHEMA = json.loads((CHART / "values.schema.json").read_text())
@@ -95,7 +96,7 @@ def test_values_reach_the_scheduler() -> None:
 
 def test_the_configuration_is_one_that_podium_takes() -> None:
     text = one(render_chart({}), "ConfigMap")["data"]["scheduler.yaml"]
-    loaded = load_configuration(yaml.safe_load(text))
+    loaded = load_configuration(yaml.safe_load(text), gates=FeatureGates())
     assert [profile.scheduler_name for profile in loaded.profiles] == ["podium"]
 
 

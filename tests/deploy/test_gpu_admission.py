@@ -20,6 +20,7 @@ from support.deploy.shipped_manifests import DEPLOY, one, rendered
 from support.waiting import PATIENCE_S, wait_until
 
 from podium.addons.gpu.dialects import find_dialect
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.load import load_file
 
 ADDRESS = "https://gpu-admission.kube-system:3456/scheduler"
@@ -45,7 +46,7 @@ def test_the_service_is_where_schedulers_are_configured_to_find_it() -> None:
 @pytest.mark.parametrize("file", ["scheduler-extender.yaml", "scheduler-policy-config.json"])
 def test_the_shipped_configurations_show_a_certificate(file: str) -> None:
     text = (DEPLOY / "static-pod-with-extender" / file).read_bytes()
-    (extender,) = load_file(text).extenders
+    (extender,) = load_file(text, gates=FeatureGates()).extenders
     assert (extender.url_prefix, extender.enable_https) == (ADDRESS, True)
     assert extender.tls_config is not None
     files = (extender.tls_config.ca_file, extender.tls_config.cert_file)

@@ -23,6 +23,7 @@ from support.commands.command_line import EXAMPLES
 from support.waiting import PATIENCE_S
 
 from podium.commands import main
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.load import load_written
 from podium.scheduler.config.types import ExtenderTLSConfig
 from podium.scheduler.config.written import read_written
@@ -177,7 +178,7 @@ def test_tls_and_client_certificates(tmp_path: Path) -> None:
 
 def test_the_configuration_beside_the_example_names_what_it_serves() -> None:
     written = read_written((EXAMPLES / "extenders" / "scheduler.yaml").read_bytes())
-    (extender,) = load_written(written).extenders
+    (extender,) = load_written(written, gates=FeatureGates()).extenders
     assert extender.url_prefix == "http://127.0.0.1:8888"
     assert (extender.filter_verb, extender.prioritize_verb) == ("filter", "prioritize")
     assert (extender.preempt_verb, extender.bind_verb) == ("", "")

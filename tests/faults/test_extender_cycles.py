@@ -19,6 +19,7 @@ from support.addons.extenders.extender_servers import (
 
 from podium.client.extenders.blocking import BlockingExtenderClient
 from podium.client.extenders.objects import TypedObjects
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate import PodOutcome, Scenario, Simulation
 from podium.offline.simulate.report import PodResult
 from podium.scheduler.config.load import load_configuration
@@ -62,9 +63,12 @@ def decided(answer: Answer, **fields: Any) -> tuple[PodResult, PodResult, str]:
             **fields,
         }
         raw = {"apiVersion": API_VERSION, "kind": KIND, "extenders": [extender]}
-        configuration = load_configuration(raw)
+        configuration = load_configuration(raw, gates=FeatureGates())
         simulation = Simulation(
-            Scenario(tuple(NODES.values()), (), pods), configuration, in_tree_registry()
+            Scenario(tuple(NODES.values()), (), pods),
+            configuration,
+            in_tree_registry(),
+            gates=FeatureGates(),
         )
         with BlockingExtenderClient(
             configuration.extenders, TypedObjects(NODES.__getitem__)

@@ -16,10 +16,11 @@ from podium.addons.collection.coscheduling.definition import pod_group_definitio
 from podium.addons.collection.coscheduling.plugin import Coscheduling
 from podium.client import ResourceType
 from podium.client.resources import COSCHEDULING_POD_GROUPS, NODES, PODS
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.live.assembly import Assembly
 from podium.scheduler.config.load import load_file
 from podium.simulated.cluster import SimulatedClusterOptions
-from podium.simulated.controller_names import ALL
+from podium.simulated.controller_registry import ALL
 from podium.simulated.nodes.templates import default_template, nodes_from
 from podium.testing.embedded import embedded_cluster
 
@@ -51,7 +52,9 @@ def with_gangs(scenario: Scenario, *, nodes: int = 2, defined: bool = True) -> N
                 return not any(each["spec"].get("taints") for each in await cluster.all(NODES))
 
             await cluster.until(ready)
-            configuration = load_file(CONFIGURATION.read_bytes(), source="scheduler.yaml")
+            configuration = load_file(
+                CONFIGURATION.read_bytes(), source="scheduler.yaml", gates=FeatureGates()
+            )
             async with scheduling(
                 embedded.client, configuration, plugins=[Coscheduling]
             ) as assembly:

@@ -12,6 +12,7 @@ from support.simulated.simulated_clusters import Cluster
 from support.waiting import PATIENCE_S, wait_in_loop
 
 from podium.client.resources import PODS
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.config.types import Configuration
 from podium.simulated.cluster import SimulatedClusterOptions
@@ -26,7 +27,7 @@ def configured(url: str, **fields: Any) -> Configuration:
         "kind": "KubeSchedulerConfiguration",
         "extenders": [extender],
     }
-    return load_configuration(document)
+    return load_configuration(document, gates=FeatureGates())
 
 
 async def in_small_cluster(configuration: Configuration, scenario: Any) -> None:

@@ -18,10 +18,11 @@ from podium.addons.gpu.dialects import find_dialect
 from podium.addons.gpu.plugin.gpu_share import GPUShare
 from podium.client.resources import EVENTS, NODES, PODS
 from podium.kubernetes.kinds.coscheduling import MIN_AVAILABLE_LABEL, NAME_LABEL
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.config.types import API_VERSION, KIND
 from podium.simulated.cluster import SimulatedClusterOptions
-from podium.simulated.controller_names import ALL
+from podium.simulated.controller_registry import ALL
 from podium.simulated.nodes.templates import default_template, nodes_from
 from podium.testing.embedded import embedded_cluster
 
@@ -39,7 +40,9 @@ def configuration(dialect: str) -> Any:
         {"name": "NodeResourcesFit", "args": {"ignoredResources": list(NOT_ON_NODES)}},
     ]
     profile = {"schedulerName": "default-scheduler", "plugins": plugins, "pluginConfig": args}
-    return load_configuration({"apiVersion": API_VERSION, "kind": KIND, "profiles": [profile]})
+    return load_configuration(
+        {"apiVersion": API_VERSION, "kind": KIND, "profiles": [profile]}, gates=FeatureGates()
+    )
 
 
 def with_gangs_on_gpus(

@@ -13,10 +13,11 @@ from podium.addons.gpu.cards.card import Card
 from podium.addons.gpu.dialects import find_dialect
 from podium.addons.gpu.plugin.gpu_share import GPUShare
 from podium.client.resources import NODES, PODS
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.plugin import ApiHandle, Cycle, PreBindPlugin, PreFlight, Status, unschedulable
 from podium.scheduler.config.load import load_configuration
 from podium.simulated.cluster import SimulatedClusterOptions
-from podium.simulated.controller_names import ALL
+from podium.simulated.controller_registry import ALL
 from podium.simulated.nodes.templates import default_template, nodes_from
 from podium.testing.embedded import embedded_cluster
 
@@ -53,7 +54,8 @@ def with_gpus(scenario: Callable[[Cluster], Awaitable[None]]) -> None:
                     ],
                 }
             ],
-        }
+        },
+        gates=FeatureGates(),
     )
 
     async def main() -> None:

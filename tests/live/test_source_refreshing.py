@@ -13,6 +13,7 @@ from support.live.virtual_loop import run_virtually, sleep_virtually
 
 from podium.client import LoopClock
 from podium.client.resources import NODES, PODS
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.live.object_access import ObjectAccess
 from podium.live.source_refreshing import SourceRefreshing
 from podium.plugin import (
@@ -71,9 +72,10 @@ class Scene:
 
         loop = asyncio.get_running_loop()
         self.engine = Engine(
-            load_configuration(CONFIGURATION),
+            load_configuration(CONFIGURATION, gates=FeatureGates()),
             in_tree_registry().with_plugins(Reads),
             clock=loop.time,
+            gates=FeatureGates(),
         )
         self.stirs = 0
         self.refreshing = SourceRefreshing(
@@ -267,7 +269,7 @@ def test_pods_wait_for_what_a_source_says_and_plugins_write_to_the_server() -> N
             node = {"metadata": {"name": "n"}, "status": {"allocatable": {"cpu": 4, "pods": 9}}}
             await client.create(NODES, node)
             await client.create(PODS, POD, "default")
-            configuration = load_configuration(CONFIGURATION)
+            configuration = load_configuration(CONFIGURATION, gates=FeatureGates())
             async with scheduling(client, configuration, plugins=[Hot]) as assembly:
                 column = assembly.engine.sources.column("heat")
                 assert loop.time() >= 1

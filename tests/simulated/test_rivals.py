@@ -8,7 +8,7 @@ from support.live.virtual_loop import run_virtually
 
 from podium.client import KubeClient
 from podium.golang.errors import InputError
-from podium.simulated.controller_names import ALL, chosen
+from podium.simulated.controller_registry import ALL, chosen
 from podium.simulated.rivals import Rival, rival_of
 
 RENEWED = "2027-01-15T08:00:00.000000Z"

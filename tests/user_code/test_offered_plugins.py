@@ -10,6 +10,7 @@ from support.commands.command_line import Write, writer
 from support.user_code.plugin_files import SAYS_NO, Source
 
 from podium.golang.errors import InputError
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.config.types import API_VERSION, KIND
 from podium.scheduler.plugins import in_tree_registry
@@ -48,7 +49,7 @@ def offers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, source: Source) -> O
 def naming(plugin: str) -> Any:
     plugins = {"filter": {"enabled": [{"name": plugin}]}}
     raw = {"apiVersion": API_VERSION, "kind": KIND, "profiles": [{"plugins": plugins}]}
-    return equip(load_configuration(raw), in_tree_registry(), [])
+    return equip(load_configuration(raw, gates=FeatureGates()), in_tree_registry(), [])
 
 
 def test_a_plugin_of_an_installed_package_is_found_by_its_name(offers: Offers) -> None:
@@ -111,5 +112,5 @@ def test_packages_are_looked_through_once_however_many_plugins_are_unknown(
     names = [{"name": f"Unknown{number}"} for number in range(1_000)]
     profile = {"plugins": {"filter": {"enabled": names}}}
     raw = {"apiVersion": API_VERSION, "kind": KIND, "profiles": [profile]}
-    equip(load_configuration(raw), in_tree_registry(), [])
+    equip(load_configuration(raw, gates=FeatureGates()), in_tree_registry(), [])
     assert looks == ["podium.plugins"]

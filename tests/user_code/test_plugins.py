@@ -6,6 +6,7 @@ import pytest
 from support.user_code.plugin_files import SAYS_NO, Source
 
 from podium.golang.errors import InputError
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.plugins import in_tree_registry
 from podium.user_code.plugins import equip, load_plugin
@@ -150,7 +151,7 @@ def test_a_module_that_breaks_names_the_place(
 def test_a_name_that_is_taken_is_refused(source: Source) -> None:
     path = source(SAYS_NO.replace('"SaysNo"', '"NodeName"'))
     with pytest.raises(InputError) as caught:
-        equip(load_configuration(None), in_tree_registry(), [path])
+        equip(load_configuration(None, gates=FeatureGates()), in_tree_registry(), [path])
     assert str(caught.value) == (
         f"{path}: plugin name NodeName is taken by "
         "podium.scheduler.plugins.node_name.plugin.NodeName"
@@ -165,4 +166,4 @@ def test_a_plugin_without_a_point_is_refused(source: Source) -> None:
             name = "Idle"
     """
     with pytest.raises(InputError, match="serves no extension point"):
-        equip(load_configuration(None), in_tree_registry(), [source(text)])
+        equip(load_configuration(None, gates=FeatureGates()), in_tree_registry(), [source(text)])

@@ -13,6 +13,7 @@ from support.web.browser import opened
 from support.web.page_at_work import PageAtWork
 
 from podium.golang.documents import read_documents
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.load import load_configuration
 
 if TYPE_CHECKING:
@@ -76,7 +77,11 @@ def test_a_weight_counts_from_the_next_pod_on_until_it_is_reset(play: "Page") ->
     play.wait_for_selector(f"#seen :text('weigh NodeAffinity {TIMES}20')")
     file = play.locator(".play-part .command code").inner_text()
     (written,) = read_documents(file, "file")
-    kept = load_configuration(cast("Any", written.value)).profiles[0].plugins.multi_point.enabled
+    kept = (
+        load_configuration(cast("Any", written.value), gates=FeatureGates())
+        .profiles[0]
+        .plugins.multi_point.enabled
+    )
     assert {"NodeAffinity": 20}.items() <= {ref.name: ref.weight for ref in kept}.items()
     play.click("#play-try")
     decided(play, "picky-", "bound").get_by_role("link", name="Why is that").click()

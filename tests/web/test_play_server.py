@@ -16,6 +16,7 @@ from support.web.page_at_work import PageAtWork
 
 from podium.client import KubeClient
 from podium.golang.documents import read_documents
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.live.decision_notices import DecisionNotices
 from podium.scheduler.config.load import load_configuration
 from podium.testing import FakeCluster, make_node, make_pod
@@ -242,7 +243,10 @@ def test_each_profile_has_weights_of_its_own_and_a_file_has_all_of_them() -> Non
     file = weights.file(PROFILE)
     assert file is not None
     (written,) = read_documents(file, "file")
-    assert load_configuration(cast("Any", written.value)).profiles == engine.configuration.profiles
+    assert (
+        load_configuration(cast("Any", written.value), gates=FeatureGates()).profiles
+        == engine.configuration.profiles
+    )
     for wrong in ({"Nobody": 1}, {"NodeAffinity": -1}, {"NodeAffinity": 101}):
         with pytest.raises(WrongWeights):
             weights.set(PROFILE, wrong)

@@ -15,6 +15,7 @@ from podium.bench.scene import Arrival, Churn, Scene, Turn
 from podium.kubernetes.kinds.meta import KubeStruct
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.driver.driver import OfflineDriver
 from podium.offline.driver.in_memory_api import InMemoryApi
 from podium.scheduler.cluster.pod_info import PodInfo
@@ -46,13 +47,16 @@ class Driver(OfflineDriver):
         their names. Raises InputError."""
         self._now = 0.0
         self._next_tick = TICK_EVERY_S
-        equipped = equip(configuration or load_configuration(None), in_tree_registry(), ())
+        equipped = equip(
+            configuration or load_configuration(None, gates=FeatureGates()), in_tree_registry(), ()
+        )
         engine = Engine(
             equipped.configuration,
             equipped.registry,
             choice=Seeded(seed),
             clock=lambda: self._now,
             percentage=percentage,
+            gates=FeatureGates(),
         )
         super().__init__(engine, InMemoryApi(engine))
         self._churn: list[_Churning] = []

@@ -23,6 +23,7 @@ from podium.bench.scene import Arrival, Plan, Scene
 from podium.golang.errors import InputError
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.rules.node_status import default_allocatable
 from podium.scheduler.config.load import load_configuration, load_file
 from podium.scheduler.config.types import Configuration
@@ -108,8 +109,12 @@ def measure_file(
 def _configured(scene: Scene, text: str | None) -> Configuration | None:
     """What was asked for, or else what the workload is about. Raises ConfigurationError."""
     if text is not None:
-        return load_file(text.encode(), source="the configuration")
-    return load_configuration(scene.configuration) if scene.configuration is not None else None
+        return load_file(text.encode(), source="the configuration", gates=FeatureGates())
+    return (
+        load_configuration(scene.configuration, gates=FeatureGates())
+        if scene.configuration is not None
+        else None
+    )
 
 
 def measure_case(

@@ -191,10 +191,11 @@ def _beside_default(orders: dict[str, Order], config: Path) -> dict[str, Order]:
     """Each workload with the default configuration and with a file's. Raises InputError."""
     import msgspec
 
+    from podium.kubernetes.releases.feature_gates import FeatureGates
     from podium.scheduler.config.load import load_file
 
     text = _read(config).decode("utf-8", "replace")
-    load_file(text.encode(), source=str(config))
+    load_file(text.encode(), source=str(config), gates=FeatureGates())
     beside: dict[str, Order] = {}
     for name, order in orders.items():
         beside[name] = order

@@ -96,8 +96,8 @@ def capacity(
     from podium.commands.preparation import prepare_simulation
     from podium.commands.simulate import exit_code
     from podium.commands.tables import Screen
-    from podium.kubernetes.controllers.daemon_pods import daemons_of
     from podium.net.files.private_files import write_private_file
+    from podium.offline.simulate.node_daemons import NodeDaemons
     from podium.offline.what_if.capacity import CapacityQuestion
     from podium.offline.what_if.capacity_answer import CapacityAnswer, Purchase
     from podium.offline.what_if.node_shapes import NodePurchase, read_shapes
@@ -132,8 +132,8 @@ def capacity(
         if want is not None:
             answer.wanted = want
         if want is not None and offered and answer.alone[0].fits < want:
-            daemons = daemons_of((*scenario.running, *pending))
-            buying = NodePurchase(engine, question, daemons)
+            daemons = NodeDaemons(scenario, prepared.gates)
+            buying = NodePurchase(engine, question, daemons.pods_for)
             mix = buying.find(templates[0], want, offered)
             answer.purchase = Purchase(mix, tuple(shape.name for shape in offered))
     told = (*notes, *report.notes)

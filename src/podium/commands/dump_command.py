@@ -79,10 +79,13 @@ def _watched_kinds(
     if config is None and not plugins and not of_all:
         return ()
     # Here and not above, because it brings all plugins with it.
+    from podium.kubernetes.releases.feature_gates import FeatureGates
     from podium.scheduler.plugins import in_tree_registry
     from podium.user_code.plugins import all_plugins, equip
 
-    found = equip(read_configuration(config), in_tree_registry(), plugins).watched_kinds
+    found = equip(
+        read_configuration(config, FeatureGates()), in_tree_registry(), plugins
+    ).watched_kinds
     if of_all:
         registry = all_plugins(in_tree_registry(), plugins)
         every = (kind for name in registry for kind in registry.get(name).watched_kinds)

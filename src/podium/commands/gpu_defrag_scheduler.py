@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from podium.commands.options import read_configuration
 from podium.golang.errors import InputError
+from podium.kubernetes.releases.feature_gates import FeatureGates
 
 if TYPE_CHECKING:
     from podium.addons.gpu.dialects.dialect import Dialect
@@ -35,11 +36,16 @@ def simulated_moves(
     if path is None:
         configuration = default_configuration(cluster, dialect)
     else:
-        configuration = read_configuration(path)
+        configuration = read_configuration(path, FeatureGates())
     equipped = equip(configuration, in_tree_registry(), ())
     try:
         moves = SimulatedMoves(
-            cluster.scenario, equipped.configuration, equipped.registry, dialect, cluster.now
+            cluster.scenario,
+            equipped.configuration,
+            equipped.registry,
+            dialect,
+            cluster.now,
+            gates=FeatureGates(),
         )
         _require_dialect(moves, dialect, path or "")
         with asker_of(moves.engine) as ask:
@@ -66,7 +72,9 @@ def default_configuration(cluster: GPUCluster, dialect: Dialect) -> Configuratio
         ],
     }
     profiles = [{"schedulerName": name, **profile} for name in names or ["default-scheduler"]]
-    return load_configuration({"apiVersion": API_VERSION, "kind": KIND, "profiles": profiles})
+    return load_configuration(
+        {"apiVersion": API_VERSION, "kind": KIND, "profiles": profiles}, gates=FeatureGates()
+    )
 
 
 def _require_dialect(moves: SimulatedMoves, dialect: Dialect, source: str) -> None:

@@ -17,14 +17,15 @@ from podium.commands.cluster_options import ClusterOptions
 from podium.commands.options import read_scenario
 from podium.golang.errors import InputError
 from podium.kubernetes.controllers import workloads
+from podium.kubernetes.kinds.admission_kinds import ResourceQuota
 from podium.kubernetes.kinds.devices import ResourceClaim, ResourceSlice
 from podium.kubernetes.kinds.meta import KubeStruct
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.kubernetes.rules.quotas import ResourceQuota
 from podium.offline.simulate import Scenario
+from podium.offline.simulate.disruption_budgets import count_budgets
 from podium.scheduler.framework.watched_kind import WatchedKind
 
 T = TypeVar("T", bound=KubeStruct)
@@ -101,7 +102,9 @@ def read_gpu_cluster(
         nodes,
         pods,
         _of_type(scenario.objects, ResourceQuota),
-        _of_type(scenario.objects, PodDisruptionBudget),
+        tuple(
+            count_budgets(_of_type(scenario.objects, PodDisruptionBudget), pods, scenario.workloads)
+        ),
         {each.metadata.key: each.data or {} for each in _of_type(scenario.objects, ConfigMap)},
         _of_type(scenario.objects, ResourceSlice),
         _of_type(scenario.objects, ResourceClaim),

@@ -181,7 +181,7 @@ def print_warnings(texts: Sequence[str]) -> None:
 
 
 def read_configuration(
-    path: str | None, gates: FeatureGates | None = None, *, strict: bool = False
+    path: str | None, gates: FeatureGates, *, strict: bool = False
 ) -> Configuration:
     """A file's configuration, or the defaults; what should be written differently is told on
     standard error."""

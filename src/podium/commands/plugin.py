@@ -185,7 +185,9 @@ def _arguments(name: str, args: str | None, config: str | None) -> dict[str, Any
         if not isinstance(read, dict):
             raise InputError("--args must be a map", remedy="write it as '{limit: 3}'")
         return {str(key): value for key, value in read.items()}
-    for profile in read_configuration(config).profiles if config else ():
+    from podium.kubernetes.releases.feature_gates import FeatureGates
+
+    for profile in read_configuration(config, FeatureGates()).profiles if config else ():
         found = profile.plugin_args.get(name)
         if isinstance(found, RawArgs) and isinstance(found.value, dict):
             return dict(found.value)
@@ -195,6 +197,7 @@ def _arguments(name: str, args: str | None, config: str | None) -> dict[str, Any
 def _known(given: tuple[str, ...]) -> list[KnownPlugin]:
     from podium.addons.registry import COLLECTION
     from podium.commands.plugin_view import KnownPlugin
+    from podium.kubernetes.releases.feature_gates import FeatureGates
     from podium.scheduler.framework.points import POINTS
     from podium.scheduler.plugins import in_tree_registry
     from podium.user_code.plugins import all_plugins, load_plugin
@@ -203,7 +206,7 @@ def _known(given: tuple[str, ...]) -> list[KnownPlugin]:
     registry: Registry = all_plugins(in_tree, given)
     on = {
         name
-        for profile in read_configuration(None).profiles
+        for profile in read_configuration(None, FeatureGates()).profiles
         for name in profile.plugins.enabled_names()
     }
     own = {load_plugin(spec).name: spec for spec in given}

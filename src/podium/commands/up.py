@@ -230,7 +230,7 @@ def up(
     from podium.scheduler.engine.garbage import seldom_collected
     from podium.scheduler.plugins import in_tree_registry
     from podium.simulated.cluster import SimulatedClusterOptions
-    from podium.simulated.controller_names import ALL
+    from podium.simulated.controller_registry import ALL
     from podium.user_code.plugins import equip
     from podium.web.page_server import PageServer
     from podium.web.play_decisions import RecentDecisions

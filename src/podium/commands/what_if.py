@@ -83,7 +83,6 @@ def what_if(
     from podium.net.files.private_files import write_private_file
     from podium.offline.what_if.answer import WhatIfAnswer
     from podium.offline.what_if.changed_cluster import ChangedCluster
-    from podium.offline.what_if.disruption_accounts import recount_budgets
     from podium.offline.what_if.failures import fail_each_node, fail_each_zone
     from podium.offline.what_if.node_selection import zones_of
     from podium.scheduler.cluster.load import load_of
@@ -97,7 +96,6 @@ def what_if(
     with prepared.simulating() as (report, simulation, _):
         crashed = exit_code(report)
         scenario = prepared.scenario
-        recount_budgets(simulation.engine)
         before = load_of(simulation.engine.cluster)
         if html is not None:
             snapshots.append(_snapshot(simulation))

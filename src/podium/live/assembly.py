@@ -43,7 +43,7 @@ def live_engine(
     *,
     wall: Callable[[], float],
     randomness: Random,
-    gates: FeatureGates | None = None,
+    gates: FeatureGates,
     validate: bool = False,
     client_settings: ClientSettings | None = None,
     max_unschedulable_s: float = MAX_UNSCHEDULABLE_S,

@@ -17,6 +17,7 @@ from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.typed_objects import decode_object
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.driver.driver import OfflineDriver
 from podium.offline.driver.in_memory_api import InMemoryApi
 from podium.offline.driver.in_memory_objects import with_next_version
@@ -59,9 +60,13 @@ class Replay:
     """A case's cluster and its pending pods."""
 
     def __init__(self, case: Case) -> None:
-        configuration = load_configuration(case.config, source=case.name)
+        configuration = load_configuration(case.config, source=case.name, gates=FeatureGates())
         self.engine = Engine(
-            configuration, _in_tree_registry(), choice=FirstByName(), clock=lambda: _RECORDED_AT
+            configuration,
+            _in_tree_registry(),
+            choice=FirstByName(),
+            clock=lambda: _RECORDED_AT,
+            gates=FeatureGates(),
         )
         self._driver = _RecordedDriver(self.engine)
         self._name = case.name

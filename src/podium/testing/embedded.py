@@ -80,7 +80,7 @@ def _application(
         clock=wall,
         randomness=randomness,
         settings=settings,
-        gates=gates,
+        gates=gates or FeatureGates(),
         serves_metrics=True,
     )
     return Application(service, randomness)

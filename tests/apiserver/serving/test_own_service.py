@@ -11,6 +11,7 @@ from podium.apiserver.serving.assembly import build_service
 from podium.apiserver.serving.own_service import Advertised
 from podium.apiserver.serving.server import find_advertised_address
 from podium.apiserver.store.store import Store
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.testing import FakeClock
 
 SERVICES = "/api/v1/namespaces/default/services"
@@ -59,6 +60,7 @@ def registry_at(store: Store, address: str, port: int) -> Registry:
         clock=FakeClock(START),
         randomness=Random(7),
         advertised=Advertised(address, port),
+        gates=FeatureGates(),
     ).registry
 
 

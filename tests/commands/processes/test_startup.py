@@ -8,6 +8,7 @@ import pytest
 
 from podium.commands.processes.kube_log import KubeLog
 from podium.commands.processes.startup import prepare_scheduler
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.releases.release import release
 from podium.scheduler.config.flags.options import options_of
 from podium.scheduler.config.flags.parser import parse_flags
@@ -61,7 +62,7 @@ def test_every_filter_has_its_say_where_a_flag_asks_for_it(
     prepared = prepare_scheduler(
         options, settled_gates(options.versions, release()), KubeLog(options.logs)
     )
-    engine = Engine(prepared.configuration, prepared.registry)
+    engine = Engine(prepared.configuration, prepared.registry, gates=FeatureGates())
     engine.cluster.put_node(make_node("small", allocatable={"cpu": "1", "pods": 10}))
     engine.cluster.add_pod(make_pod("there", node="small", containers=[serving("10m")]))
     wanted = make_pod("wanted", containers=[serving("2")])

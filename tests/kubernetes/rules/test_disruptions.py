@@ -1,5 +1,6 @@
 """How many pods a budget lets go."""
 
+from collections import Counter
 from typing import Any
 
 import msgspec
@@ -7,7 +8,12 @@ import pytest
 
 from podium.kubernetes.kinds.meta import ObjectMeta, OwnerReference
 from podium.kubernetes.kinds.workloads import PodDisruptionBudgetSpec
-from podium.kubernetes.rules.disruptions import Disruptions, count_disruptions
+from podium.kubernetes.rules.disruptions import (
+    Disruptions,
+    Guarded,
+    Scaled,
+    count_disruptions,
+)
 
 OWNER = OwnerReference(kind="ReplicaSet", name="web", uid="u", controller=True)
 OWNED = ObjectMeta(name="a", namespace="ns", owner_references=(OWNER,))
@@ -16,7 +22,10 @@ BARE = ObjectMeta(name="b", namespace="ns")
 
 def counted(pods: list[ObjectMeta], healthy: int, wanted: int | None, **spec: Any) -> Disruptions:
     budget = msgspec.convert(spec, PodDisruptionBudgetSpec)
-    return count_disruptions(budget, pods, healthy, lambda _, __: wanted)
+    owners = Counter(pod.controller for pod in pods if pod.controller is not None)
+    guarded = Guarded("ns", len(pods), owners, healthy)
+    scaled = None if wanted is None else Scaled("ReplicaSet", "web", wanted)
+    return count_disruptions(budget, guarded, lambda _, __: scaled)
 
 
 @pytest.mark.parametrize(

@@ -175,7 +175,14 @@ def test_a_ready_scenario_runs_and_says_what_it_is_about(name: str) -> None:
     scenario = find_scenario(name, gates=FeatureGates())
     assert scenario.name == name
     assert scenario.description.endswith(".")
-    ran = run_scenario(scenario, CONFIGURATION, in_tree_registry(), until_s=3 * HOUR, scale=0.25)
+    ran = run_scenario(
+        scenario,
+        CONFIGURATION,
+        in_tree_registry(),
+        until_s=3 * HOUR,
+        scale=0.25,
+        gates=FeatureGates(),
+    )
     assert ran.metrics["placed"] > 0
 
 

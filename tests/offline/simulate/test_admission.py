@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from podium.golang.errors import ObjectError
+from podium.kubernetes.kinds.admission_kinds import LimitRange, ResourceQuota, RuntimeClass
 from podium.kubernetes.kinds.devices import ResourceClaim
 from podium.kubernetes.kinds.meta import KubeObject, ObjectMeta
 from podium.kubernetes.kinds.node import Node
@@ -13,9 +14,7 @@ from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from podium.kubernetes.kinds.workloads import Namespace, PriorityClass
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.kubernetes.rules.quotas import ResourceQuota
 from podium.offline.simulate.admission import Admission, assign_uid, served_kinds, uid_for
-from podium.offline.simulate.admission_kinds import LimitRange, RuntimeClass
 from podium.testing import make_node, make_pod
 
 GATES: Final = FeatureGates()

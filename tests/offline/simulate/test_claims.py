@@ -68,7 +68,12 @@ def simulate(tmp_path: Path) -> Any:
         path = tmp_path / "input.yaml"
         path.write_text(yaml.safe_dump_all(objects))
         scenario = load_scenario([str(path)], gates=FeatureGates())
-        simulation = Simulation(scenario, load_configuration(None), in_tree_registry())
+        simulation = Simulation(
+            scenario,
+            load_configuration(None, gates=FeatureGates()),
+            in_tree_registry(),
+            gates=FeatureGates(),
+        )
         return simulation.run(), simulation
 
     return run

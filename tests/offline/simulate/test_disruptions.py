@@ -9,7 +9,7 @@ import pytest
 from podium.kubernetes.controllers.workloads import Deployment
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
-from podium.offline.simulate.disruptions import count_budget, scales_of
+from podium.offline.simulate.disruption_budgets import count_budgets
 from podium.testing import make_pod
 
 OWNER = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-5d9c", "controller": True}
@@ -35,7 +35,7 @@ def allowed(
         "spec": {"selector": {"matchLabels": {"app": "web"}}, **spec},
     }
     budget = msgspec.convert(raw, PodDisruptionBudget)
-    budget = count_budget(budget, pods, scales_of(controllers))
+    (budget,) = count_budgets([budget], pods, controllers)
     return budget.status.disruptions_allowed
 
 

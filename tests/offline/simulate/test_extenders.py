@@ -12,6 +12,7 @@ from support.scheduler.engine.scripted_extenders import (
     scoring,
 )
 
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate import ExplainedPod, PodOutcome, Scenario, Simulation, SimulationReport
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.config.types import API_VERSION, KIND
@@ -31,10 +32,11 @@ def run(script: Script, *extenders: dict[str, Any], watch: bool = True) -> Simul
     raw = {"apiVersion": API_VERSION, "kind": KIND, "extenders": list(extenders)}
     simulation = Simulation(
         scenario,
-        load_configuration(raw),
+        load_configuration(raw, gates=FeatureGates()),
         in_tree_registry(),
         watch=[KEY] if watch else (),
         validate=True,
+        gates=FeatureGates(),
     )
     return simulation.run(ask=script)
 

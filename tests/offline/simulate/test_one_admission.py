@@ -126,6 +126,25 @@ def test_the_smallest_object_of_a_kind_is_stored_as_the_server_stores_it(
     assert admit(written) == stored
 
 
+NUMBERS: dict[str, Json] = {
+    "ResourceQuota": {"spec": {"hard": {"pods": 3, "requests.cpu": 1.5, "limits.memory": 2**31}}},
+    "LimitRange": {"spec": {"limits": [{"type": "Container", "default": {"cpu": 2}}]}},
+    "RuntimeClass": {"overhead": {"podFixed": {"cpu": 1, "memory": 2**20}}},
+    "Pod": {"spec": {"containers": [{"name": "c", "image": "i", **requesting({"cpu": 1})}]}},
+    "PersistentVolume": {"spec": {"capacity": {"storage": 2**30}}},
+    "PersistentVolumeClaim": {"spec": {"resources": {"requests": {"storage": 2**30}}}},
+}
+
+
+@pytest.mark.parametrize("kind", NUMBERS)
+def test_amounts_may_be_written_as_numbers(api: Api, kind: str) -> None:
+    written = whole(SERVED[kind], NUMBERS[kind])
+    stored = post(api, SERVED[kind], written)
+
+    assert stored.stored is not None, stored
+    assert admit(written) == stored
+
+
 @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(data=st.data())
 @pytest.mark.parametrize("kind", SERVED)

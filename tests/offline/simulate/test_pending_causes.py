@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate import Scenario, Simulation, SimulationReport
 from podium.offline.simulate.report import group_by_cause
 from podium.scheduler.config.load import load_configuration
@@ -17,7 +18,12 @@ def run(
     nodes: Iterable[Node], pending: Iterable[Pod], running: Iterable[Pod] = ()
 ) -> SimulationReport:
     scenario = Scenario(tuple(nodes), tuple(running), tuple(pending))
-    return Simulation(scenario, load_configuration(None), in_tree_registry()).run()
+    return Simulation(
+        scenario,
+        load_configuration(None, gates=FeatureGates()),
+        in_tree_registry(),
+        gates=FeatureGates(),
+    ).run()
 
 
 def test_pods_with_one_message_and_two_causes_are_two_groups() -> None:

@@ -13,6 +13,7 @@ from podium.kubernetes.kinds.devices import ResourceClaim
 from podium.kubernetes.kinds.meta import KubeStruct
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import Namespace
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.driver.in_memory_api import run_to_end
 from podium.offline.simulate import PodOutcome, Scenario, Simulation
 from podium.scheduler.config.load import load_configuration
@@ -30,7 +31,13 @@ SLICE = make_slice("p", ["d"], node="n1")
 def simulation(*pending: Pod, objects: tuple[KubeStruct, ...] = ()) -> Simulation:
     nodes = (make_node("n1", labels={"kubernetes.io/hostname": "n1"}),)
     scenario = Scenario(nodes, (), pending, (make_class(), SLICE, *objects))
-    return Simulation(scenario, load_configuration(None), in_tree_registry(), validate=True)
+    return Simulation(
+        scenario,
+        load_configuration(None, gates=FeatureGates()),
+        in_tree_registry(),
+        validate=True,
+        gates=FeatureGates(),
+    )
 
 
 def write(made: Simulation, what: object) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate import Scenario, Simulation
 from podium.offline.simulate.pod_history import PodHistory
 from podium.scheduler.config.load import load_configuration
@@ -19,7 +20,13 @@ def history(
 ) -> PodHistory:
     scenario = Scenario(tuple(nodes), tuple(running), tuple(pending) or (pod,))
     watch = [f"default/{pod.metadata.name}"]
-    simulation = Simulation(scenario, load_configuration(None), in_tree_registry(), watch=watch)
+    simulation = Simulation(
+        scenario,
+        load_configuration(None, gates=FeatureGates()),
+        in_tree_registry(),
+        watch=watch,
+        gates=FeatureGates(),
+    )
     return PodHistory.of(simulation.run(), pod)
 
 
@@ -40,7 +47,11 @@ def test_of_a_very_long_life_the_last_attempts_have_the_last_decisions() -> None
     pod = make_pod("p", priority=9)
     scenario = Scenario((make_node("n1"),), (), (pod,))
     simulation = Simulation(
-        scenario, load_configuration(None), in_tree_registry(), watch=["default/p"]
+        scenario,
+        load_configuration(None, gates=FeatureGates()),
+        in_tree_registry(),
+        watch=["default/p"],
+        gates=FeatureGates(),
     )
     report = simulation.run()
     look = report.watched["default/p"][0]

@@ -9,6 +9,7 @@ import pytest
 from podium.kubernetes.kinds.meta import KubeStruct
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate import (
     PodOutcome,
     Scenario,
@@ -52,7 +53,13 @@ def run(
     }
     registry = in_tree_registry().with_plugins(*plugins)
     scenario = Scenario(tuple(nodes), tuple(running), tuple(pending), tuple(objects))
-    return Simulation(scenario, load_configuration(raw), registry, seed=seed).run()
+    return Simulation(
+        scenario,
+        load_configuration(raw, gates=FeatureGates()),
+        registry,
+        seed=seed,
+        gates=FeatureGates(),
+    ).run()
 
 
 def places(report: SimulationReport) -> dict[str, str]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate import Scenario, Simulation, SimulationReport
 from podium.plugin import (
     NodeFilterPlugin,
@@ -60,7 +61,12 @@ def simulate(answers: Sequence[Any]) -> tuple[SimulationReport, list[Any]]:
 
     scenario = Scenario((make_node("n"),), (), (make_pod("p"),), (), ())
     registry = in_tree_registry().with_plugins(Heat)
-    return Simulation(scenario, load_configuration(CONFIGURATION), registry).run(), asked
+    return Simulation(
+        scenario,
+        load_configuration(CONFIGURATION, gates=FeatureGates()),
+        registry,
+        gates=FeatureGates(),
+    ).run(), asked
 
 
 def test_sources_are_fetched_before_the_run() -> None:

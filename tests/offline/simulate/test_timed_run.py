@@ -12,6 +12,7 @@ from podium.kubernetes.kinds.meta import KubeStruct, ObjectMeta, OwnerReference
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import Namespace, PodDisruptionBudget
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate import Scenario
 from podium.offline.simulate.timed_events import (
     NodePut,
@@ -57,7 +58,9 @@ def timed(
 ) -> TimedRun:
     raw = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
     scenario = Scenario(tuple(nodes), tuple(running), tuple(pending), tuple(objects))
-    return TimedRun(scenario, load_configuration(raw), in_tree_registry(), **more)
+    gates = FeatureGates()
+    configuration = load_configuration(raw, gates=gates)
+    return TimedRun(scenario, configuration, in_tree_registry(), gates=gates, **more)
 
 
 def by_name(report: TimedReport) -> dict[str, TimedPod]:
@@ -285,3 +288,24 @@ def test_disruption_budgets_follow_pods_that_come_and_go() -> None:
     tighter = replace(budget, spec=replace(budget.spec, min_available=2))
     events.insert(3, ObjectPut(30.0, tighter))
     assert allowed(60.0) == 0
+
+
+def test_a_budget_that_a_cluster_has_counted_follows_what_happens_to_its_pods() -> None:
+    raw = {
+        "metadata": {"name": "web", "namespace": "default", "resourceVersion": "7"},
+        "spec": {"maxUnavailable": 2, "selector": {"matchLabels": {"app": "web"}}},
+        "status": {"disruptionsAllowed": 1, "expectedPods": 4, "currentHealthy": 3},
+    }
+    budget = msgspec.convert(raw, PodDisruptionBudget)
+    names = ("n1", "n2", "n3")
+    running = [owned(f"web-{at}", node=at, labels={"app": "web"}) for at in names]
+
+    def allowed(until_s: float) -> int:
+        run = timed([node(name) for name in names], running, objects=[budget])
+        run.run([NodeRemoval(10.0, "n1"), NodePut(20.0, node("n4"))], until_s=until_s)
+        found = run.engine.cluster.catalog.get(PodDisruptionBudget, "web", "default")
+        assert found is not None
+        return found.status.disruptions_allowed
+
+    # One pod more is missing there than here.
+    assert [allowed(at) for at in (5.0, 15.0, 30.0)] == [1, 0, 1]

@@ -8,6 +8,7 @@ from support.scheduler.framework.fake_plugins import filter_by
 
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate import (
     PodOutcome,
     Scenario,
@@ -36,7 +37,13 @@ def simulate(
     raw = {"apiVersion": API_VERSION, "kind": KIND, "profiles": [{"plugins": enabled}]}
     scenario = Scenario(tuple(nodes) or (make_node("n1"),), tuple(running), tuple(pending))
     registry = in_tree_registry().with_plugins(*added)
-    return Simulation(scenario, load_configuration(raw), registry, validate=True).run()
+    return Simulation(
+        scenario,
+        load_configuration(raw, gates=FeatureGates()),
+        registry,
+        validate=True,
+        gates=FeatureGates(),
+    ).run()
 
 
 def whats(report: SimulationReport, key: str) -> list[str]:

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from support.offline.what_if.clusters import HOST, ZONE, anti_affinity, node, pod, simulation
 
+from podium.kubernetes.controllers.daemon_pods import pod_of_daemon
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
+from podium.offline.simulate.admission import assign_uid
 from podium.offline.what_if.capacity import CapacityQuestion
 from podium.offline.what_if.capacity_answer import Room
 from podium.offline.what_if.node_shapes import NodePurchase, NodeShape, cheapest_cover
@@ -20,6 +22,10 @@ from podium.offline.what_if.pod_templates import PodTemplate
 from podium.offline.what_if.row_counting import count_rows
 from podium.offline.what_if.utilisation_limit import NO_LIMIT, parse_limit
 from podium.scheduler.plugins.node_resources_fit import NodeResourcesFit
+
+
+def no_daemons(_: Node) -> list[Pod]:
+    return []
 
 
 def scheduled(nodes: list[Node], running: list[Pod], more: Pod, most: int) -> dict[str, int]:
@@ -209,7 +215,7 @@ def test_the_cheapest_mix_makes_the_wanted_number_fit(
 ) -> None:
     engine = simulation([node("n1")], [], []).engine
     shapes = [shape("small", "4", prices[0]), shape("large", "16", prices[1])]
-    buying = NodePurchase(engine, CapacityQuestion(engine), [])
+    buying = NodePurchase(engine, CapacityQuestion(engine), no_daemons)
 
     mix = buying.find(PodTemplate(pod("more", cpu="1500m")), 2 + 12, shapes)
 
@@ -230,8 +236,11 @@ def test_daemons_take_their_part_of_new_nodes_first() -> None:
     engine = simulation([node("n1", cpu="1")], [], []).engine
     template, shapes = PodTemplate(pod("more", cpu="1500m")), [shape("small", "4", None)]
 
-    without = NodePurchase(engine, CapacityQuestion(engine), []).find(template, 4, shapes)
-    with_agent = NodePurchase(engine, CapacityQuestion(engine), [agent]).find(template, 4, shapes)
+    def agents_on(new: Node) -> list[Pod]:
+        return [assign_uid(pod_of_daemon(agent, new))]
+
+    without = NodePurchase(engine, CapacityQuestion(engine), no_daemons).find(template, 4, shapes)
+    with_agent = NodePurchase(engine, CapacityQuestion(engine), agents_on).find(template, 4, shapes)
 
     assert without is not None
     assert with_agent is not None
@@ -240,7 +249,7 @@ def test_daemons_take_their_part_of_new_nodes_first() -> None:
 
 def test_shapes_that_take_none_of_the_pods_are_no_answer() -> None:
     engine = simulation([node("n1")], [], []).engine
-    buying = NodePurchase(engine, CapacityQuestion(engine), [])
+    buying = NodePurchase(engine, CapacityQuestion(engine), no_daemons)
 
     assert buying.find(PodTemplate(pod("big", cpu="9")), 1, [shape("s", "4", "1")]) is None
 

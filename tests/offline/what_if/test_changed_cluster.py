@@ -5,14 +5,16 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from support.offline.what_if.clusters import HOST, ZONE, anti_affinity, node, owned, pod, simulation
 
 from podium.golang.errors import InputError
+from podium.kubernetes.controllers.workloads import DaemonSet, StatefulSet
 from podium.kubernetes.kinds.node import Node, Taint
 from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.workloads import PodDisruptionBudget
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget, PodDisruptionBudgetStatus
 from podium.offline.simulate import Scenario
-from podium.offline.simulate.disruptions import count_budget
+from podium.offline.simulate.disruption_budgets import count_budgets
 from podium.offline.what_if.changed_cluster import ChangedCluster
 from podium.offline.what_if.changes import (
     AddNodes,
@@ -39,7 +41,7 @@ def budget(name: str, app: str, **spec: Any) -> PodDisruptionBudget:
 
 
 def counted(budgets: list[PodDisruptionBudget], pods: list[Pod]) -> list[PodDisruptionBudget]:
-    return [count_budget(each, pods, lambda *_: None) for each in budgets]
+    return count_budgets(budgets, pods, ())
 
 
 def changed(
@@ -123,6 +125,69 @@ def test_a_pod_that_two_budgets_cover_cannot_be_evicted() -> None:
     assert "more than one PodDisruptionBudget covers it: a, b" in found.kept[0].why
 
 
+def test_a_budget_with_an_empty_selector_guards_all_pods_of_its_namespace() -> None:
+    never = budget("b", "web", maxUnavailable=0, selector={})
+
+    found = changed([node("n1"), node("n2")], [web(0, "n1")], Drain("n1"), budgets=[never])
+
+    assert [each.pod for each in found.kept] == ["default/web-0"]
+
+
+@pytest.mark.parametrize(("policy", "kept"), [("AlwaysAllow", 1), ("IfHealthyBudget", 2)])
+def test_pods_that_are_not_ready_go_as_their_budget_says(policy: str, kept: int) -> None:
+    unready = {"phase": "Running", "conditions": [{"type": "Ready", "status": "False"}]}
+    running = [web(0, "n1", status=unready), web(1, "n1")]
+    guard = budget("b", "web", minAvailable=2, unhealthyPodEvictionPolicy=policy)
+
+    found = changed([node("n1"), node("n2")], running, Drain("n1"), budgets=[guard])
+
+    assert len(found.kept) == kept
+
+
+def test_a_budget_whose_count_somebody_has_written_by_hand_is_asked() -> None:
+    guard = budget("b", "web", maxUnavailable=1)
+    metadata = replace(guard.metadata, generation=1)
+    status = PodDisruptionBudgetStatus(disruptions_allowed=1, current_healthy=1, expected_pods=1)
+    guard = replace(guard, metadata=metadata, status=status)
+
+    found = changed([node("n1"), node("n2")], [web(0, "n1")], Drain("n1"), budgets=[guard])
+
+    assert moves(found) == {"web-0": ("n1", "n2")}
+
+
+def test_a_pod_that_is_not_up_yet_is_evicted_without_asking() -> None:
+    waiting = web(0, "n1", status={"phase": "Pending"})
+    never = budget("b", "web", maxUnavailable=0)
+
+    found = changed([node("n1"), node("n2")], [waiting], Drain("n1"), budgets=[never])
+
+    assert moves(found) == {"web-0": ("n1", "n2")}
+
+
+def test_a_budget_follows_the_pods_that_its_workload_is_to_have() -> None:
+    raw = {"metadata": {"name": "web", "namespace": "default"}, "spec": {"replicas": 4}}
+    wanted = msgspec.convert(raw, StatefulSet)
+    running = [
+        owned(f"web-{n}", "web", "StatefulSet", node="n1", labels={"app": "web"}, cpu="100m")
+        for n in range(3)
+    ]
+    guard = budget("b", "web", maxUnavailable="50%")
+    run = simulation([node("n1")], running, [], [guard], workloads=[wanted])
+    run.run()
+    scenario = Scenario((node("n1"),), tuple(running), (), (guard,), workloads=(wanted,))
+    what = ChangedCluster(run, scenario)
+
+    def allowed() -> int:
+        run.disruptions.recount()
+        found = run.engine.cluster.catalog.get(PodDisruptionBudget, "b", "default")
+        assert found is not None
+        return found.status.disruptions_allowed
+
+    assert allowed() == 1
+    what.apply(Scale("sts/web", 6))
+    assert allowed() == 3
+
+
 def test_a_failure_asks_no_budget() -> None:
     never = [budget("b", "web", maxUnavailable=0)]
     nodes, running = [node("n1"), node("n2")], [web(0, "n1")]
@@ -180,6 +245,48 @@ def test_new_nodes_take_pods_that_wait_and_get_their_daemons() -> None:
     )
     assert moves(found) == {"large": ("", "n2")}
     assert (found.waiting_before, found.waiting_after) == (1, 0)
+
+
+DRIVER: dict[str, Any] = {
+    "metadata": {"name": "driver", "namespace": "default", "uid": "u"},
+    "spec": {
+        "selector": {"matchLabels": {"app": "driver"}},
+        "template": {
+            "metadata": {"labels": {"app": "driver"}},
+            "spec": {
+                "nodeSelector": {"gpu": "true"},
+                "priorityClassName": "system-node-critical",
+                "containers": [
+                    {"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}
+                ],
+            },
+        },
+    },
+}
+
+
+def with_labels(of: Node, labels: dict[str, str]) -> Node:
+    metadata = replace(of.metadata, labels={**(of.metadata.labels or {}), **labels})
+    return replace(of, metadata=metadata)
+
+
+@pytest.mark.parametrize(("labels", "waiting"), [({"gpu": "true"}, 1), ({}, 0)])
+def test_a_daemon_set_without_pods_so_far_makes_one_for_a_node_that_it_allows(
+    labels: dict[str, str], waiting: int
+) -> None:
+    daemon_set = msgspec.convert(DRIVER, DaemonSet)
+    pending = [pod("large", cpu="3500m")]
+    run = simulation([node("n1", cpu="1")], [], pending)
+    run.run()
+    scenario = Scenario((node("n1", cpu="1"),), (), tuple(pending), workloads=(daemon_set,))
+    what = ChangedCluster(run, scenario)
+
+    what.apply(AddNodes((with_labels(node("n2", cpu="4"), labels),)))
+
+    assert what.consequences().waiting_after == waiting
+    made = run.engine.state.pods.get("default/driver-n2")
+    assert (made is not None) == bool(labels)
+    assert made is None or (made.spec.node_name, made.spec.priority) == ("n2", 2000001000)
 
 
 def test_a_taint_that_expels_moves_who_does_not_tolerate_it() -> None:

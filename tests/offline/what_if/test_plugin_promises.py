@@ -11,6 +11,7 @@ import podium.offline.optimum
 import podium.offline.what_if
 from podium.addons.registry import COLLECTION
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate import Scenario, Simulation
 from podium.offline.what_if.capacity import CapacityQuestion
 from podium.offline.what_if.optimum import OptimumQuestion, find_optimum
@@ -67,9 +68,11 @@ RESERVING = DENSITY.replace("FilterPlugin", "FilterPlugin, ReservePlugin") + OF_
 def simulated(folder: Path, text: str, waiting: tuple[Pod, ...] = ()) -> Simulation:
     written = folder / f"density_{len(list(folder.iterdir()))}.py"
     written.write_text(text)
-    equipped = equip(load_configuration(None), in_tree_registry(), [str(written)])
+    equipped = equip(
+        load_configuration(None, gates=FeatureGates()), in_tree_registry(), [str(written)]
+    )
     scenario = Scenario(NODES, (), waiting, ())
-    return Simulation(scenario, equipped.configuration, equipped.registry)
+    return Simulation(scenario, equipped.configuration, equipped.registry, gates=FeatureGates())
 
 
 def optimum_of(folder: Path, text: str) -> OptimumAnswer:

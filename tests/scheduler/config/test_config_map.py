@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from support.scheduler.config.known_plugins import in_tree
 
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.examine import Examination, examine
 from podium.scheduler.config.load import load_file
 
@@ -26,11 +27,13 @@ def config_map(policy: str, key: str = "policy.cfg") -> str:
 
 
 def examined(text: str) -> Examination:
-    return examine(text.encode(), in_tree())
+    return examine(text.encode(), in_tree(), gates=FeatureGates())
 
 
 def test_it_loads_to_the_same_configuration() -> None:
-    assert load_file(config_map(POLICY).encode()) == load_file(POLICY.encode())
+    assert load_file(config_map(POLICY).encode(), gates=FeatureGates()) == load_file(
+        POLICY.encode(), gates=FeatureGates()
+    )
 
 
 @pytest.mark.parametrize("kind", [POLICY, json.dumps({"kind": "Policy", "apiVersion": "v1"})])

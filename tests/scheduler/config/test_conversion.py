@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from support.scheduler.config.known_plugins import in_tree
 
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.convert import Conversion, to_v1
 from podium.scheduler.config.effective import effective
 from podium.scheduler.config.examine import examine
@@ -18,7 +19,9 @@ LACKS = {"key": "old", "operator": "DoesNotExist"}
 
 
 def policy(**fields: Any) -> Conversion:
-    return to_v1(load_configuration({"kind": "Policy", "apiVersion": "v1", **fields}))
+    return to_v1(
+        load_configuration({"kind": "Policy", "apiVersion": "v1", **fields}, gates=FeatureGates())
+    )
 
 
 def v1beta1(**profile: Any) -> Conversion:
@@ -28,7 +31,8 @@ def v1beta1(**profile: Any) -> Conversion:
                 "apiVersion": f"{GROUP}/v1beta1",
                 "kind": "KubeSchedulerConfiguration",
                 "profiles": [profile],
-            }
+            },
+            gates=FeatureGates(),
         )
     )
 
@@ -48,7 +52,9 @@ def added(conversion: Conversion) -> Any:
 
 
 def points(conversion: Conversion) -> dict[str, list[Any]]:
-    found = examine(json.dumps(effective(conversion.configuration)).encode(), in_tree())
+    found = examine(
+        json.dumps(effective(conversion.configuration)).encode(), in_tree(), gates=FeatureGates()
+    )
     assert found.message is None
     assert found.expanded is not None
     return found.expanded[0]
@@ -138,7 +144,7 @@ def test_a_shape_that_the_strategy_has_no_use_for_is_passed_over_by_the_betas() 
             "kind": "KubeSchedulerConfiguration",
             "profiles": [{"pluginConfig": [entry]}],
         }
-        found = examine(json.dumps(document).encode(), in_tree())
+        found = examine(json.dumps(document).encode(), in_tree(), gates=FeatureGates())
         assert found.loads == (version != "v1")
 
 
@@ -165,6 +171,6 @@ def test_fields_that_came_after_v1beta1_are_unknown_in_it(
         "kind": "KubeSchedulerConfiguration",
         "profiles": [{"pluginConfig": [{"name": plugin, "args": args}]}],
     }
-    message = examine(json.dumps(document).encode(), in_tree()).message
+    message = examine(json.dumps(document).encode(), in_tree(), gates=FeatureGates()).message
     assert message is not None
     assert message.endswith(f'unknown field "{field}"')

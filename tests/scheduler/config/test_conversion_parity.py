@@ -16,6 +16,7 @@ import pytest
 from support.recorded_cases import PARITY
 from support.scheduler.config.known_plugins import in_tree
 
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.parity.cases import Case, read_case_file
 from podium.parity.replay import decide
 from podium.scheduler.config.convert import Conversion, to_v1
@@ -67,7 +68,7 @@ def as_v1beta3(config: dict[str, Any]) -> dict[str, Any]:
 
 def by_points(config: dict[str, Any], version: str) -> dict[str, Any]:
     """The plugins of every point written out, as files did before `multiPoint`."""
-    found = examine(json.dumps(config).encode(), in_tree())
+    found = examine(json.dumps(config).encode(), in_tree(), gates=FeatureGates())
     assert found.configuration is not None
     assert found.lists is not None
     profiles = []
@@ -120,7 +121,7 @@ def outcomes(case: Case, config: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def converted(config: dict[str, Any]) -> tuple[Conversion, dict[str, Any]]:
-    conversion = to_v1(load_configuration(config))
+    conversion = to_v1(load_configuration(config, gates=FeatureGates()))
     return conversion, effective(conversion.configuration)
 
 

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.scheduler.config.known_plugins import in_tree
 
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.effective_yaml import effective_yaml
 from podium.scheduler.config.examine import Examination, examine
 from podium.scheduler.config.legacy_args import LEGACY_ARGS_KINDS
@@ -30,7 +31,7 @@ thorough = settings(quick, max_examples=400)
 
 def answered(data: bytes) -> Examination:
     """An examination that makes sense: it loads, or it says why not."""
-    found = examine(data, in_tree())
+    found = examine(data, in_tree(), gates=FeatureGates())
     assert found.loads == (found.message is None)
     assert found.loads == (not found.mistakes)
     if found.effective is not None:

@@ -5,6 +5,7 @@ import json
 import pytest
 from support.scheduler.config.known_plugins import in_tree
 
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.examine import examine
 
 GROUP = "kubescheduler.config.k8s.io"
@@ -13,7 +14,7 @@ SCHEME = 'in scheme "pkg/scheduler/apis/config/scheme/scheme.go:29"'
 
 
 def message(text: str) -> str | None:
-    return examine(text.encode(), in_tree()).message
+    return examine(text.encode(), in_tree(), gates=FeatureGates()).message
 
 
 def of(**fields: object) -> str | None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.errors import ConfigurationError
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.config.plugin_args import RawArgs
@@ -17,13 +18,13 @@ HEADER = {
 
 def refused(raw: Any, **options: Any) -> ConfigurationError:
     with pytest.raises(ConfigurationError) as error:
-        load_configuration(raw, **options)
+        load_configuration(raw, gates=FeatureGates(), **options)
     return error.value
 
 
 def test_no_file_gives_the_defaults() -> None:
-    configuration = load_configuration(None)
-    assert configuration == load_configuration(HEADER)
+    configuration = load_configuration(None, gates=FeatureGates())
+    assert configuration == load_configuration(HEADER, gates=FeatureGates())
     assert configuration.parallelism == 16
     assert configuration.percentage_of_nodes_to_score == 0
     assert configuration.pod_initial_backoff_seconds == 1
@@ -78,7 +79,8 @@ def test_what_is_written_is_kept() -> None:
                     "plugins": {"multiPoint": {"enabled": [{"name": "Mine", "weight": 5}]}},
                 },
             ],
-        }
+        },
+        gates=FeatureGates(),
     )
     assert configuration.parallelism == 4
     assert configuration.percentage_of_nodes_to_score == 70
@@ -102,11 +104,15 @@ def test_a_null_is_the_same_as_an_absent_field() -> None:
             {"schedulerName": None, "plugins": None, "pluginConfig": None},
         ],
     }
-    assert load_configuration(HEADER | nulls) == load_configuration(None)
+    assert load_configuration(HEADER | nulls, gates=FeatureGates()) == load_configuration(
+        None, gates=FeatureGates()
+    )
 
 
 def test_a_null_in_a_list_is_an_empty_entry() -> None:
-    assert load_configuration(HEADER | {"profiles": [None]}) == load_configuration(None)
+    assert load_configuration(
+        HEADER | {"profiles": [None]}, gates=FeatureGates()
+    ) == load_configuration(None, gates=FeatureGates())
 
 
 def test_all_unknown_fields_are_named_at_once() -> None:
@@ -207,7 +213,7 @@ def test_a_malformed_value_is_refused(fields: dict[str, Any], text: str) -> None
 
 
 def test_a_whole_number_written_with_a_fraction_is_accepted() -> None:
-    assert load_configuration(HEADER | {"parallelism": 4.0}).parallelism == 4
+    assert load_configuration(HEADER | {"parallelism": 4.0}, gates=FeatureGates()).parallelism == 4
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def loaded(*profiles: dict[str, Any], gates: FeatureGates | None = None) -> Conf
             "kind": "KubeSchedulerConfiguration",
             "profiles": list(profiles),
         },
-        gates=gates,
+        gates=gates or FeatureGates(),
     )
 
 

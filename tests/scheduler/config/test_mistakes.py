@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from support.scheduler.config.known_plugins import in_tree
 
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.examine import Examination, Mistake, examine
 from podium.scheduler.config.mistakes import MAX_TOLD
 
@@ -13,7 +14,7 @@ HEADER = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfigu
 
 
 def examined(text: str) -> Examination:
-    return examine(text.encode(), in_tree())
+    return examine(text.encode(), in_tree(), gates=FeatureGates())
 
 
 def mistakes(text: str) -> tuple[Mistake, ...]:

@@ -17,7 +17,7 @@ BUILDING = "initializing profiles: creating profile for scheduler name default-s
 
 
 def examined(text: str) -> Examination:
-    return examine(text.encode(), in_tree())
+    return examine(text.encode(), in_tree(), gates=FeatureGates())
 
 
 def with_args(plugin: str, args: Any) -> str:

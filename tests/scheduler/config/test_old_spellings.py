@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.errors import ConfigurationError
 from podium.scheduler.config.load import load_file
 from podium.scheduler.config.policy_names import (
@@ -41,13 +42,13 @@ def filters(configuration: Configuration) -> list[str]:
 
 @pytest.mark.parametrize("version", ["v1", "v1beta3", "v1beta2", "v1beta1"])
 def test_the_leader_election_may_be_written_with_the_names_of_go(version: str) -> None:
-    old = load_file((HEADER.format(version) + GO_NAMES).encode())
+    old = load_file((HEADER.format(version) + GO_NAMES).encode(), gates=FeatureGates())
     names = ["LeaderElect", "LeaseDuration", "RenewDeadline", "RetryPeriod", "ResourceLock",
              "ResourceName", "ResourceNamespace"]  # fmt: skip
     today = GO_NAMES
     for name in names:
         today = today.replace(f"  {name}:", f"  {name[0].lower()}{name[1:]}:")
-    new = load_file((HEADER.format(version) + today).encode())
+    new = load_file((HEADER.format(version) + today).encode(), gates=FeatureGates())
     assert old.leader_election == new.leader_election
     assert [finding.line for finding in old.findings] == list(range(4, 11))
     assert old.findings[1].warning("scheduler.yaml") == (
@@ -73,14 +74,14 @@ def test_the_leader_election_may_be_written_with_the_names_of_go(version: str) -
 )
 def test_no_other_field_may_be_written_differently(text: str, field: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
-        load_file((HEADER.format("v1") + text).encode())
+        load_file((HEADER.format("v1") + text).encode(), gates=FeatureGates())
     assert caught.value.message == f'strict decoding error: unknown field "{field}"'
 
 
 def test_a_mistake_behind_an_old_name_is_told_under_the_one_of_today() -> None:
     text = HEADER.format("v1") + "leaderElection: {LeaseDuration: 10s, renewDeadline: 10s}"
     with pytest.raises(ConfigurationError) as caught:
-        load_file(text.encode())
+        load_file(text.encode(), gates=FeatureGates())
     assert caught.value.message == (
         'leaderElection.leaseDuration: Invalid value: "10s": must be greater than `RenewDeadline`'
     )
@@ -105,20 +106,24 @@ def test_a_mistake_behind_an_old_name_is_told_under_the_one_of_today() -> None:
     ],
 )
 def test_a_predicate_may_have_the_name_that_articles_print(old: str, today: list[str]) -> None:
-    found = load_file(policy(old))
-    assert filters(found) == filters(load_file(policy(*today)))
+    found = load_file(policy(old), gates=FeatureGates())
+    assert filters(found) == filters(load_file(policy(*today), gates=FeatureGates()))
     (finding,) = found.findings
     assert (finding.path, finding.remedy) == (
         "predicates[0].name",
         f"write {' and '.join(today)}",
     )
     with pytest.raises(ConfigurationError, match=f'predicate type not found for "{old}"'):
-        load_file(policy(old), takes_old=False)
+        load_file(policy(old), takes_old=False, gates=FeatureGates())
 
 
 def test_the_two_halves_of_the_general_predicates_are_all_of_them() -> None:
-    halves = load_file(policy(*ESSENTIAL_PREDICATES, *NON_CRITICAL_PREDICATES))
-    assert set(filters(halves)) == set(filters(load_file(policy("GeneralPredicates"))))
+    halves = load_file(
+        policy(*ESSENTIAL_PREDICATES, *NON_CRITICAL_PREDICATES), gates=FeatureGates()
+    )
+    assert set(filters(halves)) == set(
+        filters(load_file(policy("GeneralPredicates"), gates=FeatureGates()))
+    )
 
 
 def test_every_old_predicate_stands_for_one_that_exists() -> None:
@@ -131,7 +136,9 @@ def test_every_old_predicate_stands_for_one_that_exists() -> None:
 
 def test_with_an_argument_any_name_is_a_custom_predicate() -> None:
     argument = {"labelsPresence": {"labels": ["zone"], "presence": True}}
-    found = load_file(policy(predicates=[{"name": "PodFitsHost", "argument": argument}]))
+    found = load_file(
+        policy(predicates=[{"name": "PodFitsHost", "argument": argument}]), gates=FeatureGates()
+    )
     assert not found.findings
     assert "NodeLabel" in filters(found)
     assert "NodeName" not in filters(found)
@@ -139,7 +146,8 @@ def test_with_an_argument_any_name_is_a_custom_predicate() -> None:
 
 def test_a_ratio_without_an_argument_has_the_shape_that_it_had() -> None:
     found = load_file(
-        policy(priorities=[{"name": "RequestedToCapacityRatioPriority", "weight": 2}])
+        policy(priorities=[{"name": "RequestedToCapacityRatioPriority", "weight": 2}]),
+        gates=FeatureGates(),
     )
     args: Any = found.profiles[0].plugin_args["RequestedToCapacityRatio"]
     assert [(point.utilization, point.score) for point in args.shape] == [(0, 10), (100, 0)]
@@ -148,4 +156,4 @@ def test_a_ratio_without_an_argument_has_the_shape_that_it_had() -> None:
 
 def test_a_slip_of_the_pen_is_refused() -> None:
     with pytest.raises(ConfigurationError, match='predicate type not found for "PodFitHost"'):
-        load_file(policy("PodFitHost"))
+        load_file(policy("PodFitHost"), gates=FeatureGates())

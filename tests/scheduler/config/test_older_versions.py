@@ -6,6 +6,7 @@ import pytest
 import yaml
 from support.scheduler.config.known_plugins import in_tree
 
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.convert import to_v1
 from podium.scheduler.config.effective import effective
 from podium.scheduler.config.errors import ConfigurationError
@@ -25,12 +26,14 @@ def profile(**more: Any) -> dict[str, Any]:
 
 
 def found(version: str, **more: Any) -> Examination:
-    return examine(yaml.safe_dump(document(version, **more)).encode(), in_tree())
+    return examine(
+        yaml.safe_dump(document(version, **more)).encode(), in_tree(), gates=FeatureGates()
+    )
 
 
 def refusal(version: str, **more: Any) -> str:
     with pytest.raises(ConfigurationError) as caught:
-        load_configuration(document(version, **more))
+        load_configuration(document(version, **more), gates=FeatureGates())
     return caught.value.message
 
 
@@ -70,7 +73,7 @@ def test_v1beta3_has_its_defaults_in_multi_point_and_no_devices() -> None:
 
 def test_the_defaults_of_v1beta3_are_those_that_articles_print() -> None:
     """`getDefaultPlugins` of 1.29 and before; PreEnqueue's plugin comes by a feature gate."""
-    configuration = load_configuration(document("v1beta3"))
+    configuration = load_configuration(document("v1beta3"), gates=FeatureGates())
     enabled = configuration.profiles[0].plugins.multi_point.enabled
     assert [(each.name, each.weight) for each in enabled if each.name != "SchedulingGates"] == [
         ("PrioritySort", 0),
@@ -194,7 +197,7 @@ def test_labels_that_must_be_there_and_not_there_are_refused() -> None:
 def test_the_effective_configuration_loads_to_itself(version: str, plugins: Any) -> None:
     first = found(version, **profile(plugins=plugins))
     assert first.effective is not None
-    again = examine(yaml.safe_dump(first.effective).encode(), in_tree())
+    again = examine(yaml.safe_dump(first.effective).encode(), in_tree(), gates=FeatureGates())
     assert again.effective == first.effective
     assert again.expanded == first.expanded
 
@@ -204,7 +207,11 @@ def test_the_defaults_said_in_v1_run_the_same_plugins(version: str) -> None:
     old = found(version)
     assert old.configuration is not None
     conversion = to_v1(old.configuration)
-    new = examine(yaml.safe_dump(effective(conversion.configuration)).encode(), in_tree())
+    new = examine(
+        yaml.safe_dump(effective(conversion.configuration)).encode(),
+        in_tree(),
+        gates=FeatureGates(),
+    )
     assert new.message is None
     assert new.expanded is not None
     assert old.expanded is not None
@@ -231,7 +238,11 @@ def test_a_lone_allocation_score_becomes_a_strategy() -> None:
     assert old.configuration is not None
     conversion = to_v1(old.configuration)
     assert conversion.lost == []
-    new = examine(yaml.safe_dump(effective(conversion.configuration)).encode(), in_tree())
+    new = examine(
+        yaml.safe_dump(effective(conversion.configuration)).encode(),
+        in_tree(),
+        gates=FeatureGates(),
+    )
     assert new.expanded is not None
     assert new.expanded[0]["score"] == [["NodeResourcesFit", 4]]
     assert new.expanded[0]["preScore"][-1] == "NodeResourcesFit"

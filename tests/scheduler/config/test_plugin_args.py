@@ -33,7 +33,7 @@ def loaded(plugin: str, args: Any, gates: FeatureGates | None = None) -> PluginA
             "kind": "KubeSchedulerConfiguration",
             "profiles": [{"pluginConfig": [{"name": plugin, "args": args}]}],
         },
-        gates=gates,
+        gates=gates or FeatureGates(),
     )
     return configuration.profiles[0].plugin_args[plugin]
 
@@ -331,5 +331,6 @@ def test_bad_arguments_of_fit_are_forgiven_while_the_plugin_is_off() -> None:
             "apiVersion": "kubescheduler.config.k8s.io/v1",
             "kind": "KubeSchedulerConfiguration",
             "profiles": [profile],
-        }
+        },
+        gates=FeatureGates(),
     )

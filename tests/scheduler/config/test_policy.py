@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from support.scheduler.config.known_plugins import in_tree
 
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.errors import ConfigurationError
 from podium.scheduler.config.examine import examine
 from podium.scheduler.config.legacy_args import NodeLabelArgs, ServiceAffinityArgs
@@ -27,11 +28,11 @@ def text(**fields: Any) -> bytes:
 
 
 def load(**fields: Any) -> Configuration:
-    return load_written(read_written(text(**fields)))
+    return load_written(read_written(text(**fields)), gates=FeatureGates())
 
 
 def lists(**fields: Any) -> dict[str, list[Any]]:
-    found = examine(text(**fields), in_tree())
+    found = examine(text(**fields), in_tree(), gates=FeatureGates())
     assert found.message is None
     assert found.expanded is not None
     return found.expanded[0]
@@ -278,10 +279,10 @@ def test_extenders_have_their_old_spelling() -> None:
 
 
 def test_the_effective_configuration_of_a_policy_loads_to_itself() -> None:
-    first = examine(text(), in_tree())
+    first = examine(text(), in_tree(), gates=FeatureGates())
     assert first.effective is not None
     assert first.effective["apiVersion"] == "kubescheduler.config.k8s.io/v1beta1"
-    again = examine(json.dumps(first.effective).encode(), in_tree())
+    again = examine(json.dumps(first.effective).encode(), in_tree(), gates=FeatureGates())
     assert again.effective == first.effective
     assert again.expanded == first.expanded
 
@@ -354,5 +355,5 @@ def test_a_resource_of_an_extender_s_needs_the_predicate_that_leaves_it_out() ->
 
 def test_both_api_versions_are_taken() -> None:
     assert load_configuration(
-        {"kind": "Policy", "apiVersion": "kubescheduler.config.k8s.io/v1"}
-    ) == load_configuration({"kind": "Policy", "apiVersion": "v1"})
+        {"kind": "Policy", "apiVersion": "kubescheduler.config.k8s.io/v1"}, gates=FeatureGates()
+    ) == load_configuration({"kind": "Policy", "apiVersion": "v1"}, gates=FeatureGates())

@@ -135,7 +135,7 @@ POLICY = """{
 
 
 def message(text: str) -> str | None:
-    return examine(text.encode(), every_plugin()).message
+    return examine(text.encode(), every_plugin(), gates=FeatureGates()).message
 
 
 def test_plugins_of_the_collection_are_known() -> None:
@@ -166,19 +166,19 @@ def test_a_strategy_that_kube_scheduler_never_had_is_taken() -> None:
 
 
 def test_a_field_of_the_leader_election_may_be_written_as_in_go() -> None:
-    found = examine(CAPITAL_LEASE.encode(), every_plugin())
+    found = examine(CAPITAL_LEASE.encode(), every_plugin(), gates=FeatureGates())
     assert found.configuration is not None
     assert found.configuration.leader_election.lease_duration == Duration(10 * 10**9)
     assert [(f.level, f.line) for f in found.findings] == [("old spelling", 5)]
 
 
 def test_where_that_is_not_wanted_it_is_refused_as_upstream_refuses_it() -> None:
-    found = examine(CAPITAL_LEASE.encode(), every_plugin(), takes_old=False)
+    found = examine(CAPITAL_LEASE.encode(), every_plugin(), takes_old=False, gates=FeatureGates())
     assert found.message == 'strict decoding error: unknown field "leaderElection.LeaseDuration"'
 
 
 def test_the_policy_of_many_articles_loads() -> None:
-    found = examine(POLICY.encode(), every_plugin())
+    found = examine(POLICY.encode(), every_plugin(), gates=FeatureGates())
     assert found.expanded is not None
     assert found.expanded[0]["filter"] == [
         "NodeUnschedulable",

@@ -41,7 +41,7 @@ def test_every_configuration_of_the_parity_corpus_loads() -> None:
     }
     assert len(distinct) > 1
     for case in distinct.values():
-        assert load_configuration(case.config, source=case.name).profiles
+        assert load_configuration(case.config, source=case.name, gates=FeatureGates()).profiles
 
 
 @pytest.mark.parametrize("part", PARTS)

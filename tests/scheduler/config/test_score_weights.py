@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.expand import expand_profiles
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.config.points import ExtensionPoint
@@ -16,7 +17,9 @@ PROFILE = "default-scheduler"
 
 def loaded(**plugins: Any) -> Configuration:
     profiles = [{"schedulerName": PROFILE, "plugins": plugins}, {"schedulerName": "other"}]
-    return load_configuration({"apiVersion": API_VERSION, "kind": KIND, "profiles": profiles})
+    return load_configuration(
+        {"apiVersion": API_VERSION, "kind": KIND, "profiles": profiles}, gates=FeatureGates()
+    )
 
 
 def weights_of(configuration: Configuration, profile: str = PROFILE) -> dict[str, int]:
@@ -63,7 +66,7 @@ def test_where_all_others_are_off_at_score_nothing_more_is_disabled() -> None:
 def test_the_file_that_is_shown_loads_as_the_configuration_in_force(
     weights: dict[str, int],
 ) -> None:
-    empty = load_configuration({"apiVersion": API_VERSION, "kind": KIND})
+    empty = load_configuration({"apiVersion": API_VERSION, "kind": KIND}, gates=FeatureGates())
     in_force = with_score_weights(empty, PROFILE, weights)
     file = score_weights_file(empty.profiles[0].plugins, PROFILE, weights)
-    assert load_configuration(file) == in_force
+    assert load_configuration(file, gates=FeatureGates()) == in_force

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.examine import Examination, KnownPlugins, examine
 from podium.scheduler.config.points import ExtensionPoint
 from podium.scheduler.plugins import in_tree_registry
@@ -17,7 +18,7 @@ def examined(**points: list[str]) -> Examination:
     sets = {point: {"disabled": [{"name": n} for n in names]} for point, names in points.items()}
     header = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
     whole = {**header, "profiles": [{"plugins": sets}]}
-    return examine(json.dumps(whole, indent=1).encode(), KNOWN)
+    return examine(json.dumps(whole, indent=1).encode(), KNOWN, gates=FeatureGates())
 
 
 def test_the_defaults_have_nothing_to_tell() -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.errors import ConfigurationError, FieldProblem
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.config.plugin_args import NodeResourcesFitArgs
@@ -17,7 +18,7 @@ HEADER = {
 
 def refused(raw: Any, **options: Any) -> ConfigurationError:
     with pytest.raises(ConfigurationError) as error:
-        load_configuration(raw, **options)
+        load_configuration(raw, gates=FeatureGates(), **options)
     return error.value
 
 
@@ -87,7 +88,7 @@ def test_a_single_mistake_stands_without_brackets() -> None:
 
 def test_leader_election_is_not_checked_when_it_is_off() -> None:
     election = {"leaderElect": False, "leaseDuration": "-5s", "resourceLock": "odd"}
-    load_configuration(HEADER | {"leaderElection": election})
+    load_configuration(HEADER | {"leaderElection": election}, gates=FeatureGates())
     error = refused(HEADER | {"leaderElection": election | {"leaderElect": True}})
     assert error.problems[0] == FieldProblem(
         "leaderElection.leaseDuration", 'Invalid value: "-5s": must be greater than zero'
@@ -122,7 +123,7 @@ def test_queue_sort_must_be_the_same_for_all_profiles() -> None:
 
 def test_extenders_are_part_of_the_configuration() -> None:
     raw = HEADER | {"extenders": [{"urlPrefix": "http://a", "httpTimeout": "5s"}]}
-    (extender,) = load_configuration(raw).extenders
+    (extender,) = load_configuration(raw, gates=FeatureGates()).extenders
     assert (extender.url_prefix, extender.http_timeout.seconds) == ("http://a", 5)
 
 
@@ -141,7 +142,8 @@ def test_resources_that_the_scheduler_ignores_replace_the_list_of_every_profile(
                 {"schedulerName": "one", "pluginConfig": [written]},
                 {"schedulerName": "two"},
             ],
-        }
+        },
+        gates=FeatureGates(),
     )
     for profile in configuration.profiles:
         args = profile.plugin_args["NodeResourcesFit"]
@@ -178,5 +180,7 @@ def test_mistakes_in_extenders_are_told_all_at_once() -> None:
 
 def test_an_unknown_name_among_the_disabled_is_accepted() -> None:
     plugins = {"score": {"disabled": [{"name": "Nope"}]}}
-    configuration = load_configuration(HEADER | {"profiles": [{"plugins": plugins}]})
+    configuration = load_configuration(
+        HEADER | {"profiles": [{"plugins": plugins}]}, gates=FeatureGates()
+    )
     assert configuration.profiles[0].plugins.score.disabled == (PluginRef("Nope"),)

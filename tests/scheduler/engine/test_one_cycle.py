@@ -11,6 +11,7 @@ from support.simulated.simulated_clusters import Cluster
 from podium.client.resources import PODS
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.live.assembly import Assembly
 from podium.offline.simulate import Scenario, Simulation
 from podium.scheduler.cluster.pod_info import PodInfo
@@ -41,7 +42,12 @@ def nodes_of(engine: Engine) -> tuple[Node, ...]:
 def in_the_simulator(nodes: tuple[Node, ...], pods: list[Pod]) -> list[Call]:
     """The way of the last of some pods."""
     scenario = Scenario(nodes=nodes, running=(), pending=tuple(pods))
-    simulation = Simulation(scenario, load_configuration(None), in_tree_registry())
+    simulation = Simulation(
+        scenario,
+        load_configuration(None, gates=FeatureGates()),
+        in_tree_registry(),
+        gates=FeatureGates(),
+    )
     with recording() as calls:
         simulation.run()
     before = [at for at, call in enumerate(calls) if call.function == "Engine.scheduling"]

@@ -14,6 +14,7 @@ from support.suite.slow_cases import given_examples
 
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget, PodDisruptionBudgetStatus
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.engine.choice import FirstByName
 from podium.scheduler.engine.scheduler import Engine
@@ -130,7 +131,12 @@ class World:
     """An engine and the model of it, changed together."""
 
     def __init__(self) -> None:
-        self.engine = Engine(load_configuration(None), in_tree_registry(), choice=FirstByName())
+        self.engine = Engine(
+            load_configuration(None, gates=FeatureGates()),
+            in_tree_registry(),
+            choice=FirstByName(),
+            gates=FeatureGates(),
+        )
         self.model = Model()
         self.count = 0
         for name in NODES:

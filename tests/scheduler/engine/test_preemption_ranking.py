@@ -14,6 +14,7 @@ from support.scheduler.engine.tight_clusters import (
 
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.engine.choice import FirstByName
 from podium.scheduler.engine.scheduler import Engine
@@ -155,7 +156,12 @@ def test_enough_candidates_end_the_search() -> None:
             }
         ],
     }
-    engine = Engine(load_configuration(config), in_tree_registry(), choice=FirstByName())
+    engine = Engine(
+        load_configuration(config, gates=FeatureGates()),
+        in_tree_registry(),
+        choice=FirstByName(),
+        gates=FeatureGates(),
+    )
     for number, name in enumerate(names):
         engine.cluster.put_node(small(name, cpu=1))
         engine.cluster.add_pod(running(f"p-{name}", name, 9 - number))

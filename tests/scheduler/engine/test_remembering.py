@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.cluster.growth import indices
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.engine.scheduler import Engine
@@ -81,7 +82,9 @@ def check(engine: Engine, kind: dict[str, Any]) -> None:
 def test_after_any_events_the_default_plugins_answer_as_if_asked_for_the_first_time(
     first: list[Node], events: list[Node | Pod | str | dict[str, Any]]
 ) -> None:
-    engine = Engine(load_configuration(None), in_tree_registry())
+    engine = Engine(
+        load_configuration(None, gates=FeatureGates()), in_tree_registry(), gates=FeatureGates()
+    )
     cluster = engine.cluster
     for node in first:
         cluster.put_node(node)

@@ -12,6 +12,7 @@ from support.suite.slow_cases import given_examples
 
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.rules.host_ports import conflicts
 from podium.kubernetes.rules.requests import allocatable_vector
 from podium.scheduler.cluster.pod_info import PodInfo
@@ -62,7 +63,9 @@ steps = st.one_of(
 
 class World:
     def __init__(self, fleet: dict[str, dict[str, int]]) -> None:
-        self.engine = Engine(load_configuration(None), in_tree_registry())
+        self.engine = Engine(
+            load_configuration(None, gates=FeatureGates()), in_tree_registry(), gates=FeatureGates()
+        )
         self.nodes = {n: make_node(n, allocatable=a) for n, a in fleet.items()}
         self.placed: list[tuple[PodInfo, str, Any]] = []
         self.count = 0

@@ -14,6 +14,7 @@ from support.scheduler.framework.fake_plugins import (
 
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.engine.decision import Decision, NodeScore
 from podium.scheduler.engine.scheduler import Attempt, Engine
@@ -321,7 +322,12 @@ def test_a_decision_keeps_its_names_when_the_cluster_changes() -> None:
 
 def test_requests_beyond_int64_wrap_and_so_do_their_sums() -> None:
     # upstream: 1Ei cpu is -2^63 thousandths, which any node has, and two of them are none at all.
-    engine = Engine(load_configuration(None), in_tree_registry(), validate=True)
+    engine = Engine(
+        load_configuration(None, gates=FeatureGates()),
+        in_tree_registry(),
+        validate=True,
+        gates=FeatureGates(),
+    )
     engine.intake.node_put(make_node("n1", allocatable={"cpu": "4", "pods": 110}))
     for name in ("immense", "as-well"):
         engine.intake.pod_put(make_pod(name, node="n1", requests={"cpu": "1Ei"}))

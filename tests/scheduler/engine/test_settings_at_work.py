@@ -13,6 +13,7 @@ from support.scheduler.plugins.device_builders import (
     make_slice,
 )
 
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.config.points import ExtensionPoint
 from podium.scheduler.config.types import API_VERSION, KIND
@@ -72,7 +73,12 @@ def everywhere() -> type[Plugin]:
 def engine_with(profile: dict[str, Any], *plugins: type[Plugin], **fields: Any) -> Engine:
     file = {"apiVersion": API_VERSION, "kind": KIND, "profiles": [profile], **fields}
     registry = in_tree_registry().with_plugins(*plugins)
-    return Engine(load_configuration(file), registry, choice=FirstByName())
+    return Engine(
+        load_configuration(file, gates=FeatureGates()),
+        registry,
+        choice=FirstByName(),
+        gates=FeatureGates(),
+    )
 
 
 def where_it_runs(plugins: dict[str, Any]) -> set[str]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate import ExplainedPod, Scenario, Simulation
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.explain.explanation import NOMINATED_ELSEWHERE, Explanation
@@ -22,7 +23,13 @@ def explained_pod(
     running: Iterable[Pod] = (),
 ) -> ExplainedPod:
     scenario = Scenario(tuple(nodes), tuple(running), tuple(pending))
-    simulation = Simulation(scenario, load_configuration(None), in_tree_registry(), watch=[key])
+    simulation = Simulation(
+        scenario,
+        load_configuration(None, gates=FeatureGates()),
+        in_tree_registry(),
+        watch=[key],
+        gates=FeatureGates(),
+    )
     return ExplainedPod.of(simulation.run(until=key), key, runs_on="", alone=False)
 
 

@@ -7,6 +7,7 @@ from podium.kubernetes.kinds.meta import ObjectMeta
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod, as_pending
 from podium.kubernetes.kinds.storage import PersistentVolumeClaim
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.engine import Engine
 from podium.scheduler.explain.hypothesis import Hypothesis
@@ -20,7 +21,12 @@ def one_node(name: str, cpu: int) -> Node:
 
 
 def full_node_engine() -> tuple[Engine, Pod]:
-    engine = Engine(load_configuration(None), in_tree_registry(), validate=True)
+    engine = Engine(
+        load_configuration(None, gates=FeatureGates()),
+        in_tree_registry(),
+        validate=True,
+        gates=FeatureGates(),
+    )
     engine.intake.node_put(one_node("small", 2))
     running = make_pod("runs", node="small", requests={"cpu": "2"})
     engine.intake.pod_put(running)

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.engine import Engine
 from podium.scheduler.framework.all_reasons import merged
@@ -22,7 +23,9 @@ PORT = [{"containerPort": 80, "hostPort": 80}]
 
 def engine(*, all_reasons: bool) -> Engine:
     policy = {"kind": "Policy", "apiVersion": "v1", "alwaysCheckAllPredicates": all_reasons}
-    made = Engine(load_configuration(policy), in_tree_registry())
+    made = Engine(
+        load_configuration(policy, gates=FeatureGates()), in_tree_registry(), gates=FeatureGates()
+    )
     made.cluster.put_node(make_node("small", allocatable=SMALL, labels={"disk": "ssd"}))
     taints = [("k", "v", "NoSchedule")]
     made.cluster.put_node(make_node("tainted", allocatable=TINY, taints=taints))

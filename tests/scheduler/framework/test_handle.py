@@ -1,6 +1,7 @@
 """What plugins find through their handle: objects of every kind, as they were seen last."""
 
 from podium.kubernetes.kinds.workloads import Namespace, Service
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.plugin import Node, NodeScorePlugin, NodeView, ObjectMeta, Pod
 from podium.scheduler.config.flags.client_settings import ClientSettings
 from podium.scheduler.config.kubeconfig import ClusterEntry, UserEntry
@@ -82,6 +83,11 @@ def test_the_time_and_the_gates_are_the_drivers() -> None:
 
 def test_plugins_see_how_the_scheduler_reaches_its_server() -> None:
     settings = ClientSettings(ClusterEntry(server="https://127.0.0.1:6443"), UserEntry())
-    engine = Engine(load_configuration(None), in_tree_registry(), client_settings=settings)
+    engine = Engine(
+        load_configuration(None, gates=FeatureGates()),
+        in_tree_registry(),
+        client_settings=settings,
+        gates=FeatureGates(),
+    )
 
     assert engine.first_profile.plugins["NodeName"].handle.client_settings is settings

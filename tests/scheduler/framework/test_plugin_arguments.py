@@ -130,7 +130,11 @@ def built(plugin: type[Plugin], *configs: dict[str, Any]) -> Profile:
     raw = {"apiVersion": API_VERSION, "kind": KIND, "profiles": [profile]}
     registry = Registry([Arrival, Binder, plugin])
     profiles = build_profiles(
-        load_configuration(raw), registry, Cluster(ALL_REQUESTS), FeatureGates(), WaitingPods()
+        load_configuration(raw, gates=FeatureGates()),
+        registry,
+        Cluster(ALL_REQUESTS),
+        FeatureGates(),
+        WaitingPods(),
     )
     return profiles["default-scheduler"]
 

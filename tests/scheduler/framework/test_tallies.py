@@ -10,6 +10,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.cluster.growth import indices
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.engine import Engine
@@ -37,7 +38,9 @@ Ranked = tuple[list[PluginScores], Totals]
 
 
 def cluster_of_many() -> Engine:
-    engine = Engine(load_configuration(None), in_tree_registry())
+    engine = Engine(
+        load_configuration(None, gates=FeatureGates()), in_tree_registry(), gates=FeatureGates()
+    )
     for number in range(COUNT):
         node = make_node(
             f"n{number}",

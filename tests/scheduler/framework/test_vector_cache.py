@@ -13,6 +13,7 @@ from support.suite.slow_cases import given_examples
 from podium.kubernetes.kinds.meta import ObjectMeta
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import Service
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.cluster.change_log import MAX_LOGGED, ChangeLog
 from podium.scheduler.cluster.growth import count_of, indices
 from podium.scheduler.config.load import load_configuration
@@ -147,7 +148,9 @@ def test_remembered_answers_equal_fresh_ones_after_every_change(
     kinds: list[dict[str, Any]],
     guests: list[dict[str, Any]],
 ) -> None:
-    engine = Engine(load_configuration(None), in_tree_registry())
+    engine = Engine(
+        load_configuration(None, gates=FeatureGates()), in_tree_registry(), gates=FeatureGates()
+    )
     profile = engine.first_profile
     for name in NODES[:3]:
         engine.cluster.put_node(make_node(name, labels={"zone": name}))
@@ -163,7 +166,9 @@ def test_remembered_answers_equal_fresh_ones_after_every_change(
 
 
 def test_arrays_that_were_handed_out_do_not_change_afterwards() -> None:
-    engine = Engine(load_configuration(None), in_tree_registry())
+    engine = Engine(
+        load_configuration(None, gates=FeatureGates()), in_tree_registry(), gates=FeatureGates()
+    )
     for name in NODES:
         engine.cluster.put_node(make_node(name))
     pod = make_pod("pending", requests={"cpu": "1"})
@@ -183,7 +188,9 @@ def test_arrays_that_were_handed_out_do_not_change_afterwards() -> None:
 
 
 def test_the_memory_stays_within_its_bytes() -> None:
-    engine = Engine(load_configuration(None), in_tree_registry())
+    engine = Engine(
+        load_configuration(None, gates=FeatureGates()), in_tree_registry(), gates=FeatureGates()
+    )
     profile = engine.first_profile
     profile.vectors = VectorCache(most_bytes=4096)
     for name in NODES:
@@ -195,7 +202,9 @@ def test_the_memory_stays_within_its_bytes() -> None:
 
 
 def test_what_stands_stays_within_its_bytes() -> None:
-    engine = Engine(load_configuration(None), in_tree_registry())
+    engine = Engine(
+        load_configuration(None, gates=FeatureGates()), in_tree_registry(), gates=FeatureGates()
+    )
     profile = engine.first_profile
     profile.templates = TemplateCache(most_bytes=2048)
     for number, name in enumerate(NODES):
@@ -209,7 +218,9 @@ def test_what_stands_stays_within_its_bytes() -> None:
 
 
 def test_a_pod_with_a_volume_of_its_own_is_asked_about_every_time() -> None:
-    engine = Engine(load_configuration(None), in_tree_registry())
+    engine = Engine(
+        load_configuration(None, gates=FeatureGates()), in_tree_registry(), gates=FeatureGates()
+    )
     engine.cluster.put_node(make_node("n0"))
     volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]
     for pod in [make_pod("p", volumes=volumes), make_pod("q", nodeName="n0")] * 3:
@@ -239,7 +250,9 @@ def test_a_log_says_so_when_it_has_forgotten() -> None:
 
 
 def test_what_others_prefer_is_weighed_again_when_more_of_them_come() -> None:
-    engine = Engine(load_configuration(None), in_tree_registry())
+    engine = Engine(
+        load_configuration(None, gates=FeatureGates()), in_tree_registry(), gates=FeatureGates()
+    )
     profile, pod = engine.first_profile, make_pod("pending", labels={"app": "web"})
     for name in NODES:
         engine.cluster.put_node(make_node(name, labels={"zone": name}))

@@ -8,6 +8,7 @@ from typing import Any
 
 from support.scheduler.plugins.device_builders import DRIVER, device, make_class, make_slice
 
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.engine import Engine
 from podium.scheduler.engine.choice import FirstByName
@@ -30,7 +31,12 @@ def engine_with(*selectors: str) -> Engine:
         "kind": "KubeSchedulerConfiguration",
         "profiles": [profile],
     }
-    engine = Engine(load_configuration(raw), in_tree_registry(), choice=FirstByName())
+    engine = Engine(
+        load_configuration(raw, gates=FeatureGates()),
+        in_tree_registry(),
+        choice=FirstByName(),
+        gates=FeatureGates(),
+    )
     for name, sizes in (("n1", ("big", "big")), ("n2", ("big", "small", "small", "small"))):
         engine.cluster.put_node(make_node(name))
         devices = [device(f"gpu-{i}", {"size": size}) for i, size in enumerate(sizes)]

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.rules.requests import ALL_REQUESTS
 from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.config.load import load_configuration
@@ -34,7 +35,9 @@ requests = st.fixed_dictionaries(
 def test_both_ways_say_the_same(
     nodes: list[dict[str, Any]], pods: list[tuple[int, dict[str, Any]]], wanted: dict[str, Any]
 ) -> None:
-    engine = Engine(load_configuration(None), in_tree_registry())
+    engine = Engine(
+        load_configuration(None, gates=FeatureGates()), in_tree_registry(), gates=FeatureGates()
+    )
     profile, cluster = engine.first_profile, engine.cluster
     for number, allocatable in enumerate(nodes):
         cluster.put_node(make_node(f"n{number}", allocatable=allocatable))

@@ -14,7 +14,11 @@ from support.simulated.controller_objects import (
 )
 
 from podium.kubernetes.controllers.actions import Plan
-from podium.kubernetes.controllers.disruption_budgets import DisruptionBudgets, decide
+from podium.kubernetes.controllers.disruption_budgets import (
+    DisruptionBudgets,
+    GuardedPods,
+    decide,
+)
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.workloads import (
     Deployment,
@@ -24,6 +28,7 @@ from podium.kubernetes.controllers.workloads import (
 )
 from podium.kubernetes.kinds.meta import OwnerReference
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
+from podium.kubernetes.rules.disruptions import Scaled
 from podium.simulated.informers import Informers
 
 
@@ -39,10 +44,10 @@ def members(count: int, *, ready: int | None = None) -> list[Pod]:
 def plan(
     of: PodDisruptionBudget, pods: list[Pod], wanted: int | None = None, now_s: float = 0
 ) -> Plan:
-    def scale(_: str, __: OwnerReference) -> int | None:
-        return wanted
+    def scale(_: str, owner: OwnerReference) -> Scaled | None:
+        return None if wanted is None else Scaled(owner.kind, owner.name, wanted)
 
-    return decide(of, pods, scale, moment(now_s))
+    return decide(of, GuardedPods(pods), scale, moment(now_s))
 
 
 def counts(made: Plan) -> tuple[int, int, int, int]:
@@ -132,3 +137,21 @@ def test_what_controllers_want_is_asked_of_the_one_at_the_top() -> None:
     assert set(woken) == {("ns", "guard")}
     made = controller.plan(("ns", "guard"), moment())
     assert counts(made) == (6 + 3 + 2 + 1 + 1 + 1, 7, 6, 0)
+
+
+def test_pods_of_two_replica_sets_are_expected_once_by_their_deployment() -> None:
+    """As in the middle of a roll-out (`pkg/controller/disruption/disruption.go`,
+    `getExpectedScale`)."""
+    informers = Informers()
+    controller = DisruptionBudgets(informers)
+    controller.watch(lambda _: None)
+    everything: dict[str, Any] = {}
+    informers.budgets.put(budget(maxUnavailable="25%", selector=everything))
+    above = {"ownerReferences": owned_by("Deployment", "web")}
+    informers.deployments.put(build(Deployment, "web", spec={"replicas": 4}))
+    for name in ("web-1", "web-2"):
+        informers.replica_sets.put(build(ReplicaSet, name, metadata=above, spec={"replicas": 2}))
+        for number in range(2):
+            informers.pods.put(pod(f"{name}-{number}", owner=("ReplicaSet", name)))
+
+    assert counts(controller.plan(("ns", "guard"), moment())) == (4, 3, 4, 1)

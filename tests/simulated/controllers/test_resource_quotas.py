@@ -5,8 +5,8 @@ from typing import Any
 from support.simulated.controller_objects import build, patches
 
 from podium.kubernetes.controllers.actions import Plan
+from podium.kubernetes.kinds.admission_kinds import ResourceQuota
 from podium.kubernetes.rules.quota_usage import CLAIMS, PODS, SERVICES, Counted, kinds_of
-from podium.kubernetes.rules.quotas import ResourceQuota
 from podium.simulated.controllers.resource_quotas import decide
 
 CONFIG_MAPS = Counted("", "configmaps")

@@ -72,7 +72,7 @@ class Api:
             Tokens(TOKEN),
             clock=self.clock,
             randomness=Random(7),
-            gates=gates,
+            gates=gates or FeatureGates(),
             runtime_config=runtime_config,
             authority=authority,
         )

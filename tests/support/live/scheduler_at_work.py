@@ -35,12 +35,12 @@ async def scheduling(
     loop = asyncio.get_running_loop()
     randomness = Random(1)
     engine = live_engine(
-        configuration or load_configuration(None),
+        configuration or load_configuration(None, gates=FeatureGates()),
         in_tree_registry().with_plugins(*plugins),
         wall=lambda: BEGIN_S + loop.time(),
         randomness=randomness,
         validate=True,
-        gates=gates,
+        gates=gates or FeatureGates(),
     )
     assembly = Assembly(
         engine,

@@ -135,7 +135,7 @@ def build_service(
     clock: Callable[[], float],
     randomness: Random,
     settings: AdmissionSettings = DEFAULT_SETTINGS,
-    gates: FeatureGates | None = None,
+    gates: FeatureGates,
     account_key: ec.EllipticCurvePrivateKey | None = None,
     advertised: Advertised | None = None,
     serves_metrics: bool = False,
@@ -150,7 +150,6 @@ def build_service(
     clusters whose nodes are simulated. `runtime_config` switches group-versions off, `authority` is
     the certificate authority of the server, PEM, if it has one.
     """
-    gates = gates or FeatureGates()
     table = ResourceTable(served_resources(gates), runtime_config)
     registry = Registry(store, table, clock=clock, randomness=randomness, settings=settings)
     key = account_key or ec.generate_private_key(ec.SECP256R1())

@@ -76,34 +76,34 @@ class MemoryStores(Stores):
         return self._stores[resource]
 
 
-def settle(
-    controllers: Iterable[Controller],
-    begin: Callable[[], None],
-    carry_out: Callable[[Action], None],
-    moment: Moment,
-) -> None:
-    """Run controllers from what `begin` puts into their stores until nothing more is to be done.
+class ControllerLoop:
+    """Controllers over stores, which wake them as something changes."""
 
-    Time stands still meanwhile: what would be done later is left undone. What `carry_out` raises
-    ends it. Raises RuntimeError if controllers never agree, which is a mistake of theirs.
-    """
-    plans: Counter[tuple[int, Any]] = Counter()
-    due: dict[tuple[int, Any], None] = {}
-    running = list(controllers)
-    for place, controller in enumerate(running):
-        controller.watch(_waker(due, place))
-    begin()
-    while due:
-        place, key = next(iter(due))
-        del due[place, key]
-        plans[place, key] += 1
-        if plans[place, key] > _MAX_PLANS:
-            raise RuntimeError(f"{running[place].name} comes to no end with {key}")
-        plan = running[place].plan(key, moment)
-        for action in plan.actions:
-            carry_out(action)
-        if plan.again_after_s == 0.0:
-            due[place, key] = None
+    def __init__(self, controllers: Iterable[Controller]) -> None:
+        self._running = list(controllers)
+        self._due: dict[tuple[int, Any], None] = {}
+        for place, controller in enumerate(self._running):
+            controller.watch(_waker(self._due, place))
+
+    def settle(self, carry_out: Callable[[Action], None], moment: Moment) -> None:
+        """Run until nothing more is to be done.
+
+        Time stands still meanwhile: what would be done later is left undone. What `carry_out`
+        raises ends it. Raises RuntimeError if controllers never agree, which is a mistake of
+        theirs.
+        """
+        plans: Counter[tuple[int, Any]] = Counter()
+        while self._due:
+            place, key = next(iter(self._due))
+            del self._due[place, key]
+            plans[place, key] += 1
+            if plans[place, key] > _MAX_PLANS:
+                raise RuntimeError(f"{self._running[place].name} comes to no end with {key}")
+            plan = self._running[place].plan(key, moment)
+            for action in plan.actions:
+                carry_out(action)
+            if plan.again_after_s == 0.0:
+                self._due[place, key] = None
 
 
 def _waker(due: dict[tuple[int, Any], None], place: int) -> Callable[[Any], None]:

@@ -1,22 +1,12 @@
 """Nodes, and the leases by which they show that they are alive."""
 
 from podium.kubernetes.kinds.meta import Condition, KubeObject, KubeStruct
-from podium.kubernetes.kinds.node import Taint
-
-
-class NodeSpec(KubeStruct, frozen=True):
-    unschedulable: bool = False
-    taints: tuple[Taint, ...] | None = None
-
-
-class Address(KubeStruct, frozen=True):
-    type: str = ""
-    address: str = ""
+from podium.kubernetes.kinds.node import NodeAddress, NodeSpec
 
 
 class NodeStatus(KubeStruct, frozen=True):
     conditions: tuple[Condition, ...] | None = None
-    addresses: tuple[Address, ...] | None = None
+    addresses: tuple[NodeAddress, ...] | None = None
     capacity: dict[str, str] | None = None
     allocatable: dict[str, str] | None = None
 

@@ -4,9 +4,16 @@ import msgspec
 
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.objects import is_true
+from podium.kubernetes.kinds import pod as read_by_engine
 from podium.kubernetes.kinds.meta import Condition, KubeObject, KubeStruct
-from podium.kubernetes.kinds.pod import Affinity, NodeAllocatableResourceClaimStatus, Toleration
-from podium.kubernetes.kinds.volumes import ephemeral_claim_name
+from podium.kubernetes.kinds.pod import (
+    Affinity,
+    NodeAllocatableResourceClaimStatus,
+    PodResourceClaim,
+    PodResourceClaimStatus,
+    Toleration,
+)
+from podium.kubernetes.kinds.volumes import PersistentVolumeClaimReference, ephemeral_claim_name
 from podium.kubernetes.rules.node_affinity import required_names
 
 ENDED = ("Succeeded", "Failed")
@@ -20,9 +27,9 @@ class ContainerPort(KubeStruct, frozen=True):
     host_ip: str = msgspec.field(default="", name="hostIP")
 
 
-class EnvVar(KubeStruct, frozen=True):
-    name: str = ""
-    value: str = ""
+class EnvVar(read_by_engine.EnvVar, frozen=True):
+    UNREAD = frozenset()
+
     value_from: JsonObject | None = None
 
 
@@ -68,10 +75,6 @@ class Container(KubeStruct, frozen=True):
         return self.restart_policy == "Always"
 
 
-class ClaimVolume(KubeStruct, frozen=True):
-    claim_name: str = ""
-
-
 class EphemeralVolume(KubeStruct, frozen=True):
     volume_claim_template: JsonObject | None = None
 
@@ -82,15 +85,9 @@ class HostPathVolume(KubeStruct, frozen=True):
 
 class Volume(KubeStruct, frozen=True):
     name: str = ""
-    persistent_volume_claim: ClaimVolume | None = None
+    persistent_volume_claim: PersistentVolumeClaimReference | None = None
     ephemeral: EphemeralVolume | None = None
     host_path: HostPathVolume | None = None
-
-
-class PodClaim(KubeStruct, frozen=True):
-    name: str = ""
-    resource_claim_name: str | None = None
-    resource_claim_template_name: str | None = None
 
 
 class ReadinessGate(KubeStruct, frozen=True):
@@ -117,7 +114,7 @@ class PodSpec(KubeStruct, frozen=True):
     containers: tuple[Container, ...] | None = None
     init_containers: tuple[Container, ...] | None = None
     volumes: tuple[Volume, ...] | None = None
-    resource_claims: tuple[PodClaim, ...] | None = None
+    resource_claims: tuple[PodResourceClaim, ...] | None = None
 
 
 class RunningState(KubeStruct, frozen=True):
@@ -151,11 +148,6 @@ class ContainerStatus(KubeStruct, frozen=True):
     last_state: ContainerState | None = None
 
 
-class ClaimStatus(KubeStruct, frozen=True):
-    name: str = ""
-    resource_claim_name: str | None = None
-
-
 class PodIP(KubeStruct, frozen=True):
     ip: str = ""
 
@@ -170,7 +162,7 @@ class PodStatus(KubeStruct, frozen=True):
     conditions: tuple[Condition, ...] | None = None
     init_container_statuses: tuple[ContainerStatus, ...] | None = None
     container_statuses: tuple[ContainerStatus, ...] | None = None
-    resource_claim_statuses: tuple[ClaimStatus, ...] | None = None
+    resource_claim_statuses: tuple[PodResourceClaimStatus, ...] | None = None
     node_allocatable_resource_claim_statuses: (
         tuple[NodeAllocatableResourceClaimStatus, ...] | None
     ) = None

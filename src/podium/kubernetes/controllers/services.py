@@ -3,6 +3,7 @@
 import msgspec
 
 from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds import workloads as read_by_engine
 from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
 
 EXTERNAL_NAME = "ExternalName"
@@ -19,11 +20,12 @@ class ServicePort(KubeStruct, frozen=True):
     node_port: int = 0
 
 
-class ServiceSpec(KubeStruct, frozen=True):
+class ServiceSpec(read_by_engine.ServiceSpec, frozen=True):
+    UNREAD = frozenset()
+
     type: str = "ClusterIP"
     cluster_ip: str = msgspec.field(default="", name="clusterIP")
     ip_families: tuple[str, ...] | None = None
-    selector: dict[str, str] | None = None
     ports: tuple[ServicePort, ...] | None = None
     publish_not_ready_addresses: bool = False
     allocate_load_balancer_node_ports: bool | None = None

@@ -19,13 +19,13 @@ from podium.kubernetes.controllers.nodes import Lease, Node
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.services import Endpoints, EndpointSlice, Service
 from podium.kubernetes.kinds import storage, workloads
+from podium.kubernetes.kinds.admission_kinds import ResourceQuota
 from podium.kubernetes.kinds.coscheduling import SchedulingXPodGroup
 from podium.kubernetes.kinds.devices import ResourceClaim
 from podium.kubernetes.kinds.elastic_quota import ElasticQuota
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.resources import resource_types as known
 from podium.kubernetes.resources.resource_types import ResourceType
-from podium.kubernetes.rules.quotas import ResourceQuota
 
 T = TypeVar("T", bound=KubeObject)
 Listener = Callable[[T | None, T | None], None]

@@ -1,8 +1,8 @@
 """Controllers' objects: how many pods of which template, and how far they have come.
 
 The engine reads some of these kinds for their selectors only (`kinds.workloads`); here they
-have what their controllers need. A template stays JSON: it is passed on to pods as it is, with
-fields that nobody here knows.
+have beside that what their controllers need. A template stays JSON: it is passed on to pods as it
+is, with fields that nobody here knows.
 """
 
 from typing import Literal
@@ -11,6 +11,7 @@ import msgspec
 
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.job_policies import PodFailurePolicy, SuccessPolicy
+from podium.kubernetes.kinds import workloads as read_by_engine
 from podium.kubernetes.kinds.meta import Condition, KubeObject, KubeStruct, LabelSelector
 
 IntOrPercent = int | str
@@ -21,10 +22,10 @@ class PodTemplate(KubeStruct, frozen=True):
     spec: JsonObject = msgspec.field(default_factory=dict)
 
 
-class ReplicasSpec(KubeStruct, frozen=True):
-    replicas: int | None = None
+class ReplicasSpec(read_by_engine.ReplicaSetSpec, frozen=True):
+    UNREAD = frozenset()
+
     min_ready_seconds: int = 0
-    selector: LabelSelector | None = None
     template: PodTemplate = PodTemplate()
 
 
@@ -56,10 +57,10 @@ class ReplicaSet(Replicated, frozen=True):
     status: ReplicasStatus = ReplicasStatus()
 
 
-class ReplicationControllerSpec(KubeStruct, frozen=True):
-    replicas: int | None = None
+class ReplicationControllerSpec(read_by_engine.ReplicationControllerSpec, frozen=True):
+    UNREAD = frozenset()
+
     min_ready_seconds: int = 0
-    selector: dict[str, str] | None = None
     template: PodTemplate = PodTemplate()
 
 

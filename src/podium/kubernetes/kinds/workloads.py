@@ -145,11 +145,10 @@ class PriorityClass(KubeObject, frozen=True):
 
 
 class PodDisruptionBudgetSpec(KubeStruct, frozen=True):
-    UNREAD = frozenset({"unhealthyPodEvictionPolicy"})
-
     min_available: int | str | None = None
     max_unavailable: int | str | None = None
     selector: LabelSelector | None = None
+    unhealthy_pod_eviction_policy: str | None = None
 
 
 class PodDisruptionBudgetStatus(KubeStruct, frozen=True):

@@ -8,15 +8,44 @@ Worked example: a deployment of 10, all ready, `maxUnavailable: 25%` (rounded up
 healthy, so 3 may go. `minAvailable: 25%` of the same rounds up to 3 that must stay, so 7 may go.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from podium.kubernetes.controllers.availability import NoPercentage, scaled
+from podium.kubernetes.controllers.objects import selector_or_nothing
 from podium.kubernetes.kinds.meta import ObjectMeta, OwnerReference
-from podium.kubernetes.kinds.workloads import PodDisruptionBudgetSpec
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget, PodDisruptionBudgetSpec
 
-Scale = Callable[[str, OwnerReference], int | None]
-"""How many pods an owner in a namespace is meant to have; None if it is not known."""
+
+class Scaled(NamedTuple):
+    """What says how many pods there are to be, for all owners that it stands behind."""
+
+    kind: str
+    name: str
+    wanted: int
+
+
+Scale = Callable[[str, OwnerReference], Scaled | None]
+"""Who stands behind an owner in a namespace: a deployment behind each of its replica sets; None if
+it is not known."""
+
+
+def guards(budget: PodDisruptionBudget, pod: ObjectMeta) -> bool:
+    """Whether an eviction of the pod has to ask the budget."""
+    if budget.namespace != pod.namespace:
+        return False
+    return selector_or_nothing(budget.spec.selector).matches(pod.labels)
+
+
+class Guarded(NamedTuple):
+    """The pods that a budget selects and that have not ended, in numbers."""
+
+    namespace: str
+    number: int
+    owners: Mapping[OwnerReference, int]
+    """How many of them a controller has."""
+    healthy: int
+    """How many of them are ready."""
 
 
 class Disruptions(NamedTuple):
@@ -28,48 +57,37 @@ class Disruptions(NamedTuple):
     """Pods that may go."""
 
 
-def count_disruptions(
-    spec: PodDisruptionBudgetSpec, pods: Sequence[ObjectMeta], healthy: int, scale: Scale
-) -> Disruptions:
-    """`pods` are those that are selected and have not ended, `healthy` how many of them are ready.
-
-    upstream: where the counts cannot be worked out, nothing may go.
-    """
+def count_disruptions(spec: PodDisruptionBudgetSpec, pods: Guarded, scale: Scale) -> Disruptions:
+    """upstream: where the counts cannot be worked out, nothing may go."""
     try:
         expected, desired = _expectation(spec, pods, scale)
     except NoPercentage:
         return Disruptions(0, 0, 0)
-    return Disruptions(expected, desired, max(0, healthy - desired) if expected > 0 else 0)
+    return Disruptions(expected, desired, max(0, pods.healthy - desired) if expected > 0 else 0)
 
 
-def _expectation(
-    spec: PodDisruptionBudgetSpec, pods: Sequence[ObjectMeta], scale: Scale
-) -> tuple[int, int]:
+def _expectation(spec: PodDisruptionBudgetSpec, pods: Guarded, scale: Scale) -> tuple[int, int]:
     if spec.max_unavailable is not None:
         expected = _expected(pods, scale)
         return expected, max(0, expected - scaled(spec.max_unavailable, expected, rounds_up=True))
     if isinstance(spec.min_available, int):
-        return len(pods), spec.min_available
+        return pods.number, spec.min_available
     expected = _expected(pods, scale) if spec.min_available is not None else 0
     return expected, scaled(spec.min_available, expected, rounds_up=True)
 
 
-def _expected(pods: Sequence[ObjectMeta], scale: Scale) -> int:
+def _expected(pods: Guarded, scale: Scale) -> int:
     """What the controllers of the pods want together.
 
     upstream: pods without a controller are not expected. Those of a controller whose scale is not
     known count as themselves; upstream, which can ask for any scale, lets none of them go.
     """
-    expected = 0
-    seen: set[tuple[str, str, str]] = set()
-    for pod in pods:
-        owner = pod.controller
-        if owner is None:
-            continue
-        wanted = scale(pod.namespace, owner)
-        if wanted is None:
-            expected += 1
-        elif (owner.kind, owner.name, owner.uid) not in seen:
-            seen.add((owner.kind, owner.name, owner.uid))
-            expected += wanted
-    return expected
+    unknown = 0
+    known: set[Scaled] = set()
+    for owner, number in pods.owners.items():
+        found = scale(pods.namespace, owner)
+        if found is None:
+            unknown += number
+        else:
+            known.add(found)
+    return unknown + sum(each.wanted for each in known)

@@ -1,10 +1,8 @@
-"""Resource quotas: what a namespace may have, and what it has."""
+"""What the contents of a namespace take of the amounts that its quotas limit."""
 
 from collections.abc import Iterable, Mapping
-from typing import Literal
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
 from podium.kubernetes.rules.quantity_spelling import canonical, total
 from podium.kubernetes.rules.quota_usage import (
     Amounts,
@@ -13,24 +11,6 @@ from podium.kubernetes.rules.quota_usage import (
     tracked_names,
     usage_of,
 )
-
-
-class ResourceQuotaSpec(KubeStruct, frozen=True):
-    hard: dict[str, str] | None = None
-    scopes: tuple[str, ...] | None = None
-    scope_selector: JsonObject | None = None
-
-
-class ResourceQuotaStatus(KubeStruct, frozen=True):
-    hard: dict[str, str] | None = None
-    used: dict[str, str] | None = None
-
-
-class ResourceQuota(KubeObject, frozen=True):
-    api_version: Literal["v1"] = "v1"
-    kind: Literal["ResourceQuota"] = "ResourceQuota"
-    spec: ResourceQuotaSpec = ResourceQuotaSpec()
-    status: ResourceQuotaStatus = ResourceQuotaStatus()
 
 
 def quota_usage(

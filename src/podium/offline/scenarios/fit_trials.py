@@ -5,7 +5,6 @@ A pod that must be near others finds none there, and so is none for which a node
 
 from collections.abc import Sequence
 
-from podium.kubernetes.controllers.daemon_pods import pod_of_daemon
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.releases.feature_gates import FeatureGates
@@ -16,7 +15,7 @@ from podium.kubernetes.rules.requests import (
     to_vector,
 )
 from podium.offline.scenarios.pools import Pool
-from podium.offline.simulate.admission import assign_uid
+from podium.offline.simulate.node_daemons import NodeDaemons
 from podium.offline.simulate.report import SimulationReport
 from podium.offline.simulate.run import Simulation
 from podium.offline.simulate.scenario import Scenario
@@ -32,14 +31,14 @@ class FitTrials:
         self,
         configuration: Configuration,
         registry: Registry,
-        gates: FeatureGates | None,
+        gates: FeatureGates,
         scenario: Scenario,
-        daemons: Sequence[Pod],
+        daemons: NodeDaemons,
     ) -> None:
         self._configuration = configuration
         self._registry = registry
         self._gates = gates
-        self._rules = request_rules(gates if gates is not None else FeatureGates())
+        self._rules = request_rules(gates)
         self._objects = scenario.objects
         self._daemons = daemons
         self._fits: dict[tuple[str, PodShape], bool] = {}
@@ -48,8 +47,8 @@ class FitTrials:
         """What is free on a node that has the pods of daemon sets only."""
         node = pool.make(0)
         free = allocatable_vector(node.status.allocatable)
-        if self._daemons:
-            daemons = tuple(assign_uid(pod_of_daemon(pod, node)) for pod in self._daemons)
+        daemons = self._daemons.pods_for(node)
+        if daemons:
             report = self._try(node, daemons)
             for result in report.pods:
                 if result.placed:

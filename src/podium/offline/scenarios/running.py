@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from podium.golang.errors import InputError
-from podium.kubernetes.controllers.daemon_pods import daemons_of
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.scenarios.autoscaler import AutoscaledPool, Autoscaler, AutoscalerRule
@@ -23,6 +22,7 @@ from podium.offline.scenarios.scenario_file import ScenarioFile
 from podium.offline.scenarios.tenants import merge_events
 from podium.offline.scenarios.workload_results import WorkloadResult, WorkloadResults
 from podium.offline.simulate.asking_extenders import asker_of
+from podium.offline.simulate.node_daemons import NodeDaemons
 from podium.offline.simulate.scenario import Scenario
 from podium.offline.simulate.timed_report import TimedPod, TimedReport
 from podium.offline.simulate.timed_run import Reactor, TimedRun
@@ -51,7 +51,7 @@ def run_scenario(
     registry: Registry,
     *,
     seed: int | None = None,
-    gates: FeatureGates | None = None,
+    gates: FeatureGates,
     until_s: float | None = None,
     scale: float = 1.0,
     cluster: Scenario | None = None,
@@ -64,15 +64,14 @@ def run_scenario(
     report. Raises InputError."""
     seed = scenario.seed if seed is None else seed
     end_s = min(scenario.duration_s, until_s or scenario.duration_s)
-    gates = (gates or FeatureGates()).with_overrides(scenario.feature_gates)
+    gates = gates.with_overrides(scenario.feature_gates)
     begin, pools = _build_cluster(scenario, scale, cluster)
     run = TimedRun(begin, configuration, registry, seed=seed, gates=gates, validate=validate)
     rule = _scale_rule(scenario.autoscaler, pools) if cluster is None else None
     reactors: list[Reactor] = []
     autoscaler: Autoscaler | None = None
     if rule is not None:
-        daemons = daemons_of((*begin.running, *begin.pending))
-        trials = FitTrials(configuration, registry, gates, begin, daemons)
+        trials = FitTrials(configuration, registry, gates, begin, NodeDaemons(begin, gates))
         autoscaler = Autoscaler(rule, trials)
         reactors.append(autoscaler)
     failures = _build_failures(scenario, seed, begin, rule)

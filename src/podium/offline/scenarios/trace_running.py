@@ -61,7 +61,7 @@ def run_trace(
     registry: Registry,
     *,
     seed: int = 0,
-    gates: FeatureGates | None = None,
+    gates: FeatureGates,
     until_s: float | None = None,
     keeps_pods: bool = False,
     validate: bool = False,

@@ -28,7 +28,11 @@ from podium.kubernetes.controllers.daemon_sets import DaemonSets
 from podium.kubernetes.controllers.deployments import Deployments
 from podium.kubernetes.controllers.job_pods import COMPLETION_INDEX, job_labels, wanted_pods
 from podium.kubernetes.controllers.jobs import Jobs
-from podium.kubernetes.controllers.memory_stores import MemoryStores, apply_patch, settle
+from podium.kubernetes.controllers.memory_stores import (
+    ControllerLoop,
+    MemoryStores,
+    apply_patch,
+)
 from podium.kubernetes.controllers.objects import selector_or_nothing
 from podium.kubernetes.controllers.pod_templates import template_hash
 from podium.kubernetes.controllers.replica_sets import ReplicaSets, ReplicationControllers
@@ -159,8 +163,10 @@ class _Expansion:
                 stores.nodes.put(node)
         controllers = _CONTROLLERS[type(workload)](stores)
         store = stores.store_of(_RESOURCES[type(workload)])
+        loop = ControllerLoop(controllers)
+        store.put(workload)
         try:
-            settle(controllers, lambda: store.put(workload), self._carry_out, _NO_TIME)
+            loop.settle(self._carry_out, _NO_TIME)
         except TooManyPods:
             raise
         except ObjectError as refusal:
@@ -293,8 +299,7 @@ def _as_stored(workload: Workload) -> Workload:
 
 
 def _as_controllers_see(node: Node) -> seen_nodes.Node:
-    spec = seen_nodes.NodeSpec(unschedulable=node.spec.unschedulable, taints=node.spec.taints)
-    return seen_nodes.Node(metadata=node.metadata, spec=spec)
+    return seen_nodes.Node(metadata=node.metadata, spec=node.spec)
 
 
 def _in_namespace(body: JsonObject, namespace: str) -> JsonObject:

@@ -43,7 +43,7 @@ class SimulatedMoves:
         dialect: Dialect,
         now: float,
         *,
-        gates: FeatureGates | None = None,
+        gates: FeatureGates,
     ) -> None:
         self._choice = _PreferringSource()
         self.engine = Engine(

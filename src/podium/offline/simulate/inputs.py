@@ -23,12 +23,12 @@ from podium.golang.errors import InputError, ObjectError, raise_first
 from podium.golang.json_list_items import JsonListItem, Located, read_json_list
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.workloads import WORKLOAD_KINDS, Workload
+from podium.kubernetes.kinds.admission_kinds import ADMISSION_KINDS
 from podium.kubernetes.kinds.reading import described, read_raw, unknown_fields
 from podium.kubernetes.kinds.strict_decoding import decode_strictly
 from podium.kubernetes.kinds.typed_objects import KINDS, KubeObject, convert_object
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate.admission import ServedKinds, served_kinds
-from podium.offline.simulate.admission_kinds import ADMISSION_KINDS
 from podium.offline.simulate.foreign_kinds import refuse_mistake
 from podium.offline.simulate.input_files import display_path, find_files, read_unpacked
 from podium.offline.simulate.old_spellings import may_be_old, old_labels_of, respell_object
@@ -283,7 +283,7 @@ class _Reading:
             self._warn(document, unknown_fields(decoded.strict, in_go=True))
         if not (raw.get("metadata") or {}).get("name"):
             raise ObjectError("metadata.name", _NO_NAME)
-        value = convert_object(raw, struct, strict=False)
+        value = convert_object(decoded.value, struct, strict=False)
         self.inputs.items.append(Item(document, value, decoded.value))
 
     def _take_stored(

@@ -11,9 +11,9 @@ from typing import Final
 
 from podium.client import ResourceType, Selection, resources
 from podium.client.snapshot import Listing, Snapshot, Unread
+from podium.kubernetes.kinds.admission_kinds import ADMISSION_KINDS
 from podium.kubernetes.kinds.typed_objects import KINDS, KubeObject
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.offline.simulate.admission_kinds import ADMISSION_KINDS
 from podium.offline.simulate.read_kinds import (
     ADMISSION,
     DEVICES,

@@ -22,6 +22,7 @@ from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.rules.timestamps import parse_time
 from podium.offline.simulate.completeness import MissingKind, find_missing_kinds
+from podium.offline.simulate.disruption_budgets import DisruptionControl
 from podium.offline.simulate.failed_pods import FailedPods
 from podium.offline.simulate.node_conditions import (
     SPARED,
@@ -68,7 +69,7 @@ class Simulation:
         registry: Registry,
         *,
         seed: int = 0,
-        gates: FeatureGates | None = None,
+        gates: FeatureGates,
         watch: Collection[str] = (),
         validate: bool = False,
         is_timed: bool = False,
@@ -114,6 +115,7 @@ class Simulation:
         if configuration.spares_pods_with_requests and has_memory_pressure(scenario.nodes):
             self._notes.append(SPARED)
         self._sources = SourceFetching(self.engine, self._notes)
+        self.disruptions = DisruptionControl(self.engine, scenario.workloads)
         self._leaving = tuple(
             pod for pod in scenario.running if pod.metadata.deletion_timestamp is not None
         )
@@ -174,6 +176,7 @@ class Simulation:
         # Before the next attempt, which may be that of a pod whose wait is just over.
         self.engine.bindings.look_at_waiting()
         self._record_failures()
+        self.disruptions.recount()
         attempt = self.engine.schedule_next(ask)
         if attempt is not None:
             self._record(attempt)
@@ -267,6 +270,7 @@ class Simulation:
         """One attempt; where nobody is to be tried, the clock goes on to the end of the next wait,
         and not beyond a limit in seconds since the beginning. Whether somebody was tried."""
         self._api.ask = ask
+        self.disruptions.recount()
         if self._is_at_rest():
             if self._start + limit_s < self._find_next_flush():
                 self._now = max(self._now, self._start + limit_s)

@@ -21,22 +21,24 @@ from podium.golang.documents import Document
 from podium.golang.errors import InputError
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.workloads import DaemonSet, Deployment, Job, Workload
+from podium.kubernetes.kinds.admission_kinds import (
+    ADMISSION_KINDS,
+    LimitRange,
+    ResourceQuota,
+    RuntimeClass,
+)
 from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.pod_groups import Workload as PodGroupWorkload
 from podium.kubernetes.kinds.storage import StorageClass
 from podium.kubernetes.kinds.typed_objects import KINDS
-from podium.kubernetes.kinds.workloads import Namespace, PodDisruptionBudget, PriorityClass
+from podium.kubernetes.kinds.workloads import Namespace, PriorityClass
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.kubernetes.rules.disruptions import Scale
 from podium.kubernetes.rules.old_node_labels import missing_old_labels
-from podium.kubernetes.rules.quotas import ResourceQuota
 from podium.offline.simulate.admission import DEFAULT_NAMESPACE, Admission, assign_uid, is_stored
-from podium.offline.simulate.admission_kinds import ADMISSION_KINDS, LimitRange, RuntimeClass
 from podium.offline.simulate.cluster_dump import HOW_TO_DUMP
 from podium.offline.simulate.control_plane import ControlPlane
-from podium.offline.simulate.disruptions import count_budget, scales_of
 from podium.offline.simulate.inputs import Inputs, Item, Validation, read_inline, read_inputs
 from podium.offline.simulate.node_conditions import taint_by_conditions
 from podium.offline.simulate.pod_claims import ClaimMaker
@@ -168,13 +170,12 @@ def _assemble(
     entries = _admit(entries, admission, inputs.old_labels, problems)
     objects, made, refused = _populate(entries, stored, admission, problems)
     problems.raise_if_any()
-    scales = scales_of(entry.value for entry in entries)
     written = [entry.value for entry in entries]
     workloads = [value for value in (*stored, *written) if isinstance(value, Workload)]
     left_out = _ADMISSION_ONLY - {kind.struct for kind in watched}
     objects = [obj for obj in (*stored, *objects) if type(obj) not in left_out]
     notes = [*_notes_on(inputs), *notes, *made, *refused]
-    scenario = _sort_out(objects, scales, notes, gates)
+    scenario = _sort_out(objects, notes, gates)
     return dataclasses.replace(
         scenario,
         workloads=tuple(workloads),
@@ -313,9 +314,7 @@ def _populate(
     return objects, notes, refused
 
 
-def _sort_out(
-    objects: Iterable[KubeObject], scales: Scale, notes: list[str], gates: FeatureGates
-) -> Scenario:
+def _sort_out(objects: Iterable[KubeObject], notes: list[str], gates: FeatureGates) -> Scenario:
     nodes: list[Node] = []
     running: list[Pod] = []
     pending: list[Pod] = []
@@ -346,12 +345,6 @@ def _sort_out(
         notes.append(
             f"{_count(strays.total(), 'pod')} on nodes that are not in the input ({names})"
         )
-    others = [
-        count_budget(obj, [*running, *pending], scales)
-        if isinstance(obj, PodDisruptionBudget)
-        else obj
-        for obj in others
-    ]
     others = provision_at_once(others)
     others.extend(_implied_namespaces(others, [*running, *pending], gates))
     return Scenario(tuple(nodes), tuple(running), tuple(pending), tuple(others), tuple(notes))

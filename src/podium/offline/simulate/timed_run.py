@@ -16,19 +16,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Protocol, assert_never
 
-from podium.kubernetes.controllers.daemon_pods import daemons_of, pod_of_daemon
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
 from podium.offline.simulate.admission import assign_uid
+from podium.offline.simulate.node_daemons import NodeDaemons
 from podium.offline.simulate.pod_successors import PodSuccessors, is_made_again
 from podium.offline.simulate.run import Simulation
 from podium.offline.simulate.scenario import Scenario
 from podium.offline.simulate.timed_agenda import Agenda, PodEnd
-from podium.offline.simulate.timed_budgets import TimedBudgets
 from podium.offline.simulate.timed_events import (
     NodePut,
     NodeRemoval,
@@ -76,7 +74,7 @@ class TimedRun:
         registry: Registry,
         *,
         seed: int = 0,
-        gates: FeatureGates | None = None,
+        gates: FeatureGates,
         validate: bool = False,
         runs_controllers: bool = True,
     ) -> None:
@@ -98,7 +96,7 @@ class TimedRun:
         self._runs_controllers = runs_controllers
         objects = (obj for obj in scenario.objects if isinstance(obj, KubeObject))
         self._successors = PodSuccessors(self.engine, objects)
-        self._daemons = daemons_of((*scenario.running, *scenario.pending))
+        self._daemons = NodeDaemons(scenario, self.engine.gates)
         self._trial_daemons: set[str] = set()
         self._durations: dict[str, float] = {}
         self._pods: list[TimedPod] = []
@@ -108,7 +106,6 @@ class TimedRun:
             self._nodes[node.metadata.name] = TimedNode(node, 0.0)
         self._lives = TimedLives(lambda: self._simulation.now_s, self._end_life)
         self.engine.observers.add(self._lives)
-        self._budgets = TimedBudgets(self.engine)
         self._on_end: Callable[[TimedPod], None] = self._pods.append
 
     def run(
@@ -139,7 +136,6 @@ class TimedRun:
                 if due == series.next_s and until_s is None and self._is_over(agenda):
                     break
                 if simulation.now_s < due - _TOLERANCE_S:
-                    self._budgets.recount()
                     simulation.step(due, ask)
                     self._follow(agenda)
                     continue
@@ -194,8 +190,6 @@ class TimedRun:
                 self._remove_node(due.name, due.at)
             case ObjectPut():
                 self.engine.intake.object_put(due.obj)
-                if isinstance(due.obj, PodDisruptionBudget):
-                    self._budgets.forget(due.obj)
             case ObjectRemoval():
                 self.engine.intake.object_deleted(due.obj)
             case None:  # nothing is left to come
@@ -257,6 +251,7 @@ class TimedRun:
         self._successors.drop_ephemeral_claims(pod)
         if self._runs_controllers and is_made_again(pod):
             self._lives.note_lost(key, evicted=evicted)
+            self._simulation.disruptions.recount()  # before there is another pod of the name
             self._simulation.arrive((self._successors.make(pod),))
         else:
             self._lives.end_lost(key, evicted=evicted)
@@ -277,10 +272,10 @@ class TimedRun:
         self._nodes[name] = TimedNode(node, at)
         self._lives.totals.nodes_added += 1
         if self._runs_controllers:
-            for daemon in self._daemons:
-                pod = assign_uid(pod_of_daemon(daemon, node))
-                self._trial_daemons.add(object_key(pod.metadata))
-                self._simulation.arrive((pod,))
+            for daemon in self._daemons.make(node):
+                if not daemon.is_certain:
+                    self._trial_daemons.add(object_key(daemon.pod.metadata))
+                self._simulation.arrive((daemon.pod,))
 
     def _remove_node(self, name: str, at: float) -> None:
         cluster = self.engine.cluster
@@ -296,7 +291,8 @@ class TimedRun:
             self._lose(info.pod, evicted=False)
 
     def _end_trials(self) -> None:
-        """A daemon set makes no pods where they do not belong: one that was tried in vain goes."""
+        """A daemon set makes no pods where they do not belong: one that was tried in vain goes, if
+        nobody knows its set."""
         for key in sorted(self._trial_daemons):
             result = self._simulation.results.get(key)
             if result is not None and result.attempts:

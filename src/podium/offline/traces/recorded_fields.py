@@ -92,7 +92,7 @@ StatefulSet: metadata spec
 StatefulSetSpec: replicas selector
 PriorityClass: metadata value globalDefault preemptionPolicy
 PodDisruptionBudget: metadata spec status
-PodDisruptionBudgetSpec: minAvailable maxUnavailable selector
+PodDisruptionBudgetSpec: minAvailable maxUnavailable selector unhealthyPodEvictionPolicy
 PodDisruptionBudgetStatus: observedGeneration disruptionsAllowed currentHealthy desiredHealthy
   expectedPods disruptedPods conditions
 PersistentVolume: metadata spec status

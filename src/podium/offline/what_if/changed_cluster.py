@@ -14,7 +14,6 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
-from podium.kubernetes.controllers.daemon_pods import daemons_of, pod_of_daemon
 from podium.kubernetes.controllers.taint_eviction import stay_s
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.node import Node
@@ -22,6 +21,7 @@ from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
 from podium.kubernetes.rules.tolerations import NO_EXECUTE
 from podium.offline.simulate.admission import assign_uid
+from podium.offline.simulate.node_daemons import NodeDaemons
 from podium.offline.simulate.pod_successors import PodSuccessors
 from podium.offline.simulate.run import Simulation
 from podium.offline.simulate.scenario import Scenario
@@ -38,9 +38,13 @@ from podium.offline.what_if.changes import (
     describe_change,
 )
 from podium.offline.what_if.consequences import Consequences, Gone, Kept, Moved, Preempted, Stranded
-from podium.offline.what_if.disruption_accounts import DisruptionAccounts
 from podium.offline.what_if.node_selection import nodes_in_zone, select_nodes
-from podium.offline.what_if.scaling import pods_of_workload, pods_to_add, pods_to_remove
+from podium.offline.what_if.scaling import (
+    pods_of_workload,
+    pods_to_add,
+    pods_to_remove,
+    workload_wanting,
+)
 from podium.scheduler.cluster.catalog import object_key
 from podium.scheduler.cluster.pod_info import PodInfo
 
@@ -54,7 +58,7 @@ class ChangedCluster:
         self._simulation = simulation
         self._engine = simulation.engine
         self._scenario = scenario
-        self._accounts = DisruptionAccounts(self._engine)
+        self._disruptions = simulation.disruptions
         self._successors = PodSuccessors(self._engine, self._each_object())
         self._changes: list[str] = []
         self._gone: list[Gone] = []
@@ -78,7 +82,7 @@ class ChangedCluster:
             case Cordon():
                 for name in self._select(change.nodes):
                     self._close(name, closed=change.closed)
-                self._settle(())
+                self._settle()
             case Remove():
                 self._remove(self._select(change.nodes))
             case Fail():
@@ -99,9 +103,10 @@ class ChangedCluster:
         self._changes.append(f"evict {key}")
         pod = self._engine.state.pods[key]
         info = self._engine.cluster.infos.of(pod)
-        refusal = self._accounts.refusal(info)
+        refusal = self._disruptions.evict(pod)
         if not refusal:
-            self._settle([self._take(info)])
+            self._take(info)
+            self._settle()
         return refusal
 
     def consequences(self, *, explains: bool = True) -> Consequences:
@@ -149,18 +154,20 @@ class ChangedCluster:
         for name in names:
             self._close(name, closed=True)
         while True:
-            displaced, kept = [], []
+            kept: list[Kept] = []
+            has_evicted = False
             for info in self._pods_on(names):
                 if is_daemon(info.pod) or is_bound_to_node(info.pod):
                     continue
-                refusal = self._accounts.refusal(info)
+                refusal = self._disruptions.evict(info.pod)
                 if refusal:
                     kept.append(Kept(info.key, self._node_of(info), refusal))
                 else:
-                    displaced.append(self._take(info))
-            if not displaced:
+                    self._take(info)
+                    has_evicted = True
+            if not has_evicted:
                 break
-            self._settle(displaced)
+            self._settle()
         self._kept = [each for each in self._kept if each.node not in names] + kept
 
     def _remove(self, names: Sequence[str]) -> None:
@@ -169,10 +176,11 @@ class ChangedCluster:
         self._fail([name for name in names if name not in held])
 
     def _fail(self, names: Sequence[str]) -> None:
-        displaced = [self._take(info) for info in self._pods_on(names)]
+        for info in self._pods_on(names):
+            self._take(info)
         for name in names:
             self._engine.intake.node_deleted(name)
-        self._settle(displaced)
+        self._settle()
 
     def _add(self, nodes: Sequence[Node]) -> None:
         nodes = [assign_uid(node) for node in nodes]
@@ -180,16 +188,16 @@ class ChangedCluster:
         new = [node for node in nodes if not there.is_present(node.metadata.name)]
         for node in nodes:
             self._engine.intake.node_put(node)
-        daemons = daemons_of((*self._scenario.pending, *self._scenario.running))
-        made = [assign_uid(pod_of_daemon(pod, node)) for node in new for pod in daemons]
-        self._settle(made)
-        for pod in made:  # a daemon set makes none where it does not belong
-            if not self._place_of(object_key(pod.metadata)):
-                self._simulation.remove_pod(pod)
+        daemons = NodeDaemons(self._scenario, self._engine.gates)
+        made = [daemon for node in new for daemon in daemons.make(node)]
+        self._simulation.arrive(daemon.pod for daemon in made)
+        self._settle()
+        for daemon in made:  # a daemon set makes none where it does not belong
+            if not daemon.is_certain and not self._place_of(object_key(daemon.pod.metadata)):
+                self._simulation.remove_pod(daemon.pod)
 
     def _taint(self, change: SetTaint) -> None:
         names = self._select(change.nodes)
-        displaced = []
         for name in names:
             node = self._node(name)
             taints = tuple(
@@ -201,16 +209,16 @@ class ChangedCluster:
                 taints = (*taints, change.taint)
             self._engine.intake.node_put(replace(node, spec=replace(node.spec, taints=taints)))
         if change.taint.effect == NO_EXECUTE and not change.removed:
-            displaced = [
-                self._take(info)
-                for info in self._pods_on(names)
-                if stay_s((change.taint,), info.pod.spec.tolerations or ()) is not None
-            ]
-        self._settle(displaced)
+            for info in self._pods_on(names):
+                if stay_s((change.taint,), info.pod.spec.tolerations or ()) is not None:
+                    self._take(info)
+        self._settle()
 
     def _scale(self, change: Scale) -> None:
         known = [held.info.pod for held in self._engine.cluster.placements.values()]
         pods = pods_of_workload(self._scenario, (*known, *self._waiting()), change.workload)
+        for workload in workload_wanting(self._scenario, change, pods[0].namespace):
+            self._disruptions.put_workload(workload)
         for pod in pods_to_remove(pods, change.replicas):
             self._note_place(object_key(pod.metadata), pod.spec.node_name)
             self._let_go.add(object_key(pod.metadata))
@@ -219,36 +227,33 @@ class ChangedCluster:
         for obj in objects:
             self._engine.intake.object_put(obj)
         self._new.update(object_key(pod.metadata) for pod in made)
-        self._settle(made)
+        self._simulation.arrive(made)
+        self._settle()
 
     # pods
 
-    def _take(self, info: PodInfo) -> Pod | None:
-        """Take a pod off its node; the pod that its controller makes in its place, if any."""
+    def _take(self, info: PodInfo) -> None:
+        """Take a pod off its node; its controller makes another in its place, if it has one."""
         pod, node = info.pod, self._node_of(info)
         self._note_place(info.key, node)
-        self._accounts.charge(info)
         self._successors.drop_ephemeral_claims(pod)
         self._simulation.remove_pod(pod)
         if is_daemon(pod) or is_bound_to_node(pod):
             self._let_go.add(info.key)
-            return None
-        if pod.metadata.controller is None:
+        elif pod.metadata.controller is None:
             self._gone.append(Gone(info.key, self._before.get(info.key, node)))
-            return None
-        return self._successors.make(pod)
+        else:
+            self._disruptions.recount()  # before there is another pod of the name
+            self._simulation.arrive((self._successors.make(pod),))
 
-    def _settle(self, pods: Iterable[Pod | None]) -> None:
+    def _settle(self) -> None:
         """Let pods find nodes, and those whom they preempt as well."""
-        arriving = [pod for pod in pods if pod is not None]
         while True:
-            self._simulation.arrive(arriving)
             self._simulation.settle()
             arriving = []
             for eviction in self._simulation.take_evictions():
                 self._preempted.append(Preempted(eviction.key, eviction.node, eviction.by))
                 self._note_place(eviction.key, eviction.node)
-                self._accounts.charge(self._engine.cluster.infos.of(eviction.victim))
                 if eviction.victim.metadata.controller is None:
                     node = self._before.get(eviction.key, eviction.node)
                     self._gone.append(Gone(eviction.key, node))
@@ -259,7 +264,7 @@ class ChangedCluster:
                     arriving.append(self._successors.make(eviction.victim))
             if not arriving:
                 break
-        self._accounts.give_back(self._place_of)
+            self._simulation.arrive(arriving)
 
     # looking
 

@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from podium.golang.errors import InputError
-from podium.kubernetes.controllers.daemon_pods import daemons_of
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.net.files.bounded_files import read_input
 from podium.offline.simulate.asking_extenders import asker_of
 from podium.offline.simulate.inputs import Validation
+from podium.offline.simulate.node_daemons import NodeDaemons
 from podium.offline.simulate.pod_references import find_pod
 from podium.offline.simulate.run import Simulation
 from podium.offline.simulate.scenario import Scenario, load_scenario
@@ -35,10 +35,9 @@ from podium.offline.what_if.comparison_records import (
     metric_records,
     run_records,
 )
-from podium.offline.what_if.disruption_accounts import recount_budgets
 from podium.offline.what_if.failures import fail_each_node, fail_each_zone
 from podium.offline.what_if.node_prices import prices_of
-from podium.offline.what_if.node_shapes import NodePurchase, load_nodes, read_shapes
+from podium.offline.what_if.node_shapes import NodePurchase, nodes_of, read_shapes
 from podium.offline.what_if.optimum import (
     DEFAULT_TIME_LIMIT_S,
     OptimumQuestion,
@@ -122,7 +121,7 @@ class ClusterModel:
         """The cheapest mix of the shapes in a file with which so many copies fit, one record a
         shape; none if enough fit already. Raises InputError if no mix makes enough room."""
         templates, scenario = self._templates((of,) if of else ())
-        offered = read_shapes(load_nodes(shapes))
+        offered = read_shapes(nodes_of(shapes, self.gates))
         if len(templates) > 1:
             raise InputError("nodes are added for one pod", remedy="name it with of=")
         with self._simulating(scenario) as (simulation, ask):
@@ -130,8 +129,8 @@ class ClusterModel:
             question = CapacityQuestion(simulation.engine, scenario.objects, ask)
             if question.fits_at_least(templates[0], wanted) >= wanted:
                 return []
-            daemons = daemons_of((*scenario.running, *scenario.pending))
-            buying = NodePurchase(simulation.engine, question, daemons)
+            daemons = NodeDaemons(scenario, self.gates)
+            buying = NodePurchase(simulation.engine, question, daemons.pods_for)
             mix = buying.find(templates[0], wanted, offered)
         if mix is None:
             raise InputError(f"no mix of {shapes} makes room for {wanted} of {templates[0].name}")
@@ -237,7 +236,6 @@ class ClusterModel:
     def _changed(self, changes: Iterable[Change]) -> Iterator[tuple[Simulation, ChangedCluster]]:
         with self._simulating() as (simulation, ask):
             simulation.run(ask=ask)
-            recount_budgets(simulation.engine)
             changed = ChangedCluster(simulation, self.scenario)
             for change in changes:
                 changed.apply(change)

@@ -7,9 +7,8 @@ emptyDir, unless that is allowed. Disruption budgets that let nobody go hold the
 
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
-from podium.offline.what_if.disruption_accounts import DisruptionAccounts
+from podium.offline.simulate.disruption_budgets import DisruptionControl
 from podium.scheduler.cluster.pod_info import PodInfo
-from podium.scheduler.engine.scheduler import Engine
 
 
 def belongs_to_node(pod: Pod) -> bool:
@@ -18,8 +17,8 @@ def belongs_to_node(pod: Pod) -> bool:
 
 
 class DrainRules:
-    def __init__(self, engine: Engine, *, deletes_empty_dirs: bool = False) -> None:
-        self._accounts = DisruptionAccounts(engine)
+    def __init__(self, disruptions: DisruptionControl, *, deletes_empty_dirs: bool = False) -> None:
+        self._disruptions = disruptions
         self._deletes_empty_dirs = deletes_empty_dirs
 
     def why_kept(self, info: PodInfo) -> str:
@@ -31,4 +30,4 @@ class DrainRules:
             volume.empty_dir is not None for volume in pod.spec.volumes or ()
         ):
             return "it has local storage (emptyDir)"
-        return self._accounts.refusal(info)
+        return self._disruptions.find_refusal(pod)

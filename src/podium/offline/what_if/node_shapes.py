@@ -9,7 +9,7 @@ proven to be the cheapest where what one node takes does not depend on other nod
 cheapest of those that were tried.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,7 +18,6 @@ from typing import Final
 from msgspec.structs import replace
 
 from podium.golang.errors import InputError
-from podium.kubernetes.controllers.daemon_pods import pod_of_daemon
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.releases.feature_gates import FeatureGates
@@ -57,8 +56,13 @@ class NodeShape:
 
 
 def load_nodes(path: str) -> tuple[Node, ...]:
+    """The nodes of a file, by the gates of the newest release. Raises InputError."""
+    return nodes_of(path, FeatureGates())
+
+
+def nodes_of(path: str, gates: FeatureGates) -> tuple[Node, ...]:
     """The nodes of a file. Raises InputError."""
-    return load_scenario([path], gates=FeatureGates()).nodes
+    return load_scenario([path], gates=gates).nodes
 
 
 def read_shapes(nodes: Iterable[Node]) -> list[NodeShape]:
@@ -76,12 +80,17 @@ def read_shapes(nodes: Iterable[Node]) -> list[NodeShape]:
 
 
 class NodePurchase:
-    """What to add to one engine's cluster; `daemons` are pods of daemon sets, one of each."""
+    """What to add to one engine's cluster; `daemons_on` says what daemon sets make for a node."""
 
-    def __init__(self, engine: Engine, question: CapacityQuestion, daemons: Sequence[Pod]) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        question: CapacityQuestion,
+        daemons_on: Callable[[Node], Iterable[Pod]],
+    ) -> None:
         self._engine = engine
         self._question = question
-        self._daemons = daemons
+        self._daemons_on = daemons_on
 
     def find(self, template: PodTemplate, wanted: int, shapes: Sequence[NodeShape]) -> Mix | None:
         """The cheapest mix with which so many fit, None if there is none."""
@@ -119,9 +128,7 @@ class NodePurchase:
         with ExitStack() as stack:
             for node in nodes:
                 stack.enter_context(trial.with_node(node))
-            daemons = (
-                assign_uid(pod_of_daemon(pod, node)) for node in nodes for pod in self._daemons
-            )
+            daemons = (pod for node in nodes for pod in self._daemons_on(node))
             stack.enter_context(holding(self._engine, daemons))
             yield
 

@@ -16,7 +16,6 @@ from podium.offline.optimum.integer_program import require_solver
 from podium.offline.simulate.asking_extenders import asker_of
 from podium.offline.simulate.run import Simulation
 from podium.offline.simulate.scenario import Scenario
-from podium.offline.what_if.disruption_accounts import recount_budgets
 from podium.offline.what_if.rebalance_answer import GoalState, MoveStep, RebalanceAnswer
 from podium.offline.what_if.rebalance_goals import FitPending, Goal, LimitSkew, require_known
 from podium.offline.what_if.rebalance_plan import MovePlan, MovePlanner
@@ -57,7 +56,6 @@ def fresh_simulations(
             if configuration.extenders:
                 ask = stack.enter_context(asker_of(simulation.engine))
             simulation.run(ask=ask)
-            recount_budgets(simulation.engine)
             return simulation
 
         yield begin

@@ -58,7 +58,7 @@ class MovePlanner:
         self._limit_s = time_limit_s
         self.kept: list[KeptPod] = []
         held: dict[str, list[Pod]] = {}
-        rules = DrainRules(engine, deletes_empty_dirs=deletes_empty_dirs)
+        rules = DrainRules(simulation.disruptions, deletes_empty_dirs=deletes_empty_dirs)
         names = engine.cluster.nodes.names
         for row in engine.cluster.node_order().tolist():
             for info in sorted(engine.cluster.usage.pods(row), key=lambda info: info.key):

@@ -5,13 +5,15 @@ remove first: the highest ordinals of a stateful set, and of others the least mi
 (`podium.kubernetes.controllers.scale_down`).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from podium.golang.errors import InputError
 from podium.kubernetes.controllers.pods import Pod as ControlledPod
 from podium.kubernetes.controllers.scale_down import least_missed
+from podium.kubernetes.controllers.workloads import DaemonSet, Job, Workload
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.releases.feature_gates import FeatureGates
@@ -41,6 +43,16 @@ def pods_of_workload(scenario: Scenario, pods: Iterable[Pod], reference: str) ->
             remedy=f"write {namespaces[0]}/{reference}",
         )
     return found
+
+
+def workload_wanting(scenario: Scenario, change: Scale, namespace: str) -> Iterator[Workload]:
+    """The workload itself, as it is after the change, if the input has it."""
+    kind, _, name = read_reference(change.workload)
+    for workload in scenario.workloads:
+        if (workload.kind, workload.namespace, workload.name) != (kind, namespace, name):
+            continue
+        if not isinstance(workload, DaemonSet | Job):
+            yield replace(workload, spec=replace(workload.spec, replicas=change.replicas))
 
 
 def pods_to_remove(pods: Sequence[Pod], replicas: int) -> list[Pod]:

@@ -74,7 +74,7 @@ class Examination:
 def examine(
     data: bytes,
     plugins: KnownPlugins,
-    gates: FeatureGates | None = None,
+    gates: FeatureGates,
     *,
     prepare: Prepare = lambda _configuration: None,
     equip: Callable[[Configuration], Equipment] | None = None,

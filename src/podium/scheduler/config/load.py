@@ -38,7 +38,7 @@ def load_configuration(
     raw: Mapping[str, Any] | None,
     *,
     source: str = "",
-    gates: FeatureGates | None = None,
+    gates: FeatureGates,
 ) -> Configuration:
     """Turn a document into the configuration the scheduler runs with.
 
@@ -54,7 +54,7 @@ def load_file(
     data: bytes,
     *,
     source: str = "",
-    gates: FeatureGates | None = None,
+    gates: FeatureGates,
     takes_old: bool = True,
 ) -> Configuration:
     """Turn a file's content into the configuration the scheduler runs with; `takes_old` allows for
@@ -70,16 +70,15 @@ def load_written(
     written: WrittenFile,
     *,
     source: str = "",
-    gates: FeatureGates | None = None,
+    gates: FeatureGates,
     prepare: Prepare = lambda _configuration: None,
     takes_old: bool = True,
 ) -> Configuration:
     """The configuration of a file that was read, extenders included.
 
     `prepare` is called with the valid configuration before anything is built from it, and may
-    refuse it. Without `gates` those of the newest release have their defaults.
+    refuse it.
     """
-    gates = gates or FeatureGates()
     try:
         configuration = decode_written(written, gates, takes_old=takes_old)
         prepare(configuration)

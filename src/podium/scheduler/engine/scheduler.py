@@ -82,7 +82,7 @@ class Engine:
         configuration: Configuration,
         registry: Registry,
         *,
-        gates: FeatureGates | None = None,
+        gates: FeatureGates,
         choice: Choice | None = None,
         clock: Callable[[], float] = lambda: 0.0,
         percentage: int | None = None,
@@ -99,7 +99,7 @@ class Engine:
         event that helps it is tried again without one; `log` is where plugins say what they do."""
         self.configuration = configuration
         self.registry = registry
-        self.gates = gates or FeatureGates()
+        self.gates = gates
         self.cluster = Cluster(request_rules(self.gates))
         self.cluster.pod_groups.enabled = self.gates["GenericWorkload"]
         self.clock = clock

@@ -9,6 +9,7 @@ from support.addons.collection.gang_cluster import member
 from podium.addons.collection.coscheduling.arguments import CoschedulingArgs
 from podium.addons.collection.coscheduling.definition import POD_GROUPS, pod_group_definition
 from podium.addons.collection.coscheduling.plugin import Coscheduling
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.errors import ConfigurationError
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.config.plugin_args import RawArgs
@@ -72,7 +73,8 @@ def test_two_profiles_with_other_queue_orders_are_refused() -> None:
                     {"schedulerName": "a", "plugins": own},
                     {"schedulerName": "b"},
                 ],
-            }
+            },
+            gates=FeatureGates(),
         )
 
 

@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from podium.addons.collection.prometheus.network_traffic import NetworkTraffic
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.plugin import Ints
 from podium.scheduler.config.errors import ConfigurationError
 from podium.scheduler.config.expand import expand_profiles
@@ -71,8 +72,10 @@ profiles:
 
 
 def test_the_configuration_as_it_is_printed_makes_it_the_only_scorer() -> None:
-    equipped = equip(load_configuration(yaml.safe_load(PRINTED)), in_tree_registry(), ())
-    engine = Engine(equipped.configuration, equipped.registry)
+    equipped = equip(
+        load_configuration(yaml.safe_load(PRINTED), gates=FeatureGates()), in_tree_registry(), ()
+    )
+    engine = Engine(equipped.configuration, equipped.registry, gates=FeatureGates())
     (lists,) = expand_profiles(
         equipped.configuration, equipped.registry.implements, equipped.registry.__contains__
     ).values()

@@ -19,7 +19,7 @@ from podium.scheduler.config.effective import effective
 from podium.scheduler.config.load import load_file
 from podium.scheduler.plugins import in_tree_registry
 from podium.simulated.cluster import SimulatedClusterOptions
-from podium.simulated.controller_names import ALL
+from podium.simulated.controller_registry import ALL
 from podium.simulated.nodes.templates import default_template, nodes_from
 from podium.user_code.plugins import equip
 
@@ -73,7 +73,9 @@ def nodes() -> tuple[Any, ...]:
 
 def cluster_log(capsys: pytest.CaptureFixture[str], verbosity: int) -> list[str]:
     """What is logged while the pod is scheduled and seen on its node."""
-    configuration = load_file(CONFIGURATION.read_bytes(), source="effective.yaml")
+    configuration = load_file(
+        CONFIGURATION.read_bytes(), source="effective.yaml", gates=FeatureGates()
+    )
     plan = ClusterPlan(
         SimulatedClusterOptions(nodes=nodes(), controllers=ALL),
         SchedulerPlan(
@@ -128,7 +130,7 @@ def test_quiet_trace_plugins_write_nothing(capsys: pytest.CaptureFixture[str]) -
 
 def test_the_effective_configuration_is_printed_as_it_was() -> None:
     text = CONFIGURATION.read_bytes()
-    configuration = load_file(text, source="effective.yaml")
+    configuration = load_file(text, source="effective.yaml", gates=FeatureGates())
     shown = effective(configuration)
     seed = yaml.safe_load(text)
     plugins, seen = seed["profiles"][0]["plugins"], shown["profiles"][0]["plugins"]

@@ -9,6 +9,7 @@ from podium.addons.gpu.packing.moves import Defragmentation
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate import Scenario
 from podium.offline.simulate.gpu_moves import SimulatedMoves
 from podium.scheduler.config.load import load_configuration
@@ -35,12 +36,17 @@ def asked_scheduler(
         ],
     }
     raw = {"apiVersion": API_VERSION, "kind": KIND, "profiles": [profile]}
-    equipped = equip(load_configuration(raw), in_tree_registry(), ())
+    equipped = equip(load_configuration(raw, gates=FeatureGates()), in_tree_registry(), ())
     running = tuple(pod for pod in pods if pod.spec.node_name)
     pending = tuple(pod for pod in pods if not pod.spec.node_name)
     scenario = Scenario(tuple(nodes), running, pending)
     return SimulatedMoves(
-        scenario, equipped.configuration, equipped.registry, find_dialect("hami"), now
+        scenario,
+        equipped.configuration,
+        equipped.registry,
+        find_dialect("hami"),
+        now,
+        gates=FeatureGates(),
     )
 
 

@@ -11,7 +11,8 @@ from podium.scheduler.config.load import load_configuration
 from podium.scheduler.plugins import in_tree_registry
 
 CONFIGURATION = load_configuration(
-    {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+    {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"},
+    gates=FeatureGates(),
 )
 WORKERS = {"name": "workers", "count": 2, "allocatable": {"cpu": 4, "memory": "8Gi"}}
 WEB = {
@@ -39,5 +40,5 @@ def read(folder: str = "", gates: FeatureGates | None = None, **spec: Any) -> Sc
 
 
 def run(scenario: ScenarioFile, **more: Any) -> ScenarioRun:
-    more = {"keeps_pods": True, **more}
+    more = {"keeps_pods": True, "gates": FeatureGates(), **more}
     return run_scenario(scenario, CONFIGURATION, in_tree_registry(), **more)

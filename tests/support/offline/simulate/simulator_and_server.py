@@ -44,7 +44,7 @@ def post(api: Api, resource: Resource, obj: Json, *, dry_run: bool = True) -> Ou
     path = f"{prefix}/{resource.version}/{namespace}{resource.plural}{query}"
     answer = api.ask("POST", path, obj)
     if answer.status == 201:
-        return Outcome(stored=_comparable(answer.body))
+        return Outcome(stored=without_made_up(answer.body))
     causes = (answer.body.get("details") or {}).get("causes") or ()
     if answer.status != 422:
         return Outcome(message=answer.message)
@@ -62,7 +62,7 @@ def admit(obj: Json, beside: Sequence[Json] = ()) -> Outcome:
         if not problem.path:
             return Outcome(message=problem.problem)
         return Outcome(causes=_causes([(problem.path, problem.problem)]))
-    return Outcome(stored=_comparable(store(obj, beside)))
+    return Outcome(stored=without_made_up(store(obj, beside)))
 
 
 def store(obj: Json, beside: Sequence[Json] = ()) -> Json:
@@ -84,7 +84,7 @@ def _causes(found: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     return tuple((path, _UIDS.sub(_UID, problem)) for path, problem in found)
 
 
-def _comparable(obj: Json) -> Json:
+def without_made_up(obj: Json) -> Json:
     """Without times and UIDs, and without the addresses and node ports that a service got: a dry
     run makes them up."""
     shown: Json = json.loads(_TIME.sub("now", _UIDS.sub(_UID, json.dumps(obj))))

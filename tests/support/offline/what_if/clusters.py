@@ -3,8 +3,10 @@
 from collections.abc import Iterable
 from typing import Any
 
+from podium.kubernetes.controllers.workloads import Workload
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate import Scenario, Simulation
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.plugins import in_tree_registry
@@ -53,8 +55,17 @@ def simulation(
     pending: Iterable[Pod] = (),
     objects: Iterable[Any] = (),
     *,
+    workloads: Iterable[Workload] = (),
     validate: bool = False,
 ) -> Simulation:
-    scenario = Scenario(tuple(nodes), tuple(running), tuple(pending), tuple(objects))
+    scenario = Scenario(
+        tuple(nodes), tuple(running), tuple(pending), tuple(objects), workloads=tuple(workloads)
+    )
     registry = in_tree_registry()
-    return Simulation(scenario, load_configuration(None), registry, validate=validate)
+    return Simulation(
+        scenario,
+        load_configuration(None, gates=FeatureGates()),
+        registry,
+        validate=validate,
+        gates=FeatureGates(),
+    )

@@ -27,6 +27,7 @@ from support.scheduler.engine.small_world import ApiError, SmallWorld
 
 from podium.kubernetes.kinds.pod import Pod, Toleration
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.config.types import API_VERSION, KIND
 from podium.scheduler.engine.choice import Seeded
@@ -60,10 +61,18 @@ def make_engine(clock: FakeClock, *, validate: bool, **configured: Any) -> Engin
     short = {"name": "VolumeBinding", "args": {"bindTimeoutSeconds": 20}}
     profile = {"schedulerName": "default-scheduler", "plugins": sets, "pluginConfig": [short]}
     configuration = load_configuration(
-        {"apiVersion": API_VERSION, "kind": KIND, "profiles": [profile], **configured}
+        {"apiVersion": API_VERSION, "kind": KIND, "profiles": [profile], **configured},
+        gates=FeatureGates(),
     )
     registry = in_tree_registry().with_plugins(Mischief)
-    return Engine(configuration, registry, choice=Seeded(1), clock=clock, validate=validate)
+    return Engine(
+        configuration,
+        registry,
+        choice=Seeded(1),
+        clock=clock,
+        validate=validate,
+        gates=FeatureGates(),
+    )
 
 
 class LivingCluster(RuleBasedStateMachine):

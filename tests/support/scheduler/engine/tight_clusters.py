@@ -11,6 +11,7 @@ import msgspec
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.engine.choice import FirstByName
 from podium.scheduler.engine.decision import Decision
@@ -51,7 +52,12 @@ def budget(name: str, allowed: int, selector: Any = None, **status: Any) -> PodD
 
 
 def engine_of(*pods_and_nodes: Node | Pod | PodDisruptionBudget) -> Engine:
-    engine = Engine(load_configuration(None), in_tree_registry(), choice=FirstByName())
+    engine = Engine(
+        load_configuration(None, gates=FeatureGates()),
+        in_tree_registry(),
+        choice=FirstByName(),
+        gates=FeatureGates(),
+    )
     for obj in pods_and_nodes:
         if isinstance(obj, Node):
             engine.cluster.put_node(obj)

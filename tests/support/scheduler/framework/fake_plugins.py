@@ -90,7 +90,8 @@ def configuration_of(
     sets = {"multiPoint": {"disabled": [{"name": "*"}], "enabled": enabled}}
     profiles = [{"schedulerName": name, "plugins": sets} for name in names]
     return load_configuration(
-        {"apiVersion": API_VERSION, "kind": KIND, "profiles": profiles, **more}
+        {"apiVersion": API_VERSION, "kind": KIND, "profiles": profiles, **more},
+        gates=FeatureGates(),
     )
 
 
@@ -116,6 +117,7 @@ def make_engine(
         choice=choice or FirstByName(),
         clock=clock,
         percentage=percentage,
+        gates=FeatureGates(),
     )
     for node in nodes:
         engine.cluster.put_node(node)

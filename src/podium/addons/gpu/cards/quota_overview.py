@@ -14,9 +14,9 @@ from podium.addons.gpu.cards.quota import (
     read_quotas,
 )
 from podium.addons.gpu.dialects.dialect import Dialect
+from podium.kubernetes.kinds.admission_kinds import ResourceQuota
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.rules.quotas import ResourceQuota
 
 MODEL_LABELS: Final = (MODEL_LABEL, "tkestack.io/gpu-model")
 _PREFIXES: Final = ("requests.", "limits.")

@@ -7,8 +7,8 @@ so what pods hold is counted where cards are given out. Quotas with scopes are t
 
 from podium.addons.gpu.cards.card import MAX_MEMORY
 from podium.addons.gpu.dialects.dialect import Dialect
+from podium.kubernetes.kinds.admission_kinds import ResourceQuota
 from podium.kubernetes.rules.quantity import QuantityError, value
-from podium.kubernetes.rules.quotas import ResourceQuota
 
 
 def hard_amounts(quota: ResourceQuota, dialect: Dialect) -> tuple[int | None, int | None] | None:

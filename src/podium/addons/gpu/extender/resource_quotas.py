@@ -4,7 +4,7 @@ from podium.addons.gpu.cards.ledger import Ledger
 from podium.addons.gpu.cards.quota import QuotaLeft
 from podium.addons.gpu.cards.resource_quotas import hard_amounts
 from podium.addons.gpu.dialects.dialect import Dialect
-from podium.kubernetes.rules.quotas import ResourceQuota
+from podium.kubernetes.kinds.admission_kinds import ResourceQuota
 
 
 class ResourceQuotas:

@@ -20,10 +20,10 @@ from podium.client import (
 from podium.client.object_decoding import decoder_of
 from podium.client.resources import CONFIG_MAPS, NODES, PODS, RESOURCE_QUOTAS
 from podium.kubernetes.controllers.workloads import ConfigMap
+from podium.kubernetes.kinds.admission_kinds import ResourceQuota
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.rules.quotas import ResourceQuota
 
 _EVERYTHING: Final = Selection()
 _RUNNING_OR_WAITING: Final = Selection(fields="status.phase!=Succeeded,status.phase!=Failed")

@@ -9,7 +9,7 @@ from typing import Final
 
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
-from podium.kubernetes.rules.labels import SelectorError, selector_of
+from podium.kubernetes.rules.disruptions import guards
 from podium.kubernetes.rules.priorities import MIN_CRITICAL_PRIORITY
 
 MOVING_ANNOTATION: Final = "podium.dev/gpu-moving"
@@ -53,7 +53,7 @@ class BudgetsLeft:
         left = list(self._left)
         for pod in pods:
             for at, budget in enumerate(self._budgets):
-                if _covers(budget, pod):
+                if guards(budget, pod.metadata):
                     left[at] -= 1
                     if left[at] < 0:
                         return False
@@ -66,13 +66,3 @@ class BudgetsLeft:
         allowed = self.take(pods)
         self._left = before
         return allowed
-
-
-def _covers(budget: PodDisruptionBudget, pod: Pod) -> bool:
-    if budget.namespace != pod.namespace:
-        return False
-    try:
-        selector = selector_of(budget.spec.selector)
-    except SelectorError:
-        return True  # nobody can tell, and the server would refuse
-    return selector.matches(pod.metadata.labels or {})

@@ -29,7 +29,7 @@ from podium.addons.gpu.cards.resource_quotas import hard_amounts
 from podium.addons.gpu.dialects.dialect import Dialect
 from podium.addons.gpu.plugin.arguments import GPUShareArgs, QuotaSettings
 from podium.addons.gpu.plugin.config_maps import ConfigMapSource
-from podium.kubernetes.rules.quotas import ResourceQuota
+from podium.kubernetes.kinds.admission_kinds import ResourceQuota
 from podium.net.files.bounded_files import read_file
 from podium.plugin import Handle, Ints, PodInfo, ValueSource, WatchedKind
 from podium.scheduler.cluster.growth import Mask

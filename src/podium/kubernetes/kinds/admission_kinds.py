@@ -1,12 +1,11 @@
 """Kinds that no scheduler reads and that decide all the same what a pod asks for, or whether it is
-there at all: admission reads them. The engine is not given any.
+there at all: admission reads them, and so do controllers. The engine is not given any.
 """
 
 from typing import Literal
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.meta import KubeObject
-from podium.kubernetes.rules.quotas import ResourceQuota
+from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
 
 
 class LimitRange(KubeObject, frozen=True):
@@ -23,6 +22,24 @@ class RuntimeClass(KubeObject, frozen=True):
     handler: str = ""
     overhead: JsonObject | None = None
     scheduling: JsonObject | None = None
+
+
+class ResourceQuotaSpec(KubeStruct, frozen=True):
+    hard: dict[str, str] | None = None
+    scopes: tuple[str, ...] | None = None
+    scope_selector: JsonObject | None = None
+
+
+class ResourceQuotaStatus(KubeStruct, frozen=True):
+    hard: dict[str, str] | None = None
+    used: dict[str, str] | None = None
+
+
+class ResourceQuota(KubeObject, frozen=True):
+    api_version: Literal["v1"] = "v1"
+    kind: Literal["ResourceQuota"] = "ResourceQuota"
+    spec: ResourceQuotaSpec = ResourceQuotaSpec()
+    status: ResourceQuotaStatus = ResourceQuotaStatus()
 
 
 ADMISSION_KINDS: dict[tuple[str, str], type[KubeObject]] = {
