@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import Action, Patch
+from podium.kubernetes.controllers.actions import Action, Create, Patch
 from podium.kubernetes.controllers.controller import Controller
 from podium.kubernetes.controllers.indexer import Indexer
 from podium.kubernetes.controllers.object_keys import Key
@@ -76,6 +76,69 @@ class MemoryStores(Stores):
         return self._stores[resource]
 
 
+class ControllerLoop:
+    """Controllers at work in memory, one key at a time. Time stands still meanwhile: what would be
+    done later is left undone.
+
+    What `carry_out` raises ends it, unless it is one of the `refusals`: then the plan's other
+    creations are left out, as by a controller whose write a server has refused, and the key is
+    looked at again when its objects change or somebody says so (`retry_refused`).
+    """
+
+    def __init__(
+        self,
+        controllers: Iterable[Controller],
+        carry_out: Callable[[Action], None],
+        moment: Moment,
+        *,
+        refusals: tuple[type[Exception], ...] = (),
+        max_plans: int = _MAX_PLANS,
+    ) -> None:
+        self._running = list(controllers)
+        self._carry_out = carry_out
+        self._moment = moment
+        self._refusals = refusals
+        self._max_plans = max_plans
+        self._plans: Counter[tuple[int, Any]] = Counter()
+        self._due: dict[tuple[int, Any], None] = {}
+        self._refused: dict[tuple[int, Any], None] = {}
+        for place, controller in enumerate(self._running):
+            controller.watch(_waker(self._due, place))
+
+    def settle(self) -> None:
+        """Go on until nothing more is to be done. Raises RuntimeError if controllers never agree,
+        which is a mistake of theirs."""
+        while self._due:
+            place, key = next(iter(self._due))
+            del self._due[place, key]
+            self._plans[place, key] += 1
+            if self._plans[place, key] > self._max_plans:
+                raise RuntimeError(f"{self._running[place].name} comes to no end with {key}")
+            plan = self._running[place].plan(key, self._moment)
+            is_whole = self._execute(plan.actions)
+            if not is_whole:
+                self._refused[place, key] = None
+            elif plan.again_after_s == 0.0:
+                self._due[place, key] = None
+
+    def retry_refused(self) -> None:
+        """Let controllers look again whose writes were refused."""
+        self._due |= self._refused
+        self._refused.clear()
+
+    def _execute(self, actions: Iterable[Action]) -> bool:
+        """Whether everything was accepted."""
+        is_refused = False
+        for action in actions:
+            if is_refused and isinstance(action, Create):
+                continue
+            try:
+                self._carry_out(action)
+            except self._refusals:
+                is_refused = True
+        return not is_refused
+
+
 def settle(
     controllers: Iterable[Controller],
     begin: Callable[[], None],
@@ -83,27 +146,10 @@ def settle(
     moment: Moment,
 ) -> None:
     """Run controllers from what `begin` puts into their stores until nothing more is to be done.
-
-    Time stands still meanwhile: what would be done later is left undone. What `carry_out` raises
-    ends it. Raises RuntimeError if controllers never agree, which is a mistake of theirs.
-    """
-    plans: Counter[tuple[int, Any]] = Counter()
-    due: dict[tuple[int, Any], None] = {}
-    running = list(controllers)
-    for place, controller in enumerate(running):
-        controller.watch(_waker(due, place))
+    What `carry_out` raises ends it."""
+    loop = ControllerLoop(controllers, carry_out, moment)
     begin()
-    while due:
-        place, key = next(iter(due))
-        del due[place, key]
-        plans[place, key] += 1
-        if plans[place, key] > _MAX_PLANS:
-            raise RuntimeError(f"{running[place].name} comes to no end with {key}")
-        plan = running[place].plan(key, moment)
-        for action in plan.actions:
-            carry_out(action)
-        if plan.again_after_s == 0.0:
-            due[place, key] = None
+    loop.settle()
 
 
 def _waker(due: dict[tuple[int, Any], None], place: int) -> Callable[[Any], None]:
