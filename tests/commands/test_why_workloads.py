@@ -154,6 +154,41 @@ def test_pods_that_a_quota_refuses_are_told_of(
     assert f"deployment/web wants 3 pods and has 1: {refused}" in done.err
 
 
+def test_refused_pods_of_a_namesake_elsewhere_are_not_what_was_asked_about(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    replicas = replica_set("web", 3)
+    replicas["metadata"] |= {"namespace": "tight", "uid": "u"}
+    failed = {"type": "ReplicaFailure", "status": "True", "message": "exceeded quota: q"}
+    replicas["status"] = {"replicas": 0, "conditions": [failed]}
+    runs = pod("web-a", nodeName="node-0")
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "controller": True}
+    runs["metadata"] |= {"ownerReferences": [{**owner, "uid": "v"}], "namespace": "shop"}
+    held = pod("web-b", nodeName="node-0")
+    held["metadata"] |= {"ownerReferences": [{**owner, "uid": "u"}], "namespace": "tight"}
+    items = [node("node-0"), replicas, runs, held]
+    file = tmp_path / "cluster.json"
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    there = podium(capsys, "why", "replicaset/web", "-n", "tight", "-f", str(file))
+    assert "exceeded quota" in there.err
+    elsewhere = podium(capsys, "why", "replicaset/web", "-n", "shop", "-f", str(file))
+    assert "exceeded quota" not in elsewhere.err
+    assert elsewhere.code == 0
+
+
+def test_a_workload_without_pods_is_told_of(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    empty = {**stateful_set("db", 0)}
+    listed = {"apiVersion": "v1", "kind": "List", "items": [node("node-0"), empty, pod("p")]}
+    file = tmp_path / "cluster.json"
+    file.write_text(json.dumps(listed))
+    done = podium(capsys, "why", "statefulset/db", "-f", str(file))
+    assert done.code == 1
+    assert "default/statefulset/db has no pods" in done.err
+    assert "Events" in done.err
+
+
 # --- what an API server and controllers say of a proposal ---------------------------------------
 
 
