@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from support.commands.command_line import podium
+from support.e2e.hard_pending_workloads import HARD_CASES, limit_range, quota, with_spec
 from support.e2e.pending_workloads import CASES, PendingWorkload
 from support.e2e.workload_manifests import (
     apart,
@@ -151,3 +152,124 @@ def test_pods_that_a_quota_refuses_are_told_of(
     done = podium(capsys, command, "deployment/web", "-f", str(tmp_path / "cluster.json"))
     assert done.code == 1
     assert f"deployment/web wants 3 pods and has 1: {refused}" in done.err
+
+
+def test_refused_pods_of_a_namesake_elsewhere_are_not_what_was_asked_about(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    replicas = replica_set("web", 3)
+    replicas["metadata"] |= {"namespace": "tight", "uid": "u"}
+    failed = {"type": "ReplicaFailure", "status": "True", "message": "exceeded quota: q"}
+    replicas["status"] = {"replicas": 0, "conditions": [failed]}
+    runs = pod("web-a", nodeName="node-0")
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "controller": True}
+    runs["metadata"] |= {"ownerReferences": [{**owner, "uid": "v"}], "namespace": "shop"}
+    held = pod("web-b", nodeName="node-0")
+    held["metadata"] |= {"ownerReferences": [{**owner, "uid": "u"}], "namespace": "tight"}
+    items = [node("node-0"), replicas, runs, held]
+    file = tmp_path / "cluster.json"
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    there = podium(capsys, "why", "replicaset/web", "-n", "tight", "-f", str(file))
+    assert "exceeded quota" in there.err
+    elsewhere = podium(capsys, "why", "replicaset/web", "-n", "shop", "-f", str(file))
+    assert "exceeded quota" not in elsewhere.err
+    assert elsewhere.code == 0
+
+
+def test_a_workload_without_pods_is_told_of(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    empty = {**stateful_set("db", 0)}
+    listed = {"apiVersion": "v1", "kind": "List", "items": [node("node-0"), empty, pod("p")]}
+    file = tmp_path / "cluster.json"
+    file.write_text(json.dumps(listed))
+    done = podium(capsys, "why", "statefulset/db", "-f", str(file))
+    assert done.code == 1
+    assert "default/statefulset/db has no pods" in done.err
+    assert "Events" in done.err
+
+
+# --- what an API server and controllers say of a proposal ---------------------------------------
+
+
+def with_namespace(*objects: Manifest) -> tuple[Manifest, ...]:
+    namespaced = {"LimitRange", "ResourceQuota"}
+    return tuple(
+        {**each, "metadata": {**each["metadata"], "namespace": "default"}}
+        if each["kind"] in namespaced
+        else each
+        for each in objects
+    )
+
+
+def hard_case(name: str) -> tuple[str, tuple[Manifest, ...]]:
+    case = next(each for each in HARD_CASES if each.name == name)
+    return case.ask.removeprefix("pod/"), with_namespace(*case.nodes, *case.first, *case.then)
+
+
+def test_a_pod_is_not_deleted_for_one_that_a_limit_range_would_refuse(asker: Asker) -> None:
+    pending = pod("p", cpu="6")
+    without, limited = three_nodes(), with_namespace(limit_range("l", min={"cpu": "5"}))
+    assert "lower-request" in asker.proposals("p", *without, pending)
+    assert "lower-request" not in asker.proposals("p", *without, *limited, pending)
+
+
+def test_a_pod_is_not_moved_if_it_would_not_be_taken_again(asker: Asker) -> None:
+    movable = {**pod("small", cpu="2")}
+    movable["spec"]["nodeName"] = "node-0"
+    movable["metadata"]["resourceVersion"] = "1"  # it was there before the limit
+    nodes = (node("node-0"), node("node-1", "2"))
+    limited = with_namespace(limit_range("l", min={"cpu": "3"}))
+    assert "move-pods" in asker.proposals("p", *nodes, movable, pod("p", cpu="3"))
+    assert "move-pods" not in asker.proposals("p", *nodes, *limited, movable, pod("p", cpu="3"))
+
+
+def test_a_template_is_not_changed_to_one_whose_pods_a_limit_range_refuses(asker: Asker) -> None:
+    reference, objects = hard_case("limit-range-minimum")
+    assert "lower-request" not in asker.proposals(reference, *objects)
+
+
+def test_a_quota_without_room_for_a_surge_is_reckoned_with(asker: Asker) -> None:
+    reference, objects = hard_case("quota-without-surge")
+    found = asker.proposals(reference, *objects)["tolerate-taint"]
+    assert found["pods"] == {"wanted": 3, "before": 1, "after": 3}
+    assert '"maxUnavailable":3' in found["commands"][0]
+
+
+def test_a_claim_that_a_quota_refuses_is_not_proposed(asker: Asker) -> None:
+    fast = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": "fast"},
+        "provisioner": "disk.example.com",
+        "volumeBindingMode": "WaitForFirstConsumer",
+    }
+    volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
+    objects = (*three_nodes(), fast, pod("p", volumes=volumes))
+    none = with_namespace(quota("q", persistentvolumeclaims="0"))
+    assert "create-object" in asker.proposals("p", *objects)
+    assert "create-object" not in asker.proposals("p", *objects, *none)
+
+
+def test_a_template_below_the_partition_of_a_stateful_set_changes_nothing(asker: Asker) -> None:
+    reference, objects = hard_case("partition-above")
+    assert not any("node-label" in code for code in asker.proposals(reference, *objects))
+
+
+def test_pods_that_wait_are_deleted_where_a_daemon_set_leaves_that_to_users(asker: Asker) -> None:
+    agent = daemon_set("agent", cpu="5")
+    nodes = (node("node-0", "4"), node("node-1", "8"))
+    rolling = asker.proposals("daemonset/agent", *nodes, agent)["lower-request"]
+    assert not any("kubectl delete" in line for line in rolling["commands"])
+    by_hand = with_spec(agent, updateStrategy={"type": "OnDelete"})
+    found = asker.proposals("daemonset/agent", *nodes, by_hand)["lower-request"]
+    assert any(line.startswith("kubectl delete pod/") for line in found["commands"])
+    assert found["pods"] == {"wanted": 2, "before": 1, "after": 2}
+
+
+def test_a_claim_that_a_template_makes_again_with_its_mistake_helps_one_pod(asker: Asker) -> None:
+    reference, objects = hard_case("claim-templates-without-class")
+    proposals = asker.ask(reference, *objects)["proposals"]
+    after = {each["code"]: each["pods"]["after"] for each in proposals}
+    # The second pod's claim is made from the template, of the class that does not exist.
+    assert after == {"change-storage-class": 1, "create-object": 2, "create-volume": 1}

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from support.e2e.carried_out import Stage, belongs_to, has_node, name_of
+from support.e2e.hard_pending_workloads import HARD_CASES
 from support.e2e.pending_workloads import CASES, PendingWorkload
 from support.e2e.up_process import Objects, up
 
@@ -32,9 +33,10 @@ def third() -> int:
 
 
 def chosen() -> list[PendingWorkload]:
+    corpus = (*CASES, *HARD_CASES)
     if os.environ.get("PODIUM_LONG"):
-        return list(CASES)
-    return list(CASES[third() :: THIRDS])
+        return list(corpus)
+    return list(corpus[third() :: THIRDS])
 
 
 @pytest.fixture(scope="module")

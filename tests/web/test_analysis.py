@@ -30,7 +30,18 @@ class Deployments:
         self.asked.append(request.path)
         if self._status != 200:
             return refusal(self._status, "Forbidden", "no")
-        spec = {"replicas": 2, "strategy": {"type": self._strategy}, "selector": {}}
+        if "deployments" not in request.path:
+            return reply({"metadata": {"resourceVersion": "1"}, "items": []})
+        containers = [{"name": "main", "image": "app", "resources": {"requests": {"cpu": "3"}}}]
+        spec = {
+            "replicas": 2,
+            "strategy": {"type": self._strategy},
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {
+                "metadata": {"labels": {"app": "web"}},
+                "spec": {"containers": containers},
+            },
+        }
         found = {"apiVersion": "apps/v1", "kind": "Deployment", "spec": spec}
         return reply({**found, "metadata": {"name": "web", "namespace": "default"}})
 
@@ -75,7 +86,7 @@ def test_proposals_go_by_the_strategy_that_the_deployment_has() -> None:
     """A Recreate Deployment takes no maxUnavailable, and needs none."""
     server = Deployments("Recreate")
     assert "maxUnavailable" not in commands_for_a_waiting_pod(server)
-    assert server.asked == ["/apis/apps/v1/namespaces/default/deployments/web"]
+    assert server.asked[0] == "/apis/apps/v1/namespaces/default/deployments/web"
 
 
 @pytest.mark.parametrize("server", [None, Deployments("Recreate", status=403)])

@@ -1,20 +1,25 @@
 """Reading a cluster for a command: with a bar on terminals, and with plain words for what fails."""
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress
 
-from podium.client import ResourceType
+from podium.client import ResourceType, Selection
 from podium.client.snapshot import Listing, ListProgress, OnProgress, Snapshot
 from podium.commands.console import Console, DescriptionColumn
 from podium.commands.processes.event_loop import run
 from podium.golang.errors import InputError
+from podium.kubernetes.controllers.stores import KINDS
+from podium.kubernetes.controllers.workloads import Workload
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate.live_cluster import LiveCluster, listings_for
 from podium.offline.simulate.live_reading import fetch_snapshot, refusals_told
 from podium.scheduler.config.flags.client_settings import ClientSettings
+from podium.scheduler.explain.proposals.owners import owner_of
+from podium.scheduler.explain.proposals.workload_copy import RESOURCES
+from podium.scheduler.explain.trial import Trial
 from podium.scheduler.framework.watched_kind import WatchedKind
 
 
@@ -45,6 +50,32 @@ def read_cluster(
             cluster.missing, source=server, remedy="there is no answer without nodes and pods"
         )
     return cluster
+
+
+def read_controller(
+    settings: ClientSettings, trial: Trial, known: Iterable[Workload]
+) -> list[Workload]:
+    """The object whose template the pod of a trial is made from, unless it is among those that are
+    known. Nothing if it may not be read: then it follows from its pods."""
+    namespace = trial.pod.metadata.namespace
+    owner = owner_of(trial.pod, trial.engine.cluster.catalog)
+    resource = RESOURCES.get(owner.kind) if owner is not None else None
+    if owner is None or resource is None:
+        return []
+    identity = (owner.kind, namespace, owner.name)
+    if any((each.kind, each.namespace, each.name) == identity for each in known):
+        return []
+    only = Selection(namespace, fields=f"metadata.name={owner.name}")
+    listing = Listing(resource, KINDS[resource], only)
+    with refusals_told(settings.cluster):
+        read: list[Snapshot] = []
+
+        async def reading() -> None:
+            read.append(await fetch_snapshot(settings, [listing]))
+
+        run(reading())
+    found = read[0].objects.get(resource, [])
+    return [each for each in found if isinstance(each, Workload)]
 
 
 @contextmanager

@@ -189,7 +189,9 @@ def prepare_inputs(
         from podium.commands.cluster_reading import read_cluster
 
         found = cluster.find()
-        live = read_cluster(found.settings, gates, (*watched, *also), with_files=any(inputs))
+        # Whoever asks about controllers asks about the pods that they make, which are admitted.
+        makes_pods = any(inputs) or bool(also)
+        live = read_cluster(found.settings, gates, (*watched, *also), with_files=makes_pods)
     prepared = []
     for paths in inputs:
         scenario = read_scenario(

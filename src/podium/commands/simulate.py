@@ -129,6 +129,7 @@ def _run_for_html(
 ) -> SimulationReport:
     """The run, and the file that shows it. Raises InputError."""
     from podium.net.files.private_files import write_private_file
+    from podium.offline.simulate.scenario import admission_of
     from podium.web.report import Recorder, report_html
 
     recorders: list[Recorder] = []
@@ -141,7 +142,13 @@ def _run_for_html(
         report, _, ask = run
         told = input_text(files, options)
         page = report_html(
-            recorders[0], report, command_input=told, ask=ask, kubectl=options.cluster.kubectl
+            recorders[0],
+            report,
+            command_input=told,
+            ask=ask,
+            kubectl=options.cluster.kubectl,
+            controllers=prepared.scenario.workloads,
+            server=admission_of(prepared.scenario, prepared.gates),
         )
     write_private_file(target, page)
     return report

@@ -69,6 +69,7 @@ def why(
         choose_result,
         names_workload,
     )
+    from podium.offline.simulate.scenario import admission_of
     from podium.scheduler.explain.proposals.answer_document import answer_document
     from podium.scheduler.explain.proposals.search import Answer, find_proposals
     from podium.scheduler.explain.trial import Trial
@@ -95,7 +96,15 @@ def why(
             answer = Answer(result.pod, reason=reason, turned_away_from=result.turned_away_from)
         else:
             trial = Trial(engine, engine.state.pods.get(key, result.pod), ask)
-            answer = find_proposals(trial, scenario.workloads, options.cluster.kubectl)
+            controllers = list(scenario.workloads)
+            if prepared.live is not None:
+                from podium.commands.cluster_reading import read_controller
+
+                settings = options.cluster.find().settings
+                controllers += read_controller(settings, trial, controllers)
+            server = admission_of(prepared.scenario, prepared.gates)
+            kubectl = options.cluster.kubectl
+            answer = find_proposals(trial, controllers, kubectl, server)
     if output in ("json", "yaml"):
         document = answer_document(answer, runs_on=runs_on)
         warnings = input_warnings_document(report, key=key)

@@ -9,20 +9,24 @@ twice asks once.
 """
 
 import asyncio
+import dataclasses
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-from podium.client import KubeClient, ResourceType, Unreachable
+from podium.client import KubeClient, Selection, Unreachable
 from podium.client.api_errors import ApiError
-from podium.kubernetes.controllers.workloads import DaemonSet, Deployment, StatefulSet
+from podium.kubernetes.controllers.stores import KINDS
 from podium.kubernetes.controllers.workloads import Workload as Controller
-from podium.kubernetes.kinds.meta import KubeStruct
+from podium.kubernetes.kinds.admission_kinds import ADMISSION_KINDS
+from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
 from podium.kubernetes.kinds.pod import Pod, as_pending
 from podium.kubernetes.kinds.typed_objects import decode_as
-from podium.kubernetes.resources.resource_types import DAEMON_SETS, DEPLOYMENTS, STATEFUL_SETS
 from podium.offline.simulate import ExplainedPod, Scenario, Simulation
+from podium.offline.simulate.read_kinds import ADMISSION
+from podium.offline.simulate.scenario import admission_of
 from podium.scheduler.engine import Engine
 from podium.scheduler.engine.state import placed
 from podium.scheduler.explain.cause_document import cause_document
@@ -30,6 +34,7 @@ from podium.scheduler.explain.proposals.answer_document import answer_document
 from podium.scheduler.explain.proposals.owners import owner_of
 from podium.scheduler.explain.proposals.search import Answer, find_proposals
 from podium.scheduler.explain.proposals.shell import Kubectl
+from podium.scheduler.explain.proposals.workload_copy import RESOURCES
 from podium.scheduler.explain.trial import Trial
 from podium.web.decision_document import explanation_document
 from podium.web.page_documents import NotThere, TooBusy
@@ -37,11 +42,6 @@ from podium.web.page_documents import NotThere, TooBusy
 KEPT_S: Final = 10.0
 MAX_KEPT: Final = 32
 MAX_WAITING: Final = 4
-_KINDS: Final[Mapping[str, tuple[ResourceType, type[Deployment | StatefulSet | DaemonSet]]]] = {
-    "DaemonSet": (DAEMON_SETS, DaemonSet),
-    "Deployment": (DEPLOYMENTS, Deployment),
-    "StatefulSet": (STATEFUL_SETS, StatefulSet),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +71,9 @@ class Analyses:
         try:
             async with self._turn:
                 scenario, runs_on = question(engine, key)
-                controllers = await read_controllers(engine, scenario.pending[0], client)
+                around = await read_surroundings(engine, scenario.pending[0], client)
                 made = await asyncio.to_thread(
-                    analyse, engine, scenario, key, runs_on, self._kubectl, controllers
+                    analyse, engine, scenario, key, runs_on, self._kubectl, around
                 )
         finally:
             self._waiting -= 1
@@ -101,20 +101,36 @@ def question(engine: Engine, key: str) -> tuple[Scenario, str]:
     return Scenario(nodes, tuple(running), (pending,), objects), pod.spec.node_name
 
 
-async def read_controllers(
-    engine: Engine, pod: Pod, client: KubeClient | None
-) -> Sequence[Controller]:
-    """The object that says how pods like this one are replaced, which the scheduler does not
-    watch; nothing if it may not be read, and then the defaults of its kind are taken."""
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the scheduler does not watch: the object that says how pods like this one are replaced,
+    and what decides about new pods of its namespace."""
+
+    controllers: Sequence[Controller] = ()
+    admission_objects: tuple[KubeObject, ...] = ()
+
+
+async def read_surroundings(engine: Engine, pod: Pod, client: KubeClient | None) -> Surroundings:
+    """What may not be read is left out; then the defaults of a controller's kind are taken."""
+    if client is None:
+        return Surroundings()
+    namespace = pod.metadata.namespace
+    controllers: list[Controller] = []
     owner = owner_of(pod, engine.cluster.catalog)
-    if client is None or owner is None or owner.kind not in _KINDS:
-        return ()
-    resource, kind = _KINDS[owner.kind]
-    try:
-        found = await client.get(resource, owner.name, pod.metadata.namespace)
-    except (ApiError, Unreachable):
-        return ()
-    return (decode_as(found, kind),)
+    resource = RESOURCES.get(owner.kind) if owner is not None else None
+    if owner is not None and resource is not None:
+        with suppress(ApiError, Unreachable):
+            written = await client.get(resource, owner.name, namespace)
+            found = decode_as(written, KINDS[resource])
+            controllers += [found] if isinstance(found, Controller) else []
+    admission: list[KubeObject] = []
+    for limit in ADMISSION:
+        struct = ADMISSION_KINDS[limit.api_version, limit.kind]
+        selection = Selection(namespace if limit.namespaced else "")
+        with suppress(ApiError, Unreachable):
+            page = await client.list(limit, selection)
+            admission += [decode_as(bytes(each), struct) for each in page.items]
+    return Surroundings(controllers, tuple(admission))
 
 
 def analyse(
@@ -123,7 +139,7 @@ def analyse(
     key: str,
     runs_on: str,
     kubectl: Kubectl,
-    controllers: Iterable[Controller] = (),
+    around: Surroundings | None = None,
 ) -> dict[str, Any]:
     """`engine` gives its configuration, plugins and gates, and nothing else; `kubectl` is how
     commands reach the cluster."""
@@ -140,7 +156,11 @@ def analyse(
         answer = Answer(result.pod, reason=reason, turned_away_from=result.turned_away_from)
     else:
         pod = simulation.engine.state.pods.get(key, result.pod)
-        answer = find_proposals(Trial(simulation.engine, pod), controllers, kubectl)
+        around = around or Surroundings()
+        stored = dataclasses.replace(scenario, admission_objects=around.admission_objects)
+        server = admission_of(stored, engine.gates)
+        trial = Trial(simulation.engine, pod)
+        answer = find_proposals(trial, around.controllers, kubectl, server)
     widest = explained.widest
     return {
         "outcome": result.outcome.value,

@@ -5,10 +5,11 @@ first, and the file says so where it has no more; changes that would help are lo
 each cause.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from podium import __version__
+from podium.kubernetes.controllers.workloads import Workload
 from podium.kubernetes.rules.timestamps import micro_time_text
 from podium.live.decision_records import DecisionRecords
 from podium.live.scheduler_records import SchedulerRecords
@@ -16,6 +17,7 @@ from podium.net.files.versioned_documents import Kind, add_version
 from podium.offline.simulate import PodResult, SimulationReport
 from podium.scheduler.engine import Engine
 from podium.scheduler.explain.cause_document import cause_document
+from podium.scheduler.explain.proposals.admitting import Admitting
 from podium.scheduler.explain.proposals.answer_document import answer_document
 from podium.scheduler.explain.proposals.search import Answer, find_proposals
 from podium.scheduler.explain.proposals.shell import Kubectl
@@ -56,19 +58,24 @@ def report_html(
     command_input: str,
     ask: Asker | None = None,
     kubectl: Kubectl | None = None,
+    controllers: Sequence[Workload] = (),
+    server: Admitting | None = None,
 ) -> bytes:
     """`command_input` is what commands in a terminal are given to read the same, `kubectl` how
-    those that change something reach the cluster; the engine stands as the run has left it, and
+    those that change something reach the cluster, `controllers` and `server` what becomes of what
+    they write; the engine stands as the run has left it, and
     does again afterwards."""
-    asked = _Asked(ask, kubectl or Kubectl())
+    asked = _Asked(ask, kubectl or Kubectl(), controllers, server)
     return make_report_file(dict(_documents(recorder, report, command_input, asked)))
 
 
 class _Asked(NamedTuple):
-    """Whom extenders are asked by, and how commands reach the cluster."""
+    """Whom extenders are asked by, how commands reach the cluster, and what comes of them."""
 
     ask: Asker | None
     kubectl: Kubectl
+    controllers: Sequence[Workload]
+    server: Admitting | None
 
 
 def _documents(
@@ -154,4 +161,5 @@ def _answer(engine: Engine, result: PodResult, asked: _Asked) -> Answer:
     pod = engine.state.pods.get(result.key)
     if pod is None or result.turned_away_from:
         return Answer(result.pod, reason=result.message, turned_away_from=result.turned_away_from)
-    return find_proposals(Trial(engine, pod, asked.ask), kubectl=asked.kubectl)
+    trial = Trial(engine, pod, asked.ask)
+    return find_proposals(trial, asked.controllers, asked.kubectl, asked.server)

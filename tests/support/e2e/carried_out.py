@@ -35,6 +35,10 @@ _PATHS = {
     "StatefulSet": f"/apis/apps/v1/namespaces/{NAMESPACE}/statefulsets",
     "DaemonSet": f"/apis/apps/v1/namespaces/{NAMESPACE}/daemonsets",
     "Job": f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs",
+    "LimitRange": f"/api/v1/namespaces/{NAMESPACE}/limitranges",
+    "PodDisruptionBudget": f"/apis/policy/v1/namespaces/{NAMESPACE}/poddisruptionbudgets",
+    "ReplicationController": f"/api/v1/namespaces/{NAMESPACE}/replicationcontrollers",
+    "ResourceQuota": f"/api/v1/namespaces/{NAMESPACE}/resourcequotas",
 }
 _CLUSTER_WIDE = ("Node", "PersistentVolume", "StorageClass", "PriorityClass")
 

@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import Action, Patch
+from podium.kubernetes.controllers.actions import Action, Create, Patch
 from podium.kubernetes.controllers.controller import Controller
 from podium.kubernetes.controllers.indexer import Indexer
 from podium.kubernetes.controllers.object_keys import Key
@@ -77,33 +77,63 @@ class MemoryStores(Stores):
 
 
 class ControllerLoop:
-    """Controllers over stores, which wake them as something changes."""
+    """Controllers over stores, which wake them as something changes.
 
-    def __init__(self, controllers: Iterable[Controller]) -> None:
+    What `carry_out` raises ends it, unless it is one of the `refusals`: then the plan's other
+    creations are left out, as by a controller whose write a server has refused, and the key is
+    looked at again when its objects change or somebody says so (`retry_refused`).
+    """
+
+    def __init__(
+        self,
+        controllers: Iterable[Controller],
+        *,
+        refusals: tuple[type[Exception], ...] = (),
+        max_plans: int = _MAX_PLANS,
+    ) -> None:
         self._running = list(controllers)
+        self._refusals = refusals
+        self._max_plans = max_plans
         self._due: dict[tuple[int, Any], None] = {}
+        self._refused: dict[tuple[int, Any], None] = {}
         for place, controller in enumerate(self._running):
             controller.watch(_waker(self._due, place))
 
     def settle(self, carry_out: Callable[[Action], None], moment: Moment) -> None:
         """Run until nothing more is to be done.
 
-        Time stands still meanwhile: what would be done later is left undone. What `carry_out`
-        raises ends it. Raises RuntimeError if controllers never agree, which is a mistake of
-        theirs.
+        Time stands still meanwhile: what would be done later is left undone. Raises RuntimeError
+        if controllers never agree, which is a mistake of theirs.
         """
         plans: Counter[tuple[int, Any]] = Counter()
         while self._due:
             place, key = next(iter(self._due))
             del self._due[place, key]
             plans[place, key] += 1
-            if plans[place, key] > _MAX_PLANS:
+            if plans[place, key] > self._max_plans:
                 raise RuntimeError(f"{self._running[place].name} comes to no end with {key}")
             plan = self._running[place].plan(key, moment)
-            for action in plan.actions:
-                carry_out(action)
-            if plan.again_after_s == 0.0:
+            if not self._execute(plan.actions, carry_out):
+                self._refused[place, key] = None
+            elif plan.again_after_s == 0.0:
                 self._due[place, key] = None
+
+    def retry_refused(self) -> None:
+        """Let controllers look again whose writes were refused."""
+        self._due |= self._refused
+        self._refused.clear()
+
+    def _execute(self, actions: Iterable[Action], carry_out: Callable[[Action], None]) -> bool:
+        """Whether everything was accepted."""
+        is_refused = False
+        for action in actions:
+            if is_refused and isinstance(action, Create):
+                continue
+            try:
+                carry_out(action)
+            except self._refusals:
+                is_refused = True
+        return not is_refused
 
 
 def _waker(due: dict[tuple[int, Any], None], place: int) -> Callable[[Any], None]:

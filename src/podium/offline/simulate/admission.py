@@ -15,6 +15,7 @@ It keeps what it has and is not refused.
 
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any, Final, TypeVar
 from uuid import NAMESPACE_OID, uuid5
@@ -29,7 +30,7 @@ from podium.golang.json_values import JsonObject
 from podium.golang.mistakes import StrictProblem
 from podium.kubernetes.admission.new_objects import admit_new
 from podium.kubernetes.admission.priorities import class_of
-from podium.kubernetes.admission.rules import admit_create
+from podium.kubernetes.admission.rules import admit_create, charge_create, review_create
 from podium.kubernetes.kind_rules import BuiltinRules
 from podium.kubernetes.kinds.meta import KubeObject, ObjectMeta
 from podium.kubernetes.kinds.node import Node
@@ -217,6 +218,22 @@ class Admission:
             self.unknown_classes[pod.spec.runtime_class_name or ""] += 1
         return Pod(metadata=made, spec=pod.spec, status=pod.status)
 
+    def create_in_part(self, raw: JsonObject, struct: type[K]) -> K:
+        """The same for an object of which only what scheduling reads is known: whether what is left
+        out would be valid is not asked."""
+        obj = self._store(raw, is_checked=False, is_charged=True)
+        return _apply_controllers(convert_object(obj, struct, strict=False), raw)
+
+    def remove(self, obj: KubeObject) -> None:
+        """An object is gone, and takes nothing of a quota any more."""
+        found = self._served.find(obj.api_version, obj.kind)
+        if found is not None:
+            self._lookup.remove(found[0], obj.namespace, obj.name)
+
+    def trying(self) -> AbstractContextManager[None]:
+        """While it is open, what is created and removed is so for the time being."""
+        return self._lookup.undoing()
+
     def has(self, api_version: str, kind: str, namespace: str, name: str) -> bool:
         """Whether there is an object of a kind that the server knows."""
         found = self._served.find(api_version, kind)
@@ -237,7 +254,7 @@ class Admission:
             return _same(obj, self._settle_pod(obj))
         return _apply_controllers(obj, {})
 
-    def _store(self, raw: JsonObject, *, is_checked: bool) -> JsonObject:
+    def _store(self, raw: JsonObject, *, is_checked: bool, is_charged: bool = False) -> JsonObject:
         found = self._served.find(raw["apiVersion"], raw["kind"])
         if found is None:
             return raw
@@ -251,7 +268,7 @@ class Admission:
         namespace = metadata.get("namespace") or "" if resource.namespaced else ""
         if not resource.namespaced:
             metadata.pop("namespace", None)
-        kept = self._take_out_kept_fields(obj, is_checked=is_checked)
+        kept = self._take_out_kept_fields(obj, is_checked=is_checked or is_charged)
         try:
             rules.set_defaults(obj)
             if is_checked:
@@ -260,6 +277,9 @@ class Admission:
             else:
                 admit_create(resource, namespace, obj, self._lookup)
                 rules.prepare_create(obj, _EPOCH)
+            if is_charged:
+                review_create(resource, obj, self._lookup)
+                charge_create(resource, obj, self._lookup)
         except StatusError as refusal:
             raise_first(self._problems(refusal))
         if "priority" in kept:

@@ -5,7 +5,8 @@ typed, and become JSON when somebody asks for their kind. Namespaces that nobody
 there as soon as something is in them.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -49,6 +50,8 @@ class ObjectLookup:
         self._summaries: dict[tuple[Key, str, Any], _Followed] = {}
         self._changed: dict[Key, list[tuple[str, str]]] = {}
         """Namespaces and names of what was put, in order."""
+        self._undo: list[tuple[Key, tuple[str, str], JsonObject | None]] | None = None
+        """What was there before each change, while changes are to be undone."""
         self.missing: tuple[str, str] | None = None
         """Kind and name of what was looked for last and is not there."""
         self._resources = resources
@@ -62,10 +65,35 @@ class ObjectLookup:
                 self._typed.setdefault(key, []).append(obj)
 
     def put(self, resource: Resource, obj: JsonObject) -> None:
-        key = (resource.group, resource.plural)
         metadata = obj["metadata"]
         name = (metadata.get("namespace") or "", metadata["name"])
-        self._of(key)[name] = obj
+        self._set((resource.group, resource.plural), name, obj)
+
+    def remove(self, resource: Resource, namespace: str, name: str) -> None:
+        """An object is gone; nothing happens if there is none."""
+        key = (resource.group, resource.plural)
+        if (namespace, name) in self._of(key):
+            self._set(key, (namespace, name), None)
+
+    @contextmanager
+    def undoing(self) -> Iterator[None]:
+        """Afterwards everything is as it was before."""
+        undo = self._undo = []
+        try:
+            yield
+        finally:
+            self._undo = None
+            for key, name, before in reversed(undo):
+                self._set(key, name, before)
+
+    def _set(self, key: Key, name: tuple[str, str], obj: JsonObject | None) -> None:
+        objects = self._of(key)
+        if self._undo is not None:
+            self._undo.append((key, name, objects.get(name)))
+        if obj is not None:
+            objects[name] = obj
+        else:
+            objects.pop(name, None)
         self._changed.setdefault(key, []).append(name)
         for derived in [each for each in self._derived if each[0] == key]:
             del self._derived[derived]
@@ -113,8 +141,13 @@ class ObjectLookup:
             kept = self._summaries[key, namespace, summarise] = _Followed(summaries)
         else:
             for found_in, name in changed[kept.place :]:
-                if found_in == namespace:
-                    kept.summaries.put(name, summarise(objects[found_in, name]))
+                if found_in != namespace:
+                    continue
+                obj = objects.get((found_in, name))
+                if obj is not None:
+                    kept.summaries.put(name, summarise(obj))
+                else:
+                    kept.summaries.remove(name)
         kept.place = len(changed)
         return kept.summaries
 

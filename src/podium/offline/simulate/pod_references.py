@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from podium.golang.errors import InputError, closest, did_you_mean
+from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import ReplicaSet
 from podium.offline.simulate.report import PodResult, SimulationReport
@@ -62,7 +63,7 @@ def find_pod(
         if not within or pod.metadata.namespace == within
     ]
     if kind != _POD:
-        return _of_workload(scenario, pods, kind, name, current_namespace)
+        return _of_workload(scenario, pods, kind, name, within, current_namespace)
     found = _by_name(pods, name, current_namespace, deployments_of(scenario))
     if found is not None:
         return found
@@ -150,7 +151,12 @@ def choose_result(report: SimulationReport, pod: Pod, *, of_workload: bool) -> P
 
 
 def _of_workload(
-    scenario: Scenario, pods: Iterable[Pod], kind: str, name: str, current_namespace: str
+    scenario: Scenario,
+    pods: Iterable[Pod],
+    kind: str,
+    name: str,
+    within: str,
+    current_namespace: str,
 ) -> FoundPod:
     deployments = deployments_of(scenario) if kind == "Deployment" else {}
     owned: dict[str, list[Pod]] = {}
@@ -162,8 +168,10 @@ def _of_workload(
             owned.setdefault(pod.metadata.namespace, []).append(pod)
     what = f"{kind.lower()}/{name}"
     if all(pod.spec.node_name for found in owned.values() for pod in found):
-        _refuse_missing(scenario, kind, name, what, owned)
+        only = within or (current_namespace if current_namespace in owned else "")
+        _refuse_missing(scenario, kind, name, what, only, owned)
     if not owned:
+        _refuse_without_pods(scenario, kind, name, within)
         guess = did_you_mean(closest(name, sorted(known - {""})))
         raise InputError(f"no pod of {what} in the input", remedy=guess)
     if current_namespace in owned:
@@ -186,11 +194,12 @@ def _one_of(pods: Sequence[Pod], what: str) -> FoundPod:
 
 
 def _refuse_missing(
-    scenario: Scenario, kind: str, name: str, what: str, owned: dict[str, list[Pod]]
+    scenario: Scenario, kind: str, name: str, what: str, only: str, owned: dict[str, list[Pod]]
 ) -> None:
-    """Raises PodsRefusedError with what a replica set says of pods that it cannot create."""
+    """Raises PodsRefusedError with what a replica set says of pods that it cannot create; `only` is
+    the namespace that is meant, if one is."""
     for obj in scenario.objects:
-        if not isinstance(obj, ReplicaSet):
+        if not isinstance(obj, ReplicaSet) or only not in ("", obj.namespace):
             continue
         above = obj.metadata.controller
         own = above.name if above is not None and kind == "Deployment" else obj.name
@@ -203,6 +212,19 @@ def _refuse_missing(
             raise PodsRefusedError(
                 f"{obj.namespace}/{what} wants {wants} and has {has}: {failed.message}",
                 remedy="none of its pods waits for a node",
+            )
+
+
+def _refuse_without_pods(scenario: Scenario, kind: str, name: str, within: str) -> None:
+    """Raises PodsRefusedError for a workload that is there and has no pods. Most controllers say
+    why in Events, which nobody reads for this."""
+    for obj in (*scenario.workloads, *scenario.objects):
+        if not isinstance(obj, KubeObject) or (obj.kind, obj.name) != (kind, name):
+            continue
+        if within in ("", obj.namespace):
+            raise PodsRefusedError(
+                f"{obj.namespace}/{kind.lower()}/{name} has no pods",
+                remedy="the Events of its controller say whether any were refused",
             )
 
 

@@ -86,6 +86,13 @@ class Scenario:
     """What files have as in earlier releases, and what to write today."""
 
 
+def admission_of(scenario: Scenario, gates: FeatureGates) -> Admission:
+    """The API server of a cluster like this, for those who ask what it would take."""
+    objects = [obj for obj in scenario.objects if isinstance(obj, KubeObject)]
+    stored = [*objects, *scenario.admission_objects, *scenario.running, *scenario.pending]
+    return Admission(gates, stored, knows_classes=False)
+
+
 @uncollected()
 def load_scenario(
     paths: Sequence[str],

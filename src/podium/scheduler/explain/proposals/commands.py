@@ -15,31 +15,26 @@ import msgspec
 from msgspec.structs import replace
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.provisioning import PROVISIONED_BY
 from podium.kubernetes.controllers.scale_down import DELETION_COST
-from podium.kubernetes.kinds.devices import DeviceClass, ResourceClaim, ResourceSlice
+from podium.kubernetes.kinds.devices import ResourceClaim
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.storage import CSINode, PersistentVolume, PersistentVolumeClaim
-from podium.kubernetes.rules.merge_patch import difference
+from podium.kubernetes.kinds.storage import PersistentVolume
 from podium.kubernetes.rules.tolerations import describe_taint
 from podium.scheduler.cluster.catalog import object_key
 from podium.scheduler.cluster.pod_info import uid_of
 from podium.scheduler.engine.scheduler import Engine
+from podium.scheduler.explain.proposals.object_writes import Verb, list_object_writes
 from podium.scheduler.explain.proposals.owners import owner_of
 from podium.scheduler.explain.proposals.pod_commands import change_pod
 from podium.scheduler.explain.proposals.proposal import Proposal
 from podium.scheduler.explain.proposals.rehearsal import order_of_leaving
 from podium.scheduler.explain.proposals.shell import Kubectl, comment
 from podium.scheduler.explain.proposals.workload import Workload, workload_of
-from podium.scheduler.framework.proposed_change import BY_HAND
 
-_BY_ITSELF = (CSINode, ResourceSlice)
-"""Kinds that come with a node."""
 _CHEAPEST = "-1000"
 _WAIT = ("--for=condition=PodScheduled", "--timeout=60s")
-_BINDING = ("pv.kubernetes.io/bind-completed", "pv.kubernetes.io/bound-by-controller")
 
 
 class _NoCommandError(Exception):
@@ -71,8 +66,7 @@ class _Script:
 
     def write(self, proposal: Proposal) -> None:
         hypothesis, outcome = proposal.hypothesis, proposal.outcome
-        for obj in hypothesis.objects:
-            self.lines += self._object_commands(obj)
+        self.lines += self._object_commands(hypothesis.objects)
         for node in hypothesis.nodes:
             self.lines += self._node_commands(node)
         self.lines += self._removal_commands(hypothesis.removed)
@@ -99,40 +93,31 @@ class _Script:
 
     # --- objects ------------------------------------------------------------------------------
 
-    def _object_commands(self, obj: KubeObject) -> Iterator[str]:
-        before = self.engine.cluster.catalog.get(type(obj), obj.name, obj.namespace)
-        if isinstance(obj, _BY_ITSELF):
-            return
-        if isinstance(obj, PersistentVolume):
-            if obj.metadata.annotation(PROVISIONED_BY) == BY_HAND:
-                yield comment("write where the volume really is in place of hostPath")
-                yield self.kubectl.create(_without_marks(obj))
-            return
-        if any(owner.uid == uid_of(self.pod) for owner in obj.metadata.owner_references or ()):
-            if before is not None:
-                self._note_deletion(obj, again=False)
-                yield self.kubectl.run("delete", _target(obj), namespace=obj.namespace)
-            return
-        if before is None:
-            yield self.kubectl.create(_without_marks(obj))
-            return
-        change = _change_of(before, obj)
-        if not change:
-            return
-        if isinstance(before, PersistentVolumeClaim | ResourceClaim):
-            self._refuse_if_used(before)
-            self._note_deletion(obj, again=True)
-            yield self.kubectl.replace_with(
-                _target(obj), {**change, "status": None}, namespace=obj.namespace, kind="merge"
-            )
-        else:
-            yield self.kubectl.patch(_target(obj), change, namespace=obj.namespace, kind="merge")
+    def _object_commands(self, objects: tuple[KubeObject, ...]) -> Iterator[str]:
+        for write in list_object_writes(objects, self.pod, self.engine.cluster.catalog):
+            obj, target, namespace = write.obj, _target(write.obj), write.obj.namespace
+            match write.verb:
+                case Verb.CREATE:
+                    if isinstance(obj, PersistentVolume):
+                        yield comment("write where the volume really is in place of hostPath")
+                    yield self.kubectl.create(write.body)
+                case Verb.DELETE:
+                    self._note_deletion(obj, again=False)
+                    yield self.kubectl.run("delete", target, namespace=namespace)
+                case Verb.REPLACE:
+                    self._refuse_if_used(obj)
+                    self._note_deletion(obj, again=True)
+                    yield self.kubectl.replace_with(
+                        target, write.body, namespace=namespace, kind="merge"
+                    )
+                case Verb.PATCH:
+                    yield self.kubectl.patch(target, write.body, namespace=namespace, kind="merge")
 
     def _note_deletion(self, obj: KubeObject, *, again: bool) -> None:
         rest = " and creates it again" if again else ""
         self.disruptions.append(f"deletes {obj.kind} {obj.namespace}/{obj.name}{rest}")
 
-    def _refuse_if_used(self, claim: PersistentVolumeClaim | ResourceClaim) -> None:
+    def _refuse_if_used(self, claim: KubeObject) -> None:
         """A claim stays for as long as a pod on a node uses it."""
         if isinstance(claim, ResourceClaim):
             if claim.status.reserved_for:
@@ -262,45 +247,6 @@ class _Script:
         if labels:
             options = (f"--selector={labels}", *_WAIT)
             yield self.kubectl.run("wait", "pod", options=options, namespace=namespace)
-
-
-def _change_of(before: KubeObject, after: KubeObject) -> JsonObject:
-    """What a user would write to turn an object into another; what binding leaves in a claim is
-    left to binding."""
-    change = difference(_written(before), _written(after))
-    found: JsonObject = change if isinstance(change, dict) else {}
-    if isinstance(before, PersistentVolumeClaim) and isinstance(after, PersistentVolumeClaim):
-        was, will = before.spec.volume_name, after.spec.volume_name
-        if was and was != will:
-            found["spec"] = {**found.get("spec", {}), "volumeName": None}
-            found["metadata"] = {"annotations": dict.fromkeys(_BINDING)}
-    return found
-
-
-def _written(obj: KubeObject) -> JsonObject:
-    """What a user writes of an object: no status, and of a claim not which volume it got."""
-    body: JsonObject = msgspec.to_builtins(obj)
-    found = {key: value for key, value in body.items() if key not in ("metadata", "status")}
-    if isinstance(obj, PersistentVolumeClaim):
-        found["spec"] = {k: v for k, v in found.get("spec", {}).items() if k != "volumeName"}
-    return found
-
-
-def _without_marks(obj: KubeObject) -> JsonObject:
-    body = _written(obj)
-    metadata: JsonObject = {"name": obj.name}
-    if obj.namespace:
-        metadata["namespace"] = obj.namespace
-    if obj.metadata.labels:
-        metadata["labels"] = obj.metadata.labels
-    spec = body.get("spec")
-    if isinstance(obj, PersistentVolume) and isinstance(spec, dict):
-        spec.get("claimRef", {}).pop("uid", None)
-        spec["persistentVolumeReclaimPolicy"] = "Retain"
-        spec["hostPath"] = {"path": f"/mnt/{obj.name}"}
-    if isinstance(obj, DeviceClass):
-        body.setdefault("spec", {})
-    return {"apiVersion": obj.api_version, "kind": obj.kind, "metadata": metadata, **body}
 
 
 def _new_node(node: Node) -> JsonObject:

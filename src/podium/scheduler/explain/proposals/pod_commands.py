@@ -17,8 +17,6 @@ from podium.scheduler.explain.proposals.pod_patches import spec_patch
 from podium.scheduler.explain.proposals.shell import Kubectl, comment
 from podium.scheduler.explain.proposals.workload import Workload
 
-_ROLLS_OUT = frozenset({"Deployment", "DaemonSet"})
-"""Kinds that replace a waiting pod by themselves when their template changes."""
 _JOB_LABELS = (
     "batch.kubernetes.io/controller-uid",
     "batch.kubernetes.io/job-name",
@@ -37,8 +35,9 @@ class PodChange:
     def delete(self, kubectl: Kubectl, pods: Sequence[Pod]) -> None:
         namespace = pods[0].metadata.namespace
         names = [f"pod/{pod.name}" for pod in pods]
-        # The workload's controller deletes some of them itself once its template has changed.
-        gone = ("--ignore-not-found",)
+        # The workload's controller deletes some of them itself once its template has changed. For
+        # such a pod kubectl would wait until its name is gone, which a StatefulSet's never is.
+        gone = ("--ignore-not-found", "--wait=false")
         self.lines.append(kubectl.run("delete", *names, options=gone, namespace=namespace))
         told = ", ".join(f"{namespace}/{pod.name}" for pod in pods)
         rest = "is" if len(pods) == 1 else "are"
@@ -87,6 +86,20 @@ def _more_tolerations(before: Pod, after: Pod) -> list[JsonValue]:
     return [{"op": "add", "path": "/spec/tolerations/-", "value": each} for each in new]
 
 
+def template_change(
+    before: Pod, after: Pod, workload: Workload, unavailable: int | None
+) -> JsonObject:
+    """What a command says about the object that has the template: a strategic merge patch."""
+    spec = spec_patch(before.spec, after.spec, for_template=True)
+    change = workload.owner.template_patch(spec)
+    if workload.owner.kind == "Job":
+        change["spec"]["selector"] = None
+        change["spec"]["template"]["metadata"] = {"labels": dict.fromkeys(_JOB_LABELS)}
+    elif unavailable is not None:
+        change["spec"]["strategy"] = {"rollingUpdate": {"maxUnavailable": unavailable}}
+    return change
+
+
 def _change_template(
     made: PodChange,
     kubectl: Kubectl,
@@ -96,24 +109,19 @@ def _change_template(
     unavailable: int | None,
 ) -> None:
     owner, namespace = workload.owner, workload.namespace
-    spec = spec_patch(before.spec, after.spec, for_template=True)
     if not owner.has_template:
         made.lines.append(comment(f"{owner.kind} {owner.name} makes this pod: change its template"))
         made.lines.append(kubectl.run("edit", owner.target, namespace=namespace))
         return
-    change = owner.template_patch(spec)
+    change = template_change(before, after, workload, unavailable)
     if owner.kind == "Job":
-        labels = dict.fromkeys(_JOB_LABELS)
-        change["spec"]["selector"] = None
-        change["spec"]["template"]["metadata"] = {"labels": labels}
         made.lines.append(kubectl.replace_with(owner.target, change, namespace=namespace))
         made.disruptions.append(f"deletes {owner.target} and creates it again")
         return
     if unavailable is not None:
-        change["spec"]["strategy"] = {"rollingUpdate": {"maxUnavailable": unavailable}}
         made.disruptions.append(
             f"lets {unavailable} pods of {owner.target} be unavailable at a time, from now on"
         )
     made.lines.append(kubectl.patch(owner.target, change, namespace=namespace))
-    if owner.kind not in _ROLLS_OUT:
+    if not workload.replaces_waiting:
         made.delete(kubectl, workload.waiting)

@@ -7,35 +7,47 @@ wait may come first; a pod with a higher priority evicts others. So each proposa
 what is told of it is what was seen: how many pods of the workload have a node before and after,
 which of them are restarted, who else loses its place.
 
-Contract: as with every trial the engine is afterwards as it was; the work is bounded by counting
-attempts. What controllers do is simplified to what decides the outcome: a pod that has a node
-counts as available, and pods are replaced in the order in which their controller does it.
+What the commands write is put to the admission of the API server, and for workloads their own
+controllers carry it on (`controllers_at_work.py`).
+
+Contract: as with every trial the engine is afterwards as it was, and so is the server; the work is
+bounded by counting attempts.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from dataclasses import replace as with_fields
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
-from podium.kubernetes.controllers.daemon_pods import daemons_of, pin_to_node, pod_of_daemon
+from podium.golang.errors import ObjectError
+from podium.kubernetes.controllers.daemon_pods import daemons_of, pod_of_daemon
 from podium.kubernetes.controllers.pods import Pod as ControlledPod
 from podium.kubernetes.controllers.scale_down import least_missed
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod, PodSpec, as_pending
+from podium.kubernetes.kinds.storage import StorageClass
 from podium.kubernetes.rules.node_pods import is_daemon
 from podium.scheduler.cluster.catalog import object_key
-from podium.scheduler.cluster.pod_info import uid_of
+from podium.scheduler.cluster.pod_info import PodShape, uid_of
 from podium.scheduler.engine.decision import Decision
 from podium.scheduler.explain.hypothesis import Hypothesis
-from podium.scheduler.explain.proposals.owners import TEMPLATE_HASH
-from podium.scheduler.explain.proposals.workload import ON_DELETE, RECREATE, Workload
+from podium.scheduler.explain.proposals.admitting import Admitting, AdmittingAll, as_json
+from podium.scheduler.explain.proposals.controllers_at_work import ControllersAtWork
+from podium.scheduler.explain.proposals.object_writes import (
+    ObjectWrite,
+    Verb,
+    list_object_writes,
+)
+from podium.scheduler.explain.proposals.pod_commands import template_change
+from podium.scheduler.explain.proposals.workload import Workload
+from podium.scheduler.explain.proposals.workload_copy import WorkloadCopy, copy_workload
 from podium.scheduler.explain.trial import Trial
 from podium.scheduler.framework.status import Code
 
+_SET_BY_ADMISSION = ("priority", "preemptionPolicy")
 MAX_ATTEMPTS = 2_000
 """In one rehearsal; a workload that is larger is left at what has been seen by then."""
 _Changes = dict[str, Any]
@@ -61,7 +73,9 @@ class Outcome:
     unavailable: int | None = None
     stranded: tuple[str, ...] = ()
     is_stuck: bool = False
-    """Whether a roll-out never ends."""
+    """Whether a roll-out never ends and leaves old pods on nodes."""
+    is_unfinished: bool = False
+    """Whether a roll-out never ends, perhaps for want of room for the last pods only."""
     attempts: int = 0
 
     @property
@@ -70,42 +84,57 @@ class Outcome:
 
 
 def rehearse(
-    trial: Trial, hypothesis: Hypothesis, workload: Workload | None, rivals: Sequence[Pod]
+    trial: Trial,
+    hypothesis: Hypothesis,
+    workload: Workload | None,
+    rivals: Sequence[Pod],
+    server: Admitting | None = None,
 ) -> Outcome | None:
-    """What comes of a change; None if it does not even begin. `rivals` are tried first."""
+    """What comes of a change; None if it does not even begin. `rivals` are tried first, `server` is
+    asked about what is written."""
     if workload is not None and _has_claims_of_its_own(hypothesis.pod):
-        workload = None  # who has to be made first for another pod is not rehearsed
-    outcome = _rehearse_once(trial, hypothesis, workload, rivals)
+        workload = None  # what has to be made first for another pod is not rehearsed
+    server = server or AdmittingAll(hypothesis.pod)
+    outcome = _rehearse_once(trial, hypothesis, workload, rivals, server)
     if outcome is None or workload is None or workload.owner.kind != "Deployment":
         return outcome
     missing = workload.wanted - len(workload.placed)
-    if not outcome.is_stuck or workload.unavailable > missing:
+    is_held_up = outcome.is_stuck or (outcome.is_unfinished and not outcome.helps)
+    if not is_held_up or workload.unavailable > missing:
         return outcome
-    # It got stuck: old pods are in the way of new ones and must not be missing.
-    allowed = with_fields(workload, unavailable=missing + 1)
-    again = _rehearse_once(trial, hypothesis, allowed, rivals)
-    if again is None or again.is_stuck:
-        return outcome
-    again.unavailable = missing + 1
-    return again
+    # Old pods are in the way of new ones, on nodes or in a quota, and must not be missing.
+    again = _rehearse_once(trial, hypothesis, workload, rivals, server, missing + 1)
+    return outcome if again is None or again.is_stuck else again
 
 
 def _rehearse_once(
-    trial: Trial, hypothesis: Hypothesis, workload: Workload | None, rivals: Sequence[Pod]
+    trial: Trial,
+    hypothesis: Hypothesis,
+    workload: Workload | None,
+    rivals: Sequence[Pod],
+    server: Admitting,
+    unavailable: int | None = None,
 ) -> Outcome | None:
-    with trial.supposing(hypothesis), ExitStack() as stack:
+    with server.trying(), ExitStack() as stack:
+        catalog = trial.engine.cluster.catalog
+        writes = list(list_object_writes(hypothesis.objects, trial.pod, catalog))
+        nodes = trial.engine.cluster.nodes
+        added = {node.name for node in hypothesis.nodes if not nodes.is_present(node.name)}
+        stack.enter_context(trial.supposing(hypothesis))
         with trial.cordoned(pod.spec.node_name for pod in hypothesis.moved):
             elsewhere = list(map(as_pending, hypothesis.moved))
             moved = stack.enter_context(trial.placing(elsewhere))
         if any(decision.bound is None for decision in moved):
             return None
-        run = _Run(trial, stack, hypothesis, workload)
+        run = _Run(trial, stack, hypothesis, workload, server, added)
+        run.outcome.unavailable = unavailable
         run.outcome.destinations = tuple(decision.bound or "" for decision in moved)
         run.place_daemons(hypothesis.nodes)
         # A place that was made by preemption is kept for the pod that it was made for.
         if hypothesis.touches_others and not hypothesis.preempted:
             run.place_rivals(rivals)
-        run.carry_out()
+        if not run.carry_out(writes):
+            return None
         run.outcome.attempts = run.attempts
         return run.outcome
 
@@ -118,31 +147,60 @@ class _Run:
     stack: ExitStack
     hypothesis: Hypothesis
     workload: Workload | None
+    server: Admitting
+    added: Collection[str]
+    """Names of nodes that are there only in the hypothesis."""
     outcome: Outcome = field(default_factory=Outcome)
     attempts: int = 0
+    work: ControllersAtWork | None = None
+    _refused: set[PodShape] = field(default_factory=set)
+    """What has got no node since a place was last freed or taken."""
 
-    def carry_out(self) -> None:
-        workload = self.workload
-        if workload is None:
-            self.outcome.after = int(self._place(self.hypothesis.pod))
-            return
-        self.outcome.before, self.outcome.wanted = len(workload.placed), workload.wanted
-        changed = _changed_fields(self.trial.pod.spec, self.hypothesis.pod.spec)
-        if self.hypothesis.replicas is not None:
-            self._scale_down(workload, self.hypothesis.replicas)
-        elif not changed or changed.keys() == {"scheduling_gates"}:
-            self._place_waiting(workload, changed)
-        elif workload.owner.kind == "Deployment" and workload.strategy != RECREATE:
-            self._roll_out(workload, changed)
-        elif workload.owner.kind in ("Deployment", "Job"):
-            self._restart(workload, changed)
-        elif workload.owner.kind in ("StatefulSet", "DaemonSet"):
-            self._replace_in_place(workload, changed)
-        elif workload.owner.has_template:
-            found = self._place_all(self._like(pod, changed) for pod in workload.waiting)
-            self.outcome.after = len(workload.placed) + found
-        else:  # nobody knows what another controller does with a changed template
-            self.outcome.after = len(workload.placed) + int(self._place(self.hypothesis.pod))
+    def carry_out(self, writes: Iterable[ObjectWrite]) -> bool:
+        """False if the server refuses what the commands write."""
+        try:
+            self._write_objects(writes)
+            for moved in self.hypothesis.moved:  # deleted and made again, by a command or not
+                self.server.remove(moved)
+                self.server.create_in_part(as_json(as_pending(moved)), Pod)
+            if self.workload is None:
+                self._make_alone()
+                return True
+        except ObjectError:
+            return False
+        copy = copy_workload(self.workload, self.trial.pod, self.trial.engine, self.added)
+        if copy is None:  # nobody knows what another controller does with a changed template
+            found = int(bool(self._place(self.hypothesis.pod)))
+            before = self.outcome.before = len(self.workload.placed)
+            self.outcome.wanted, self.outcome.after = self.workload.wanted, before + found
+            return True
+        self._let_controllers_work(self.workload, copy)
+        return True
+
+    def _write_objects(self, writes: Iterable[ObjectWrite]) -> None:
+        """Ask the server about what is created; the scheduler knows of it already."""
+        for write in writes:
+            match write.verb:
+                case Verb.CREATE:
+                    self.server.store(write.body)
+                case Verb.REPLACE:
+                    self.server.remove(write.obj)
+                    self.server.create_in_part(as_json(write.obj), type(write.obj))
+
+    def _make_alone(self) -> None:
+        """A pod that nobody looks after is made anew where it cannot be changed in place."""
+        before, after = self.trial.pod, self.hypothesis.pod
+        changed = _changed_fields(before.spec, after.spec)
+        if changed.keys() - {"scheduling_gates", "tolerations"} and not before.metadata.controller:
+            body = as_json(as_pending(after))
+            body["spec"] = {
+                key: value
+                for key, value in body["spec"].items()
+                if key not in _SET_BY_ADMISSION or after.spec.priority == before.spec.priority
+            }
+            self.server.remove(before)
+            self.server.create_in_part(body, Pod)
+        self.outcome.after = int(bool(self._place(after)))
 
     # --- nodes --------------------------------------------------------------------------------
 
@@ -184,123 +242,81 @@ class _Run:
 
     # --- pods of the workload -----------------------------------------------------------------
 
-    def _scale_down(self, workload: Workload, replicas: int) -> None:
-        """Those go first that wait."""
-        self.outcome.wanted = replicas
-        self.outcome.after = min(replicas, len(workload.placed))
-        self.outcome.before = self.outcome.after - 1 if len(workload.waiting) else replicas
-
-    def _place_waiting(self, workload: Workload, changed: _Changes) -> None:
-        """Nothing but the cluster changes, or what can be changed in a waiting pod."""
-        own = uid_of(self.hypothesis.pod)
-        others = (pod for pod in workload.waiting if uid_of(pod) != own)
-        found = int(self._place(self.hypothesis.pod))
-        found += self._place_all(_with_changes(pod, changed) for pod in others)
-        if found:
-            found += self._place_missing(workload, changed)
-        self.outcome.after = len(workload.placed) + found
-
-    def _place_missing(self, workload: Workload, changed: _Changes) -> int:
-        """Ordinals that are made when the one before them runs."""
-        if workload.owner.kind != "StatefulSet":
-            return 0
-        there = len(workload.placed) + len(workload.waiting)
-        missing = range(there, workload.wanted)
-        return self._place_all(self._like(self.trial.pod, changed, at) for at in missing)
-
-    def _restart(self, workload: Workload, changed: _Changes) -> None:
-        """All of them go before the first one is made."""
-        self.stack.enter_context(self.trial.without(workload.placed))
-        self.outcome.restarted = len(workload.placed)
-        pods = (*workload.waiting, *workload.placed)
-        self.outcome.after = self._place_all(self._like(pod, changed) for pod in pods)
-
-    def _replace_in_place(self, workload: Workload, changed: _Changes) -> None:
-        """Each pod has an identity of its own, an ordinal or a node: first those that wait and are
-        deleted, then those that run, the last ordinal first."""
-        found = self._place_all(self._like(pod, changed) for pod in workload.waiting)
-        self.outcome.after = len(workload.placed) + found
-        if not found or workload.strategy == ON_DELETE:
-            return
-        for pod in sorted(workload.placed, key=lambda each: _ordinal(each.name), reverse=True):
-            self.stack.enter_context(self.trial.without([pod]))
-            self.outcome.restarted += 1
-            if not self._place(self._like(pod, changed)):
-                self.outcome.after -= 1
-                self.outcome.stranded += (object_key(pod.metadata),)
-                return
-        self.outcome.after += self._place_missing(workload, changed)
-
-    def _roll_out(self, workload: Workload, changed: _Changes) -> None:
-        """New pods up to the surge, old ones away down to what must be available, again and again
-        (`podium.kubernetes.controllers.rollout` has the arithmetic)."""
-        least = workload.wanted - workload.unavailable
-        old = order_of_leaving(workload.placed)
-        old_waiting = len(workload.waiting)
-        waiting: list[Pod] = []
-        running = 0
-        while self.attempts < MAX_ATTEMPTS:
-            new = running + len(waiting)
-            room = workload.wanted + workload.surge - new - len(old) - old_waiting
-            more = max(0, min(room, workload.wanted - new))
-            tried = [
-                *waiting,
-                *(self._like(self.trial.pod, changed, new + at) for at in range(more)),
-            ]
-            waiting = [pod for pod in tried if not self._place(pod)]
-            running += len(tried) - len(waiting)
-            total = len(old) + old_waiting + running + len(waiting)
-            cleaned = min(old_waiting, max(0, total - least - len(waiting)))
-            gone = old[: max(0, len(old) + running - least)]
-            self.stack.enter_context(self.trial.without(gone))
-            self.outcome.restarted += len(gone)
-            old, old_waiting = old[len(gone) :], old_waiting - cleaned
-            if not more and not gone and not cleaned:
-                break
-        self.outcome.is_stuck = bool(old)
-        self.outcome.after = running + len(old)
+    def _let_controllers_work(self, workload: Workload, copy: WorkloadCopy) -> None:
+        work = self.work = ControllersAtWork(
+            copy,
+            (*workload.placed, *workload.waiting),
+            self.server,
+            place=self._place,
+            leave=self._leave,
+            put=lambda objects: self.stack.enter_context(self.trial.with_objects(objects)),
+            find_class=lambda name: self.trial.engine.cluster.catalog.get(StorageClass, name),
+        )
+        outcome, hypothesis = self.outcome, self.hypothesis
+        outcome.before, outcome.wanted = len(workload.placed), workload.wanted
+        changed = _changed_fields(self.trial.pod.spec, hypothesis.pod.spec)
+        is_template_changed = bool(changed.keys() - {"scheduling_gates"})
+        if hypothesis.replicas is not None:
+            work.begin({"spec": {"replicas": hypothesis.replicas}})
+        elif not is_template_changed:
+            if changed:
+                work.change_waiting(lambda pod: replace(pod, spec=replace(pod.spec, **changed)))
+            work.begin()
+        else:
+            change = template_change(
+                self.trial.pod, hypothesis.pod, workload, self.outcome.unavailable
+            )
+            if workload.owner.kind == "Job":
+                work.make_anew(change)
+            else:
+                work.begin(change)
+                if not workload.replaces_waiting:
+                    work.delete(workload.waiting)
+        work.settle(self.trial.pod)
+        outcome.after, outcome.restarted = work.with_node, work.restarted
+        outcome.is_stuck = is_template_changed and work.has_old_pods
+        outcome.is_unfinished = is_template_changed and not work.is_rolled_out
+        if work.is_cut_short and is_template_changed:
+            outcome.restarted = len(workload.placed)
+        else:
+            outcome.stranded += tuple(_stranded(workload, work))
+        if hypothesis.replicas is not None:
+            outcome.wanted = hypothesis.replicas
+            outcome.before = outcome.after - 1 if workload.waiting else hypothesis.replicas
 
     # --- single pods --------------------------------------------------------------------------
 
-    def _place_all(self, pods: Iterable[Pod]) -> int:
-        return sum([self._place(pod) for pod in pods])
-
-    def _place(self, pod: Pod) -> bool:
-        """Whether a pod of the workload gets a node, for which it may evict others."""
-        if self.attempts >= MAX_ATTEMPTS:
-            return False
+    def _place(self, pod: Pod) -> str:
+        """The node that a pod of the workload gets, for which it may evict others."""
+        shape = self.trial.engine.cluster.infos.of(pod).shape
+        if self.attempts >= MAX_ATTEMPTS or shape in self._refused:
+            return ""
         decision = self._decide(pod)
         victims = _victims(decision)
         if victims:
-            self.stack.enter_context(self.trial.without(victims))
+            for victim in victims:
+                self._leave(victim)
+                if self.work is not None:
+                    self.work.evict(victim)
             self.outcome.preempted += tuple(object_key(each.metadata) for each in victims)
             decision = self._decide(pod)
-        if decision.bound is not None and not self.outcome.node:
+        if decision.bound is None:
+            self._refused.add(shape)
+            return ""
+        self._refused.clear()
+        if not self.outcome.node:
             self.outcome.node = decision.bound
-        return decision.bound is not None
+        return decision.bound
+
+    def _leave(self, pod: Pod) -> None:
+        self._refused.clear()
+        self.server.remove(pod)
+        self.stack.enter_context(self.trial.without([pod]))
 
     def _decide(self, pod: Pod) -> Decision:
         self.attempts += 1
         (decision,) = self.stack.enter_context(self.trial.placing([pod]))
         return decision
-
-    def _like(self, pod: Pod, changed: _Changes, number: int | None = None) -> Pod:
-        """What a controller makes in place of a pod, or as one more, once its template has
-        changed."""
-        made = _with_changes(pod, changed)
-        if uid_of(pod) == uid_of(self.trial.pod) and not number:
-            return made
-        suffix = f"-{number}" if number is not None else ""
-        labels = made.metadata.labels
-        if labels and TEMPLATE_HASH in labels:
-            labels = {**labels, TEMPLATE_HASH: "new"}
-        metadata = replace(
-            made.metadata,
-            name=made.metadata.name + suffix,
-            uid=f"new-{uid_of(pod)}{suffix}",
-            labels=labels,
-        )
-        return replace(made, metadata=metadata)
 
 
 def _changed_fields(before: PodSpec, after: PodSpec) -> _Changes:
@@ -311,14 +327,18 @@ def _changed_fields(before: PodSpec, after: PodSpec) -> _Changes:
     }
 
 
-def _with_changes(pod: Pod, changed: _Changes) -> Pod:
-    """A pod with some fields of another spec; one of a daemon set stays on its node."""
-    made = replace(as_pending(pod), spec=replace(as_pending(pod).spec, **changed))
-    if "affinity" in changed and is_daemon(pod):
-        name = _as_controllers_read(pod).target_node
-        if name:
-            made = pin_to_node(made, name)
-    return made
+def _stranded(workload: Workload, work: ControllersAtWork) -> Iterator[str]:
+    """Pods with an identity of their own, an ordinal or a node, that had a node and have none."""
+    for pod in workload.placed:
+        match workload.owner.kind:
+            case "StatefulSet":
+                is_there = work.has_node(pod.name)
+            case "DaemonSet":
+                is_there = pod.spec.node_name in work.taken
+            case _:
+                is_there = True
+        if not is_there:
+            yield object_key(pod.metadata)
 
 
 def _victims(decision: Decision) -> list[Pod]:
@@ -345,7 +365,3 @@ def _has_claims_of_its_own(pod: Pod) -> bool:
     return any(v.ephemeral is not None for v in pod.spec.volumes or ()) or any(
         claim.resource_claim_template_name for claim in pod.spec.resource_claims or ()
     )
-
-
-def _ordinal(name: str) -> int:
-    return int(digits) if (digits := name.rpartition("-")[2]).isdigit() else -1

@@ -23,6 +23,7 @@ from podium.scheduler.engine.decision import Decision
 from podium.scheduler.engine.scheduler import Engine
 from podium.scheduler.explain.causes.refusals import explained_by_plugin
 from podium.scheduler.explain.hypothesis import Hypothesis
+from podium.scheduler.explain.proposals.admitting import Admitting
 from podium.scheduler.explain.proposals.commands import commands_for
 from podium.scheduler.explain.proposals.evictions import propose_evictions
 from podium.scheduler.explain.proposals.machines import propose_larger_nodes, propose_nodes
@@ -87,17 +88,27 @@ class Answer:
 
 
 def find_proposals(
-    trial: Trial, controllers: Iterable[Controller] = (), kubectl: Kubectl | None = None
+    trial: Trial,
+    controllers: Iterable[Controller] = (),
+    kubectl: Kubectl | None = None,
+    server: Admitting | None = None,
 ) -> Answer:
     """What would make the pod of a trial fit, and its workload whole. `controllers` are objects
     that say how pods are replaced, as far as they are known; `kubectl` is how commands reach the
-    cluster."""
-    return _Search(trial, list(controllers), kubectl or Kubectl()).run()
+    cluster, and `server` is asked whether it takes what they write."""
+    return _Search(trial, list(controllers), kubectl or Kubectl(), server).run()
 
 
 class _Search:
-    def __init__(self, trial: Trial, controllers: list[Controller], kubectl: Kubectl) -> None:
+    def __init__(
+        self,
+        trial: Trial,
+        controllers: list[Controller],
+        kubectl: Kubectl,
+        server: Admitting | None,
+    ) -> None:
         self._trial = trial
+        self._server = server
         self._kubectl = kubectl
         self._workload = workload_of(trial.pod, trial.engine, controllers)
         self._rehearsed = 0
@@ -217,7 +228,7 @@ class _Search:
     def _rehearse(self, hypothesis: Hypothesis) -> Outcome | None:
         """It counts as one trial, however many pods take part."""
         count = self._trial.count
-        outcome = rehearse(self._trial, hypothesis, self._workload, self._rivals)
+        outcome = rehearse(self._trial, hypothesis, self._workload, self._rivals, self._server)
         self._rehearsed += outcome.attempts if outcome is not None else 0
         self._trial.count = count + 1
         return outcome

@@ -19,6 +19,7 @@ from podium.scheduler.explain.proposals.owners import Owner, owner_of
 
 RECREATE = "Recreate"
 ON_DELETE = "OnDelete"
+_ROLLS_OUT = frozenset({"Deployment", "DaemonSet"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +36,18 @@ class Workload:
     strategy: str = "RollingUpdate"
     surge: int = 0
     unavailable: int = 1
+    known: Controller | None = None
+    """The controllers' object, where somebody has read it."""
 
     @property
     def target(self) -> str:
         """As kubectl names it."""
         return self.owner.target
+
+    @property
+    def replaces_waiting(self) -> bool:
+        """Whether its controller replaces pods that wait by itself when the template changes."""
+        return self.owner.kind in _ROLLS_OUT and self.strategy != ON_DELETE
 
 
 def workload_of(
@@ -80,6 +88,7 @@ def workload_of(
         strategy,
         surge,
         unavailable,
+        known,
     )
 
 
