@@ -149,9 +149,14 @@ def _run_for_html(
 
 def exit_code(report: SimulationReport) -> int:
     """A crash is loud: it names the pod, shows where, and has an exit code of its own."""
-    if tell_crashes((result.key, result.crash) for result in report.pods if result.crash):
+    if tell_crashes_of(report):
         return BROKEN
     return OK if report.all_fit else NO
+
+
+def tell_crashes_of(report: SimulationReport) -> bool:
+    """The same of a simulation."""
+    return tell_crashes((result.key, result.crash) for result in report.pods if result.crash)
 
 
 def tell_crashes(crashes: Iterable[tuple[str, str]]) -> bool:

@@ -8,6 +8,10 @@ file with its name.
 from collections.abc import Iterable, Mapping
 from typing import Final, Literal
 
+import msgspec
+
+from podium.golang.document_structs import Document
+
 API_VERSION: Final = "podium/v1"
 
 ListedKind = Literal[
@@ -75,6 +79,11 @@ Kind = Literal[
 def add_version(kind: Kind, fields: Mapping[str, object]) -> dict[str, object]:
     """The document with its version and kind; what another process has sent keeps its own."""
     return _add(kind, fields)
+
+
+def add_version_to(document: Document) -> dict[str, object]:
+    """The same for a document that is a struct."""
+    return _add(document.KIND, msgspec.to_builtins(document))
 
 
 def make_list(kind: ListedKind, items: Iterable[Mapping[str, object]]) -> dict[str, object]:

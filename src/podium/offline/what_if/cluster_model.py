@@ -22,6 +22,7 @@ from podium.offline.simulate.run import Simulation
 from podium.offline.simulate.scenario import Scenario, load_scenario
 from podium.offline.sweeps.executors import LocalProcesses
 from podium.offline.what_if.capacity import CapacityQuestion
+from podium.offline.what_if.capacity_answer import room_node_records, room_records
 from podium.offline.what_if.changed_cluster import ChangedCluster
 from podium.offline.what_if.changes import Change
 from podium.offline.what_if.comparison import (
@@ -38,7 +39,12 @@ from podium.offline.what_if.comparison_records import (
 from podium.offline.what_if.disruption_accounts import recount_budgets
 from podium.offline.what_if.failures import fail_each_node, fail_each_zone
 from podium.offline.what_if.node_prices import prices_of
-from podium.offline.what_if.node_shapes import NodePurchase, load_nodes, read_shapes
+from podium.offline.what_if.node_shapes import (
+    NodePurchase,
+    load_nodes,
+    mix_records,
+    read_shapes,
+)
 from podium.offline.what_if.optimum import (
     DEFAULT_TIME_LIMIT_S,
     OptimumQuestion,
@@ -59,11 +65,8 @@ from podium.offline.what_if.records import (
     Record,
     change_records,
     failure_records,
-    mix_records,
     node_records,
     pod_records,
-    room_node_records,
-    room_records,
     summarise,
 )
 from podium.offline.what_if.run_matrix import NamedConfiguration, NamedInput, RunMatrix, RunPlace
