@@ -73,7 +73,7 @@ IN_FULL: Final = ReportOptions()
 class Answer(ABC):
     """What a command has found out, in all its forms."""
 
-    has_crashed: bool = False
+    has_crashed: bool
     """Whether a pod met a bug; that was told then."""
 
     @property

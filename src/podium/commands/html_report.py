@@ -4,9 +4,14 @@ import dataclasses
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final, get_args, get_type_hints
+from typing import Annotated, Any, Final, TypeVar, get_args, get_type_hints
 
 from cyclopts import Parameter
+from msgspec.structs import replace
+
+from podium.golang.document_structs import Document
+
+D = TypeVar("D", bound=Document)
 
 MAX_ROWS: Final = 20_000
 """In one list of a report."""
@@ -46,11 +51,18 @@ def option_text(options: Iterable[tuple[str, Any]]) -> str:
     return shlex.join(word for name, value in options for word in _words(name, value))
 
 
-def bound_lists(
+def bound_lists(document: D, limits: Mapping[str, int]) -> tuple[D, dict[str, int]]:
+    """A document with lists that are no longer than these limits, and how long the lists are in
+    truth."""
+    lists = {name: getattr(document, name) for name in limits}
+    bounded = {name: lists[name][:most] for name, most in limits.items()}
+    return replace(document, **bounded), {name: len(found) for name, found in lists.items()}
+
+
+def bound_fields(
     fields: Mapping[str, Any], limits: Mapping[str, int]
 ) -> tuple[dict[str, Any], dict[str, int]]:
-    """The fields of a document with lists that are no longer than these limits, and how long the
-    lists are in truth."""
+    """The same of a document that is plain data."""
     totals = {name: len(fields[name]) for name in limits}
     return {**fields, **{name: fields[name][:most] for name, most in limits.items()}}, totals
 

@@ -6,7 +6,7 @@ Contract: bounded. Of pods and decisions those are kept that differ, and how man
 from collections.abc import Mapping
 from typing import Any
 
-from podium.commands.html_report import MAX_ROWS, bound_lists
+from podium.commands.html_report import MAX_ROWS, bound_fields
 from podium.net.files.versioned_documents import add_version
 from podium.offline.traces.decision_check import Verdict
 from podium.offline.traces.replay_report import Outcome
@@ -28,7 +28,7 @@ def replay_report(fields: Mapping[str, Any], command: str) -> bytes:
         each for each in fields["pods"] if each["outcome"] not in (Outcome.SAME, Outcome.PENDING)
     ]
     different.sort(key=lambda each: each["outcome"] != Outcome.ONLY_RECORDED)
-    bounded, totals = bound_lists({**fields, "pods": different}, {"pods": MAX_ROWS})
+    bounded, totals = bound_fields({**fields, "pods": different}, {"pods": MAX_ROWS})
     documents = {
         "overview": report_overview(command, facts, totals=totals),
         "replay": add_version("Replay", bounded),
@@ -47,7 +47,7 @@ def replay_check_report(fields: Mapping[str, Any], command: str) -> bytes:
         Fact.count(len(decisions), "decision"),
         Fact(f"{len(different):,}", "otherwise here", bool(different)),
     ]
-    bounded, totals = bound_lists({**fields, "decisions": different}, {"decisions": MAX_ROWS})
+    bounded, totals = bound_fields({**fields, "decisions": different}, {"decisions": MAX_ROWS})
     documents = {
         "overview": report_overview(command, facts, totals=totals),
         "replay-check": add_version("ReplayCheck", bounded),

@@ -6,7 +6,7 @@ Contract: bounded. Lists end where they are too long for a page, and how many th
 from collections.abc import Mapping
 from typing import Any, Final
 
-from podium.commands.html_report import MAX_ROWS, bound_lists
+from podium.commands.html_report import MAX_ROWS, bound_fields
 from podium.net.files.versioned_documents import add_version
 from podium.offline.scenarios.durations import format_duration
 from podium.offline.what_if.comparison_answer import ComparisonAnswer
@@ -28,7 +28,7 @@ def scenario_report(fields: Mapping[str, Any], command: str) -> bytes:
         Fact.count(int(metrics["arrived"]), "pod"),
         Fact(f"{pending:,}", "pending", bool(pending)),
     ]
-    bounded, totals = bound_lists(
+    bounded, totals = bound_fields(
         fields, {"pods": MAX_ROWS, "workloads": MAX_ROWS, "pendingReasons": MAX_ROWS}
     )
     documents = {

@@ -6,14 +6,12 @@ milli-cores, memory and storage in bytes, everything else in units.
 
 from typing import Any
 
-from podium.kubernetes.rules.requests import CPU, EPHEMERAL_STORAGE, MEMORY
+from podium.kubernetes.rules.requests import unit_of
 from podium.offline.simulate import PodOutcome, PodResult, SimulationReport
 from podium.offline.simulate.report import group_by_cause
 from podium.scheduler.engine.pod_log import Line
 from podium.scheduler.explain.cause_document import cause_document
 from podium.scheduler.explain.digest_document import digest_document
-
-UNITS = {CPU: "milli", MEMORY: "bytes", EPHEMERAL_STORAGE: "bytes"}
 
 
 def report_document(report: SimulationReport, *, timeline: bool = False) -> dict[str, Any]:
@@ -106,7 +104,7 @@ def _node(report: SimulationReport, name: str) -> dict[str, Any]:
     for resource in report.utilisation.resources:
         use = report.utilisation.of(name, resource)
         resources[resource] = {
-            "unit": UNITS.get(resource, "count"),
+            "unit": unit_of(resource),
             "allocatable": use.allocatable,
             "before": use.before,
             "after": use.after,

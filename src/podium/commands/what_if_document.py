@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from podium.commands.simulate_document import UNITS
+from podium.kubernetes.rules.requests import unit_of
 from podium.offline.what_if.answer import WhatIfAnswer
 from podium.offline.what_if.consequences import Consequences, Stranded
 from podium.offline.what_if.failures import Failure
@@ -71,7 +71,7 @@ def _failures(failures: list[Failure] | None) -> list[dict[str, Any]] | None:
 def _uses(uses: Mapping[str, Total]) -> dict[str, Any]:
     return {
         resource: {
-            "unit": UNITS.get(resource, "count"),
+            "unit": unit_of(resource),
             "allocatableBefore": total.allocatable_before,
             "requestedBefore": total.requested_before,
             "allocatableAfter": total.allocatable_after,

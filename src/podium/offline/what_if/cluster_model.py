@@ -51,7 +51,7 @@ from podium.offline.what_if.optimum import (
     cluster_without_pending,
     find_optimum,
 )
-from podium.offline.what_if.optimum_records import measure_records, placement_records
+from podium.offline.what_if.optimum_answer import measure_records, placement_records
 from podium.offline.what_if.pod_templates import (
     PodTemplate,
     require_templates,
@@ -59,8 +59,8 @@ from podium.offline.what_if.pod_templates import (
     templates_of,
 )
 from podium.offline.what_if.rebalance import RebalanceQuestion, find_rebalance, fresh_simulations
+from podium.offline.what_if.rebalance_answer import goal_record, step_records
 from podium.offline.what_if.rebalance_goals import Goal
-from podium.offline.what_if.rebalance_records import goal_record, step_records
 from podium.offline.what_if.records import (
     Record,
     change_records,
@@ -202,9 +202,9 @@ class ClusterModel:
         return Optimum(
             tuple(measure_records(answer)),
             tuple(placement_records(answer)),
-            answer.is_proven,
-            answer.is_checked,
-            tuple(answer.ignored),
+            answer.proven,
+            answer.checked,
+            answer.bound_ignores,
         )
 
     def rebalance(
@@ -220,7 +220,7 @@ class ClusterModel:
         question = RebalanceQuestion(goal, max_moves, delete_emptydir_data, time_limit_s)
         with fresh_simulations(self.scenario, self.equipped, self.gates, self.seed) as begin:
             answer = find_rebalance(begin, self.scenario, question)
-        return Rebalance(goal_record(answer), tuple(step_records(answer)), tuple(answer.commands))
+        return Rebalance(goal_record(answer), tuple(step_records(answer)), answer.commands)
 
     def _named(self, config: str, plugins: Sequence[str]) -> NamedConfiguration:
         file = "" if config == DEFAULT else config
