@@ -7,6 +7,7 @@ from msgspec import field
 
 from podium.golang.document_structs import Count, DocumentPart, Notes, PodKey, PodOnNode
 from podium.offline.simulate.reviewed_document import ReviewedDocument
+from podium.offline.what_if.consequences import KeptPod
 from podium.offline.what_if.rebalance_commands import (
     UNKNOWN,
     Successor,
@@ -102,16 +103,6 @@ class GoalMeasure(DocumentPart, frozen=True):
         if self.better == "more":
             return value >= self.wanted - 1e-9
         return value <= self.wanted + 1e-9
-
-
-class KeptPod(DocumentPart, frozen=True):
-    """A pod that is not moved."""
-
-    pod: PodKey
-    node: str
-    """Where it is."""
-    why: str
-    """What keeps it."""
 
 
 class RebalanceAnswer(ReviewedDocument, frozen=True, kw_only=True):

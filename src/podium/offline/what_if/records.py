@@ -89,7 +89,7 @@ def change_records(found: Consequences) -> list[Record]:
     return sorted(records, key=lambda record: (str(record["namespace"]), str(record["name"])))
 
 
-def _change(pod: str, what: str, before: str, after: str, why: str = "") -> Record:
+def _change(pod: str, what: str, before: str | None, after: str, why: str = "") -> Record:
     namespace, _, name = pod.partition("/")
     return {
         "namespace": namespace,
