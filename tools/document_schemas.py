@@ -16,6 +16,7 @@ import json
 import sys
 import textwrap
 from collections.abc import Iterator
+from enum import Enum
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -68,8 +69,8 @@ def _subclasses(parent: type[Document]) -> Iterator[type[Document]]:
 def schema_of(document: type[Document]) -> Schema:
     """The schema of one kind, complete in itself."""
     _, parts = msgspec.json.schema_components((document,), ref_template=_REFERENCE)
-    structs = {each.__name__: each for each in _structs_of(msgspec.inspect.type_info(document))}
-    found = {name: _part(structs[name], part) for name, part in sorted(parts.items())}
+    named = {each.__name__: each for each in _named_in(msgspec.inspect.type_info(document))}
+    found = {name: _part(named[name], part) for name, part in sorted(parts.items())}
     whole = found.pop(document.__name__)
     head = {
         "apiVersion": {
@@ -91,25 +92,29 @@ def schema_of(document: type[Document]) -> Schema:
     }
 
 
-def _structs_of(info: Any, seen: frozenset[type] = frozenset()) -> Iterator[type]:
-    """All structs that a type is made of."""
+def _named_in(info: Any, seen: frozenset[type] = frozenset()) -> Iterator[type]:
+    """All structs and enumerations that a type is made of."""
+    if isinstance(info, msgspec.inspect.EnumType):
+        yield info.cls
     if isinstance(info, msgspec.inspect.StructType):
         if info.cls in seen:
             return
         yield info.cls
         for field in info.fields:
-            yield from _structs_of(field.type, seen | {info.cls})
+            yield from _named_in(field.type, seen | {info.cls})
         return
     for name in ("type", "item_type", "key_type", "value_type"):
         if inner := getattr(info, name, None):
-            yield from _structs_of(inner, seen)
+            yield from _named_in(inner, seen)
     for name in ("types", "item_types"):
         for inner in getattr(info, name, ()):
-            yield from _structs_of(inner, seen)
+            yield from _named_in(inner, seen)
 
 
 def _part(struct: type, schema: Schema) -> Schema:
     """An object's schema with what msgspec does not know: texts, and what is always written."""
+    if issubclass(struct, Enum):
+        return {"enum": [each.value for each in struct], "description": _docstring(struct)}
     texts = field_texts(struct)
     info = msgspec.inspect.type_info(struct)
     assert isinstance(info, msgspec.inspect.StructType)
@@ -123,13 +128,17 @@ def _part(struct: type, schema: Schema) -> Schema:
             del properties[field.encode_name]["description"]
     return {
         "type": "object",
-        "description": inspect.cleandoc(struct.__doc__ or "").replace("\n", " "),
+        "description": _docstring(struct),
         "required": [
             field.encode_name for field in info.fields if field.default is not msgspec.UNSET
         ],
         "properties": properties,
         "additionalProperties": False,
     }
+
+
+def _docstring(struct: type) -> str:
+    return inspect.cleandoc(struct.__doc__ or "").replace("\n", " ")
 
 
 def _compact(schema: Schema) -> Schema:

@@ -10,7 +10,7 @@ from support.commands.command_line import EXAMPLES, node, pod, podium, writer
 from support.commands.document_schemas import require_valid
 from support.web.report_files import documents
 
-from podium.commands import replay_report, scenario_report, what_if_view
+from podium.commands import replay_view, scenario_report, what_if_view
 from podium.web import cluster_snapshot, comparison_view
 
 FOLDER = EXAMPLES / "what-if"
@@ -179,7 +179,7 @@ def test_runs_are_left_out_by_seed_so_that_configurations_stay_side_by_side(
     assert len({*kept}) == len(kept) == 4
     assert found["overview"]["totals"]["runs"] == 8
 
-    monkeypatch.setattr(replay_report, "MAX_ROWS", 3)
+    monkeypatch.setattr(replay_view, "MAX_ROWS", 3)
     podium(capsys, *REPLAY, "--html", str(report))
     found = documents(report)
     assert len(found["replay"]["pods"]) == 3 < found["overview"]["totals"]["pods"]
