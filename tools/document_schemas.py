@@ -126,12 +126,13 @@ def _part(struct: type, schema: Schema) -> Schema:
         properties[field.encode_name] = {**found, "description": description}
         if not description and "$ref" in found:
             del properties[field.encode_name]["description"]
+    may_lack = {
+        each.encode_name for each in msgspec.structs.fields(struct) if each.default is msgspec.UNSET
+    }
     return {
         "type": "object",
         "description": _docstring(struct),
-        "required": [
-            field.encode_name for field in info.fields if field.default is not msgspec.UNSET
-        ],
+        "required": [name for name in properties if name not in may_lack],
         "properties": properties,
         "additionalProperties": False,
     }

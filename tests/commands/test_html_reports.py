@@ -10,7 +10,7 @@ from support.commands.command_line import EXAMPLES, node, pod, podium, writer
 from support.commands.document_schemas import require_valid
 from support.web.report_files import documents
 
-from podium.commands import replay_view, scenario_report, what_if_view
+from podium.commands import replay_view, scenario_view, what_if_view
 from podium.web import cluster_snapshot, comparison_view
 
 FOLDER = EXAMPLES / "what-if"
@@ -172,7 +172,7 @@ def test_only_what_differs_from_a_recording_is_listed(
 def test_runs_are_left_out_by_seed_so_that_configurations_stay_side_by_side(
     report: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scenario_report, "MAX_RUNS", 5)
+    monkeypatch.setattr(scenario_view, "MAX_RUNS", 5)
     podium(capsys, *SWEEP, "--html", str(report))
     found = documents(report)
     kept = [(each["input"], each["configuration"]) for each in found["sweep"]["runs"]]

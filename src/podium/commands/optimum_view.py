@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from podium.commands.answering import Report
+from podium.commands.bounded_reports import MAX_ROWS, bound_lists
 from podium.commands.console import Text
-from podium.commands.html_report import MAX_ROWS, bound_lists
 from podium.commands.input_warnings import ReviewedAnswer
 from podium.commands.tables import Screen, amount, count
 from podium.kubernetes.rules.requests import PODS

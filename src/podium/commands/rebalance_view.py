@@ -11,8 +11,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from podium.commands.answering import Report
+from podium.commands.bounded_reports import MAX_ROWS, bound_lists
 from podium.commands.console import Text
-from podium.commands.html_report import MAX_ROWS, bound_lists
 from podium.commands.input_warnings import ReviewedAnswer
 from podium.commands.printing import print_lines
 from podium.commands.tables import Screen, count

@@ -12,7 +12,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from podium.commands.answering import Answer, Report
-from podium.commands.html_report import MAX_ROWS, bound_lists
+from podium.commands.bounded_reports import MAX_ROWS, bound_lists
 from podium.commands.tables import MAX_NAMES, Screen, count, percent
 from podium.golang.durations import Duration
 from podium.offline.traces.decision_check import CheckedDecision, DecisionCheck, Verdict

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from podium.commands.answering import Html
 from podium.commands.exit_codes import BROKEN, NO, OK
-from podium.commands.html_report import Html, input_text
 from podium.commands.options import Output, ShowAll
 from podium.commands.printing import print_line, print_traceback
+from podium.commands.same_command import input_text
 from podium.commands.simulation_options import BY_DEFAULT, SimulationOptions
 
 if TYPE_CHECKING:

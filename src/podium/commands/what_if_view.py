@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from podium.commands.answering import Report
+from podium.commands.bounded_reports import bound_lists
 from podium.commands.console import Text, stack_lines
-from podium.commands.html_report import bound_lists
 from podium.commands.input_warnings import ReviewedAnswer
 from podium.commands.tables import Screen, count, percent, some
 from podium.golang.document_structs import Document

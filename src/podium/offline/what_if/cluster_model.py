@@ -31,7 +31,7 @@ from podium.offline.what_if.comparison import (
     require_configs,
     run_comparison,
 )
-from podium.offline.what_if.comparison_records import (
+from podium.offline.what_if.comparison_answer import (
     difference_records,
     metric_records,
     run_records,
