@@ -19,7 +19,7 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import wraps
+from functools import cache, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, ParamSpec
 
@@ -93,6 +93,10 @@ class Answer(ABC):
         """For browsers; `document` is what `document` has made."""
         raise NotImplementedError
 
+    def make_page(self, document: Callable[[], Any], command: str) -> bytes:
+        """The file for browsers, which names the command that asks the same."""
+        return self.report(document()).make_file(command)
+
     @property
     def exit_code(self) -> int:
         if self.has_crashed:
@@ -157,18 +161,17 @@ def answers(
 def give(answer: Answer, how: ReportOptions, asked: Callable[[], str]) -> None:
     """Write the report that was asked for, and print what was asked for. Raises InputError for a
     file that cannot be written."""
+    document = cache(answer.document)
     prints_document = how.output in ("json", "yaml")
-    if how.html is not None or prints_document:
-        document = answer.document()
-        if how.html is not None:
-            from podium.net.files.private_files import write_private_file
+    if how.html is not None:
+        from podium.net.files.private_files import write_private_file
 
-            write_private_file(how.html, answer.report(document).make_file(asked()))
-        if prints_document:
-            from podium.commands.documents import print_struct
+        write_private_file(how.html, answer.make_page(document, asked()))
+    if prints_document:
+        from podium.commands.documents import print_struct
 
-            print_struct(document, how.output)
-    if not prints_document:
+        print_struct(document(), how.output)
+    else:
         from podium.commands.tables import Screen
 
         shows_all = isinstance(how, AnswerOptions) and how.show_all

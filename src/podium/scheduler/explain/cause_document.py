@@ -1,18 +1,22 @@
 """A cause as plain data, the same in reports, explanations and on the page."""
 
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import to_builtins
+from msgspec import Meta, to_builtins
 
 from podium.golang.document_structs import DocumentPart
 from podium.scheduler.explain.cause import Cause
+
+CauseCode = Annotated[
+    str,
+    Meta(pattern="^[a-z][a-z0-9-]*$", description="A stable word for the kind of cause."),
+]
 
 
 class CauseInFull(DocumentPart, frozen=True):
     """A cause with all that its sentence is made of."""
 
-    code: str
-    """A stable word for the kind of cause."""
+    code: CauseCode
     plugin: str | None
     """Who rejects."""
     subject: str
