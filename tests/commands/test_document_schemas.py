@@ -1,20 +1,17 @@
 """The schemas in `docs/schemas`: complete, coherent, and strict."""
 
+import importlib
+import json
 from collections.abc import Iterator
 from typing import Any, get_args
 
 import pytest
-from support.commands.command_line import EXAMPLE, podium
+from support.commands.command_line import EXAMPLE, ROOT, podium
 from support.commands.document_schemas import SCHEMAS, SHARED, kinds, load, problems, resolve
 
 from podium.net.files.versioned_documents import Kind, ListedKind
 from podium.offline.simulate import PodOutcome
 from podium.scheduler.framework.status import Code
-
-
-def test_every_kind_has_a_schema_and_every_schema_a_kind() -> None:
-    listed = {f"{kind}List" for kind in get_args(ListedKind)}
-    assert kinds() == {*get_args(Kind), *get_args(ListedKind), *listed}
 
 
 def schemas_within(schema: Any) -> Iterator[Any]:
@@ -43,6 +40,43 @@ def test_a_schema_describes_every_property_and_refers_to_what_is_there(file: str
             assert {*each.get("required", ())} <= {*each["properties"]}
         if "$ref" in each:
             resolve(each["$ref"], file)
+
+
+@pytest.fixture
+def generator(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    return importlib.import_module("document_schemas")
+
+
+def test_every_kind_has_a_schema_and_every_schema_a_kind(generator: Any) -> None:
+    listed = {f"{kind}List" for kind in get_args(ListedKind)}
+    plain, structs = {*get_args(Kind)}, {*generator.find_documents()}
+    assert not plain & structs
+    assert kinds() == {*plain, *structs, *get_args(ListedKind), *listed}
+
+
+def test_schemas_are_what_the_structs_of_documents_say(generator: Any) -> None:
+    """If this fails, `python tools/document_schemas.py` writes them anew."""
+    documents = generator.find_documents()
+    assert "Capacity" in documents
+    for kind, document in documents.items():
+        written = (SCHEMAS / f"{kind}.json").read_text()
+        assert written == generator.render(generator.schema_of(document)), kind
+        assert json.loads(written)["title"] == kind
+
+
+def test_a_schema_has_the_text_below_a_field_and_requires_what_is_always_written(
+    generator: Any,
+) -> None:
+    schema = generator.schema_of(generator.find_documents()["Capacity"])
+    node = schema["$defs"]["NodeRoom"]
+    assert node["required"] == ["name", "fits", "reasons"]
+    assert node["properties"]["fits"] == {
+        "type": "integer",
+        "minimum": 0,
+        "description": "Copies that it takes.",
+    }
+    assert node["additionalProperties"] is False
 
 
 def test_enumerations_are_those_of_the_code() -> None:

@@ -10,7 +10,7 @@ from support.commands.command_line import EXAMPLES, node, pod, podium, writer
 from support.commands.document_schemas import require_valid
 from support.web.report_files import documents
 
-from podium.commands import replay_report, scenario_report, what_if_report
+from podium.commands import replay_view, scenario_view, what_if_view
 from podium.web import cluster_snapshot, comparison_view
 
 FOLDER = EXAMPLES / "what-if"
@@ -129,8 +129,8 @@ def test_a_change_is_shown_before_and_after(
 def test_a_report_is_bounded_and_says_what_it_leaves_out(
     report: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(what_if_report, "MAX_PODS", 1)
-    monkeypatch.setattr(what_if_report, "MAX_DETAIL", 4)
+    monkeypatch.setattr(what_if_view, "MAX_PODS", 1)
+    monkeypatch.setattr(what_if_view, "MAX_DETAIL", 4)
     monkeypatch.setattr(cluster_snapshot, "MAX_NODES", 2)
     monkeypatch.setattr(comparison_view, "MAX_PODS", 1)
     podium(capsys, *WHAT_IF, "--html", str(report))
@@ -172,14 +172,14 @@ def test_only_what_differs_from_a_recording_is_listed(
 def test_runs_are_left_out_by_seed_so_that_configurations_stay_side_by_side(
     report: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scenario_report, "MAX_RUNS", 5)
+    monkeypatch.setattr(scenario_view, "MAX_RUNS", 5)
     podium(capsys, *SWEEP, "--html", str(report))
     found = documents(report)
     kept = [(each["input"], each["configuration"]) for each in found["sweep"]["runs"]]
     assert len({*kept}) == len(kept) == 4
     assert found["overview"]["totals"]["runs"] == 8
 
-    monkeypatch.setattr(replay_report, "MAX_ROWS", 3)
+    monkeypatch.setattr(replay_view, "MAX_ROWS", 3)
     podium(capsys, *REPLAY, "--html", str(report))
     found = documents(report)
     assert len(found["replay"]["pods"]) == 3 < found["overview"]["totals"]["pods"]

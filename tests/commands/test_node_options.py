@@ -4,23 +4,23 @@ from pathlib import Path
 
 import pytest
 
-from podium.commands.node_options import read_nodes, read_stage_file, require_usable_speed
+from podium.commands.node_options import NodeOptions, read_stage_file, require_usable_speed
 from podium.golang.errors import InputError
 from podium.simulated.nodes.templates import ZONE
 from podium.simulated.pods.stage_files import default_stages
 
 
 def test_nodes_are_made_in_the_size_that_is_asked_for() -> None:
-    (node,) = read_nodes(1, None, "64", "1Ti", 500, "")
+    (node,) = NodeOptions(cpu="64", memory="1Ti", pods=500).read_nodes(1, "")
     for amounts in ("capacity", "allocatable"):
         sizes = node["status"][amounts]
         assert (sizes["cpu"], sizes["memory"], sizes["pods"]) == ("64", "1Ti", "500")
 
 
 def test_zones_are_given_out_in_turn() -> None:
-    nodes = read_nodes(5, None, "", "", None, " a, b,,c ")
+    nodes = NodeOptions().read_nodes(5, " a, b,,c ")
     assert [each["metadata"]["labels"][ZONE] for each in nodes] == ["a", "b", "c", "a", "b"]
-    (alone,) = read_nodes(1, None, "", "", None, "")
+    (alone,) = NodeOptions().read_nodes(1, "")
     assert ZONE not in alone["metadata"]["labels"]
 
 
@@ -33,7 +33,7 @@ def test_templates_are_used_in_turn_and_keep_their_zones(tmp_path: Path) -> None
             'status: {capacity: {cpu: "4", memory: 8Gi, pods: "10"}}\n'
         )
         paths.append(path)
-    nodes = read_nodes(3, paths, "", "", None, "")
+    nodes = NodeOptions(template=paths).read_nodes(3, "")
     assert [each["metadata"]["name"] for each in nodes] == ["big-0", "small", "big-1"]
     assert [each["metadata"]["labels"][ZONE] for each in nodes] == ["x", "z", "x"]
 
@@ -45,7 +45,7 @@ def test_sizes_and_templates_do_not_go_together(
     cpu: str, memory: str, pods: int | None, tmp_path: Path
 ) -> None:
     with pytest.raises(InputError, match="are for nodes without a template"):
-        read_nodes(1, [tmp_path / "node.yaml"], cpu, memory, pods, "")
+        NodeOptions([tmp_path / "node.yaml"], cpu, memory, pods).read_nodes(1, "")
 
 
 def test_stages_come_from_a_file_or_are_the_usual_ones() -> None:

@@ -10,7 +10,7 @@ import pytest
 from support.addons.extenders.extender_servers import Request, reply, serving_in_thread
 from support.commands.command_line import podium
 
-from podium.commands.node_options import read_nodes
+from podium.commands.node_options import NodeOptions
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_a_template_without_a_count_is_one_node_of_its_name(tmp_path: Path) -> N
     template.write_text(node.replace("NAME", "node-01") + "---\n" + node.replace("NAME", "b"))
 
     def names(count: int | None, *templates: Path) -> list[str]:
-        made = read_nodes(count, list(templates), "", "", None, "")
+        made = NodeOptions(template=list(templates)).read_nodes(count, "")
         return [each["metadata"]["name"] for each in made]
 
     assert names(None, template) == ["node-01", "b"]

@@ -10,7 +10,7 @@ from support.commands.command_line import ROOT, podium
 from podium.commands.rebalance_view import show_rebalance
 from podium.commands.tables import Screen
 from podium.offline.what_if import FitPending, FreeNodes, load_cluster
-from podium.offline.what_if.rebalance_answer import GoalState, MoveStep, RebalanceAnswer
+from podium.offline.what_if.rebalance_answer import GoalMeasure, RebalanceAnswer, RebalanceMove
 
 SHOP = str(ROOT / "examples/what-if/shop.yaml")
 RENDER = str(ROOT / "examples/what-if/render.yaml")
@@ -89,9 +89,21 @@ def test_nodes_that_are_empty_already_are_said_to_count(
 
 def test_bounds_that_say_nothing_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     """What the solver does not know, it takes for possible without a single move."""
-    state = GoalState("pods that wait", 28, 12, 0, is_maximised=False, bound=0)
-    steps = [MoveStep("default/web-0", "n0", "n1")]
-    answer = RebalanceAnswer("fit pending pods", state, (), steps, None, [], ["no"], 30, False)
+    answer = RebalanceAnswer(
+        goal="fit pending pods",
+        reached=False,
+        measure=GoalMeasure("pods that wait", "less", before=28, after=12, wanted=0, bound=0),
+        cordoned=(),
+        left_out=(),
+        steps=(RebalanceMove("default/web-0", "n0", "n1", (), (), ()),),
+        commands=(),
+        moves=1,
+        fewest_moves=None,
+        kept=(),
+        given_up=("no",),
+        time_limit_s=30,
+        timed_out=False,
+    )
 
     show_rebalance(answer, Screen(), show_all=False)
 

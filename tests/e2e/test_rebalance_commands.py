@@ -120,7 +120,7 @@ def test_the_block_moves_each_pod_where_it_says_and_respects_budgets(
         )
         again = MoveStep(f"default/{pods[0]['metadata']['name']}", went[0], went[-1])
 
-        code, told = run_script(cluster, tmp_path, again.commands)
+        code, told = run_script(cluster, tmp_path, again.list_commands())
 
         assert code != 0
         assert "disruption budget" in told

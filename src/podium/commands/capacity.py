@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from podium.commands.exit_codes import NO, OK
-from podium.commands.html_report import Html, command_text
-from podium.commands.options import Output, ShowAll, read_scenario
+from podium.commands.answering import Answer, answers
+from podium.commands.options import read_scenario
 from podium.commands.simulation_options import BY_DEFAULT, SimulationOptions
 from podium.golang.errors import InputError
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from podium.offline.what_if.pod_templates import PodTemplate
 
 
+@answers("capacity")
 def capacity(
     *paths: Annotated[str, Parameter(help="More files, as with -f.")],
     options: SimulationOptions = BY_DEFAULT,
@@ -58,10 +58,7 @@ def capacity(
             "annotation podium/price.",
         ),
     ] = None,
-    html: Html = None,
-    output: Output = "table",
-    show_all: ShowAll = False,
-) -> int:
+) -> Answer:
     """Count how many more of a pod fit, and tell what stops the next one.
 
     The files hold a cluster and the pods to ask about: pods, Deployments, Jobs and so on that no
@@ -88,18 +85,12 @@ def capacity(
     **Exit code** 0 if at least one of each fits, or as many as `--want` says; 1 if not; 2 if the
     input is wrong, 70 if Podium has a bug.
     """
-    from podium.commands.capacity_document import capacity_document
-    from podium.commands.capacity_report import capacity_report
-    from podium.commands.capacity_view import show_capacity
-    from podium.commands.documents import print_document
-    from podium.commands.input_warnings import input_warnings_document, show_input_warnings
+    from podium.commands.capacity_view import CapacityView
     from podium.commands.preparation import prepare_simulation
-    from podium.commands.simulate import exit_code
-    from podium.commands.tables import Screen
-    from podium.net.files.private_files import write_private_file
+    from podium.commands.simulate import tell_crashes_of
     from podium.offline.simulate.node_daemons import NodeDaemons
     from podium.offline.what_if.capacity import CapacityQuestion
-    from podium.offline.what_if.capacity_answer import CapacityAnswer, Purchase
+    from podium.offline.what_if.capacity_answer import CapacityAnswer, NodesToAdd
     from podium.offline.what_if.node_shapes import NodePurchase, read_shapes
     from podium.offline.what_if.pod_templates import require_templates
     from podium.offline.what_if.utilisation_limit import NO_LIMIT, parse_limit
@@ -109,8 +100,7 @@ def capacity(
     if shapes is not None and want is None:
         raise InputError("--shapes without --want", remedy="--want says how many have to fit")
     limit = parse_limit(until) if until is not None else NO_LIMIT
-    files = options.files(paths)
-    prepared = prepare_simulation(files, options)
+    prepared = prepare_simulation(options.files(paths), options)
     templates, pending, notes = _templates(prepared, of or [])
     require_templates(templates)
     if want is not None and len(templates) > 1:
@@ -123,35 +113,24 @@ def capacity(
     )
     scenario = dataclasses.replace(prepared.scenario, pending=tuple(pending))
     with prepared.running(scenario=scenario) as (report, engine, ask):
-        crashed = exit_code(report)
+        has_crashed = tell_crashes_of(report)
         question = CapacityQuestion(engine, scenario.objects, ask, limit)
-        answer = CapacityAnswer(
-            [question.alone(template) for template in templates],
-            question.together(templates) if len(templates) > 1 else [],
-        )
-        if want is not None:
-            answer.wanted = want
-        if want is not None and offered and answer.alone[0].fits < want:
+        alone = [question.alone(template) for template in templates]
+        together = question.together(templates) if len(templates) > 1 else []
+        add = None
+        if want is not None and offered and alone[0].fits < want:
             daemons = NodeDaemons(scenario, prepared.gates)
             buying = NodePurchase(engine, question, daemons.pods_for)
-            mix = buying.find(templates[0], want, offered)
-            answer.purchase = Purchase(mix, tuple(shape.name for shape in offered))
-    told = (*notes, *report.notes)
-    fields = {**input_warnings_document(report), **capacity_document(answer, told)}
-    if html is not None:
-        more = [("--of", of), ("--until", until), ("--want", want), ("--shapes", shapes)]
-        asked = command_text("capacity", files, options, more)
-        write_private_file(html, capacity_report(fields, answer, asked))
-    if output in ("json", "yaml"):
-        print_document("Capacity", fields, output)
-    else:
-        screen = Screen()
-        show_input_warnings(report, screen)
-        show_capacity(answer, screen, wide=output == "wide", show_all=show_all)
-        screen.notes(told)
-    if crashed not in (OK, NO):
-        return crashed
-    return OK if answer.is_enough else NO
+            add = NodesToAdd.of(buying.find(templates[0], want, offered))
+    answer = CapacityAnswer(
+        enough=all(room.fits >= (want or 1) for room in alone),
+        wanted=want,
+        pods=tuple(alone),
+        together=tuple(together),
+        add=add,
+    )
+    offers = [shape.name for shape in offered]
+    return CapacityView(answer, report, (*notes, *report.notes), has_crashed, offers)
 
 
 def _templates(

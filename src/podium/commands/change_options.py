@@ -7,12 +7,12 @@ where it stands is kept with its value.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Parameter, Token
 
 from podium.commands.options import read_scenario
+from podium.commands.same_command import WrittenOption
 from podium.golang.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,20 +26,12 @@ NAMES: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenChange:
-    """An option and its value."""
-
-    option: str
-    value: str
-
-
-def _convert(type_: Any, tokens: Sequence[Token]) -> list[WrittenChange]:  # noqa: ARG001
-    return [WrittenChange(token.keyword or "", token.value) for token in tokens]
+def _convert(type_: Any, tokens: Sequence[Token]) -> list[WrittenOption]:  # noqa: ARG001
+    return [WrittenOption(token.keyword or "", token.value) for token in tokens]
 
 
 Changes = Annotated[
-    list[WrittenChange] | None,
+    list[WrittenOption] | None,
     Parameter(
         name=NAMES,
         negative="",
@@ -57,13 +49,13 @@ Changes = Annotated[
 
 
 def read_changes(
-    written: Sequence[WrittenChange], validation: str, *, gates: FeatureGates
+    written: Sequence[WrittenOption], validation: str, *, gates: FeatureGates
 ) -> list[Change]:
     """Raises InputError."""
     return [_read(each, validation, gates) for each in written]
 
 
-def _read(written: WrittenChange, validation: str, gates: FeatureGates) -> Change:
+def _read(written: WrittenOption, validation: str, gates: FeatureGates) -> Change:
     from podium.offline.what_if.changes import (
         AddNodes,
         Cordon,

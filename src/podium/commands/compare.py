@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
 
+from podium.commands.answering import AS_TABLE, Answer, AnswerOptions, answers
 from podium.commands.comparison_options import Configs, FailIf, Prices, SeedCount, TypicalPod
-from podium.commands.exit_codes import BROKEN, NO, OK
-from podium.commands.html_report import Html, command_text
-from podium.commands.options import Output, ShowAll
 from podium.commands.run_options import NO_RUN_OPTIONS, Jobs, RunOptions, follow_runs
 from podium.commands.simulation_options import InputOptions, as_simulation_options
 from podium.golang.errors import InputError
@@ -23,6 +21,7 @@ if TYPE_CHECKING:
 _INPUT: Final = InputOptions()
 
 
+@answers("compare")
 def compare(
     *paths: Annotated[str, Parameter(help="More files, as with -f.")],
     options: InputOptions = _INPUT,
@@ -42,10 +41,8 @@ def compare(
             "files.",
         ),
     ] = None,
-    html: Html = None,
-    output: Output = "table",
-    show_all: ShowAll = False,
-) -> int:
+    printed: AnswerOptions = AS_TABLE,
+) -> Answer:
     """Compare scheduler configurations on the same cluster and pods.
 
     The pods of the files arrive under each configuration, as with `podium simulate`, and what comes
@@ -80,16 +77,10 @@ def compare(
     **Exit code** 0; 1 if a condition of `--fail-if` holds; 2 if the input is wrong, 70 if Podium
     has a bug.
     """
-    from podium.commands.compare_document import comparison_document
-    from podium.commands.compare_report import comparison_report
-    from podium.commands.compare_view import show_comparison
-    from podium.commands.documents import print_document
-    from podium.commands.input_warnings import input_warnings_document, show_input_warnings
+    from podium.commands.compare_view import ComparisonOfConfigurations
     from podium.commands.preparation import prepare_simulations
     from podium.commands.simulate import tell_crashes
-    from podium.commands.tables import Screen
     from podium.golang.durations import Duration
-    from podium.net.files.private_files import write_private_file
     from podium.offline.what_if.comparison import (
         DEFAULT,
         plan_seeds,
@@ -123,15 +114,14 @@ def compare(
                 "--jobs": jobs != 1,
                 "--typical-pod": typical_pod is not None,
                 "--prices": bool(prices),
-                "--html": html is not None,
+                "--html": printed.html is not None,
                 "--dask, --resume, --parquet or --csv": runs != NO_RUN_OPTIONS,
             }
         )
         given = as_simulation_options(options)
-        return compare_trace(trace, configs, planned, conditions, given, output, show_all=show_all)
-    files = options.files(paths)
+        return compare_trace(trace, configs, planned, conditions, given)
     prepared = prepare_simulations(
-        files,
+        options.files(paths),
         as_simulation_options(options),
         [None if each == DEFAULT else each for each in configs],
     )
@@ -158,31 +148,15 @@ def compare(
     judgements = answer.judge(conditions)
     equipped = (note for each in prepared for note in each.equipped.notes)
     notes = dict.fromkeys((*review.notes, *equipped, *price_notes(scenario, yardstick)))
-    fields: dict[str, Any] = {}
-    if html is not None or output in ("json", "yaml"):
-        told = comparison_document(answer, judgements, yardstick, notes)
-        fields = {**input_warnings_document(review), **told}
-    if html is not None:
-        more = [
-            ("--config", configs),
-            ("--seeds", seeds if seeds > 1 else None),
-            ("--jobs", jobs if jobs > 1 else None),
-            ("--typical-pod", typical_pod),
-            ("--prices", prices),
-            ("--fail-if", fail_if),
-        ]
-        asked = command_text("compare", files, options, more)
-        write_private_file(html, comparison_report(fields, answer, scenario, asked))
-    if output in ("json", "yaml"):
-        print_document("Comparison", fields, output)
-    else:
-        screen = Screen()
-        show_input_warnings(review, screen)
-        show_comparison(answer, judgements, yardstick, screen, show_all=show_all)
-        screen.notes(list(notes))
-    if tell_crashes(answer.crashes):
-        return BROKEN
-    return NO if any(each.configurations for each in judgements) else OK
+    return ComparisonOfConfigurations(
+        answer,
+        judgements,
+        yardstick.typical_pod,
+        scenario,
+        review,
+        list(notes),
+        tell_crashes(answer.crashes),
+    )
 
 
 def _refuse_beside_trace(given: Mapping[str, bool]) -> None:

@@ -1,16 +1,28 @@
-"""Configurations side by side on a screen: figures, differences, and who goes elsewhere."""
+"""Configurations side by side: on a screen figures, differences, and who goes elsewhere; and as a
+report for browsers."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
+
+from podium.commands.answering import Report
 from podium.commands.console import Text
+from podium.commands.input_warnings import ReviewedAnswer
 from podium.commands.tables import Screen, amount, count
 from podium.kubernetes.rules.requests import CPU, MEMORY
-from podium.offline.what_if.comparison_answer import ComparisonAnswer, Judgement
-from podium.offline.what_if.measured_runs import PodPlace
-from podium.offline.what_if.metric_words import describe_metric
+from podium.offline.simulate import Scenario
+from podium.offline.what_if.comparison_answer import (
+    ComparisonAnswer,
+    ComparisonDocument,
+    Judgement,
+)
+from podium.offline.what_if.measured_runs import InputReview, PodPlace
+from podium.offline.what_if.metric_words import describe_metric, describe_metrics
 from podium.offline.what_if.paired_differences import PairedDifference
-from podium.offline.what_if.run_metrics import Yardstick
+from podium.offline.what_if.typical_pod import TypicalPod
 
 MAX_ROWS: Final = 25
 SIGNIFICANT: Final = 0.05
@@ -18,30 +30,63 @@ _PARTS: Final = ("_share", "_fragmentation")
 _EXACT: Final = ("wait_mean_s", "wait_p50_s", "wait_p99_s", "wait_max_s", "cost")
 
 
-def show_comparison(
-    answer: ComparisonAnswer,
-    judgements: Sequence[Judgement],
-    yardstick: Yardstick | None,
-    screen: Screen,
-    *,
-    show_all: bool,
-) -> None:
-    """`yardstick` is None where nothing is measured by a typical pod."""
-    remark = ""
-    if yardstick is not None:
-        pod = yardstick.typical_pod
-        typical = f"cpu={amount(CPU, pod.cpu_milli)},memory={amount(MEMORY, pod.memory_bytes)}"
-        remark = f"the typical pod has {typical}"
-    show_metrics(answer, remark, screen)
-    _show_pods(answer, screen, show_all=show_all)
-    screen.print()
-    for index, name in enumerate(answer.names):
-        if index:
-            moved = sum(_differs(places, index) for places in answer.different_pods)
-            of = count(answer.pod_count, "pod")
-            told = f"{name}: {moved:,} of {of} not as with {answer.names[0]}"
-            screen.print(f"{screen.signs.nothing} {told}")
-    show_judgements(answer, judgements, screen)
+@dataclass(frozen=True)
+class ComparisonOfConfigurations(ReviewedAnswer):
+    """Of the pods of files, or of a recorded cluster, which is a `trace` and measures nothing by a
+    typical pod."""
+
+    answer: ComparisonAnswer
+    judgements: Sequence[Judgement]
+    typical_pod: TypicalPod
+    scenario: Scenario
+    review: InputReview
+    notes: Sequence[str]
+    has_crashed: bool = False
+    trace: str | UnsetType = UNSET
+
+    @property
+    def is_yes(self) -> bool:
+        return not any(each.configurations for each in self.judgements)
+
+    def answer_document(self) -> ComparisonDocument:
+        return self.answer.document(self.judgements, self.typical_pod, trace=self.trace)
+
+    def show_answer(self, screen: Screen, *, wide: bool, show_all: bool) -> None:  # noqa: ARG002
+        answer, remark = self.answer, ""
+        if self.trace is UNSET:
+            pod = self.typical_pod
+            typical = f"cpu={amount(CPU, pod.cpu_milli)},memory={amount(MEMORY, pod.memory_bytes)}"
+            remark = f"the typical pod has {typical}"
+        show_metrics(answer, remark, screen)
+        _show_pods(answer, screen, show_all=show_all)
+        screen.print()
+        for index, name in enumerate(answer.names):
+            if index:
+                moved = sum(_differs(places, index) for places in answer.different_pods)
+                of = count(answer.pod_count, "pod")
+                told = f"{name}: {moved:,} of {of} not as with {answer.names[0]}"
+                screen.print(f"{screen.signs.nothing} {told}")
+        show_judgements(answer, self.judgements, screen)
+
+    def report(self, document: ComparisonDocument) -> Report:
+        from podium.web.comparison_view import comparison_view
+        from podium.web.report_file import Fact
+        from podium.web.report_views import COMPARISON
+
+        answer = self.answer
+        facts = [
+            Fact.count(len(answer.names), "configuration"),
+            Fact.count(len(answer.seeds), "seed"),
+            Fact.count(len(self.scenario.nodes), "node"),
+            Fact.count(answer.pod_count, "pod"),
+        ]
+        # Pods are in the view, with reasons, and no more of them than a browser can take.
+        documents = {
+            "comparison": replace(document, different_pods=()),
+            "comparison-view": comparison_view(answer, self.scenario),
+        }
+        overview = {"metricWords": describe_metrics(answer.metrics)}
+        return Report(facts, documents, COMPARISON, overview)
 
 
 def show_judgements(

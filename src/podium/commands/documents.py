@@ -11,13 +11,25 @@ from typing import Any
 import msgspec
 import yaml
 
+from podium.golang.document_structs import Document
 from podium.golang.printable_documents import dump_yaml, escape_in_json
-from podium.net.files.versioned_documents import Kind, ListedKind, add_version, make_list
+from podium.net.files.versioned_documents import (
+    Kind,
+    ListedKind,
+    add_version,
+    add_version_to,
+    make_list,
+)
 
 
 def print_document(kind: Kind, fields: Mapping[str, object], form: str) -> None:
     """A document as JSON or YAML."""
     _print(add_version(kind, fields), form)
+
+
+def print_struct(document: Document, form: str) -> None:
+    """The same of a document that is a struct."""
+    _print(add_version_to(document), form)
 
 
 def print_list(kind: ListedKind, items: Iterable[Mapping[str, object]], form: str) -> None:

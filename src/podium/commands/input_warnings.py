@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from msgspec import to_builtins
+from msgspec.structs import replace
+
+from podium.commands.answering import Answer
 from podium.commands.console import Text
 from podium.commands.tables import Screen, count, some
 from podium.offline.simulate.cluster_dump import HOW_TO_DUMP, dump_command
 from podium.offline.simulate.recorded_messages import compare_messages
 from podium.offline.simulate.report import SimulationReport
+from podium.offline.simulate.reviewed_document import (
+    ComparedMessages,
+    DifferingMessage,
+    IncompleteKind,
+    ReviewedDocument,
+)
 
 if TYPE_CHECKING:
+    from podium.golang.document_structs import Document
     from podium.offline.simulate.completeness import MissingKind
     from podium.offline.simulate.recorded_messages import MessageDifference, RecordedMessages
     from podium.offline.what_if.measured_runs import InputReview
@@ -66,33 +79,61 @@ def _here(different: MessageDifference) -> str:
     return f"goes to {different.node}" if different.node else different.computed
 
 
+class ReviewedAnswer(Answer):
+    """An answer about a simulated cluster: it has what to know before it, and notes after it."""
+
+    review: SimulationReport | InputReview
+    notes: Sequence[str]
+
+    def document(self) -> Document:
+        return replace(
+            self.answer_document(), notes=tuple(self.notes), **review_fields(self.review)
+        )
+
+    def show(self, screen: Screen, *, wide: bool, show_all: bool) -> None:
+        show_input_warnings(self.review, screen)
+        self.show_answer(screen, wide=wide, show_all=show_all)
+        screen.notes(self.notes)
+
+    @abstractmethod
+    def answer_document(self) -> ReviewedDocument:
+        """Without notes and warnings."""
+
+    @abstractmethod
+    def show_answer(self, screen: Screen, *, wide: bool, show_all: bool) -> None:
+        """The same on a terminal."""
+
+
+def review_fields(report: SimulationReport | InputReview, *, key: str = "") -> dict[str, Any]:
+    """Everything that `show_input_warnings` shows, and more: fields of a `ReviewedDocument`."""
+    found = _messages(report)
+    return {
+        "incomplete": tuple(
+            IncompleteKind(
+                missing.kind,
+                _sentence(missing),
+                tuple(missing.referred_by),
+                missing.effect,
+                None if missing.unread else dump_command(),
+            )
+            for missing in report.missing_kinds
+        ),
+        "recorded_messages": ComparedMessages(
+            found.compared,
+            tuple(
+                DifferingMessage(
+                    different.key, different.recorded, different.computed, different.node or None
+                )
+                for different in found.differences
+                if key in ("", different.key)
+            ),
+        ),
+    }
+
+
 def input_warnings_document(
     report: SimulationReport | InputReview, *, key: str = ""
 ) -> dict[str, Any]:
-    """Everything that `show_input_warnings` shows, and more."""
-    found = _messages(report)
-    return {
-        "incomplete": [
-            {
-                "kind": missing.kind,
-                "sentence": _sentence(missing),
-                "referredBy": list(missing.referred_by),
-                "affects": missing.effect,
-                "command": None if missing.unread else dump_command(),
-            }
-            for missing in report.missing_kinds
-        ],
-        "recordedMessages": {
-            "compared": found.compared,
-            "differences": [
-                {
-                    "pod": different.key,
-                    "recorded": different.recorded,
-                    "computed": different.computed,
-                    "node": different.node or None,
-                }
-                for different in found.differences
-                if key in ("", different.key)
-            ],
-        },
-    }
+    """The same as plain data."""
+    found: dict[str, Any] = to_builtins(ReviewedDocument(**review_fields(report, key=key)))
+    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -14,6 +15,7 @@ from podium.simulated.names import DEFAULT_GPU_DIALECT
 
 if TYPE_CHECKING:
     from podium.golang.json_values import JsonObject
+    from podium.simulated.cluster import SimulatedClusterOptions
     from podium.simulated.pods.stages import Stage
 
 
@@ -73,40 +75,64 @@ Speed = Annotated[float, Parameter(help="How many times faster everything goes."
 _NODES: Final = 3
 
 
-def read_nodes(
-    count: int | None,
-    templates: list[Path] | None,
-    cpu: str,
-    memory: str,
-    pods: int | None,
-    zones: str,
-    gpus: Sequence[str] | None = None,
-    gpu_dialect: str | None = None,
-) -> tuple[JsonObject, ...]:
-    """Raises InputError."""
-    from podium.addons.gpu.agents.shapes import equip_nodes
-    from podium.net.files.bounded_files import read_input
-    from podium.simulated.nodes.templates import (
-        default_template,
-        nodes_from,
-        read_templates,
-    )
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True)
+class NodeOptions:
+    """What simulated nodes are like, and how fast they live."""
 
-    if gpu_dialect is not None and not gpus:
-        raise InputError("--gpu-dialect is for nodes with GPUs", remedy="say which: --gpus 8xA100")
-    if templates and (cpu or memory or pods is not None):
-        raise InputError("--cpu, --memory and --pods are for nodes without a template")
-    found = [
-        each
-        for path in templates or ()
-        for each in read_templates(read_input(str(path)), str(path))
-    ]
-    names = [name.strip() for name in zones.split(",") if name.strip()]
-    usual = [] if found else [default_template(cpu=cpu, memory=memory, pods=pods)]
-    if count is None:
-        count = len(found) or _NODES
-    nodes = nodes_from(found or usual, count, names)
-    return equip_nodes(nodes, gpus or (), gpu_dialect or DEFAULT_GPU_DIALECT)
+    template: Template = None
+    cpu: Cpu = ""
+    memory: Memory = ""
+    pods: MostPods = None
+    gpus: Gpus = None
+    gpu_dialect: GpuDialect = None
+    stages: Stages = None
+    speed: Speed = 1.0
+
+    def read(
+        self, count: int | None, zones: str, controllers: Sequence[str]
+    ) -> SimulatedClusterOptions:
+        """So many nodes, with these controllers. Raises InputError."""
+        from podium.simulated.cluster import SimulatedClusterOptions
+
+        return SimulatedClusterOptions(
+            nodes=self.read_nodes(count, zones),
+            stages=read_stage_file(self.stages),
+            controllers=tuple(controllers),
+        )
+
+    def read_nodes(self, count: int | None, zones: str) -> tuple[JsonObject, ...]:
+        """So many of them. Raises InputError."""
+        from podium.addons.gpu.agents.shapes import equip_nodes
+        from podium.net.files.bounded_files import read_input
+        from podium.simulated.nodes.templates import (
+            default_template,
+            nodes_from,
+            read_templates,
+        )
+
+        if self.gpu_dialect is not None and not self.gpus:
+            raise InputError(
+                "--gpu-dialect is for nodes with GPUs", remedy="say which: --gpus 8xA100"
+            )
+        if self.template and (self.cpu or self.memory or self.pods is not None):
+            raise InputError("--cpu, --memory and --pods are for nodes without a template")
+        found = [
+            each
+            for path in self.template or ()
+            for each in read_templates(read_input(str(path)), str(path))
+        ]
+        names = [name.strip() for name in zones.split(",") if name.strip()]
+        usual = (
+            [] if found else [default_template(cpu=self.cpu, memory=self.memory, pods=self.pods)]
+        )
+        if count is None:
+            count = len(found) or _NODES
+        nodes = nodes_from(found or usual, count, names)
+        return equip_nodes(nodes, self.gpus or (), self.gpu_dialect or DEFAULT_GPU_DIALECT)
+
+
+USUAL_NODES: Final = NodeOptions()
 
 
 def read_stage_file(path: Path | None) -> tuple[Stage, ...]:

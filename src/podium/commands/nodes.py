@@ -10,18 +10,10 @@ from cyclopts import Parameter
 from podium.commands.exit_codes import OK
 from podium.commands.line_logging import start_logging
 from podium.commands.node_options import (
+    USUAL_NODES,
     Count,
-    Cpu,
-    GpuDialect,
-    Gpus,
-    Memory,
-    MostPods,
-    Speed,
-    Stages,
-    Template,
+    NodeOptions,
     Zones,
-    read_nodes,
-    read_stage_file,
     require_usable_speed,
 )
 from podium.commands.options import progress_bar
@@ -37,19 +29,12 @@ def nodes(
     count: Count = None,
     /,
     *,
-    template: Template = None,
-    cpu: Cpu = "",
-    memory: Memory = "",
-    pods: MostPods = None,
-    gpus: Gpus = None,
-    gpu_dialect: GpuDialect = None,
+    like: NodeOptions = USUAL_NODES,
     zones: Zones = "",
-    stages: Stages = None,
     controllers: Annotated[
         str,
         Parameter(metavar="NAMES", help=f"all, none, or a list of: {', '.join(ALL)}."),
     ] = "all",
-    speed: Speed = 1.0,
     kubeconfig: Kubeconfig = "",
     context: Context = "",
     cleanup: Annotated[
@@ -87,16 +72,11 @@ def nodes(
     from podium.client.connection import find_settings
     from podium.commands.processes.event_loop import run
     from podium.commands.processes.run_simulated_nodes import run_simulated_nodes
-    from podium.simulated.cluster import SimulatedClusterOptions
     from podium.simulated.controller_registry import chosen
 
     start_logging(logging.INFO if verbose else logging.WARNING)
-    require_usable_speed(speed)
-    options = SimulatedClusterOptions(
-        nodes=read_nodes(count, template, cpu, memory, pods, zones, gpus, gpu_dialect),
-        stages=read_stage_file(stages),
-        controllers=chosen(part.strip() for part in controllers.split(",")),
-    )
+    speed = require_usable_speed(like.speed)
+    options = like.read(count, zones, chosen(part.strip() for part in controllers.split(",")))
     settings = find_settings(kubeconfig, context)
     with ExitStack() as bar_shown:
         bar = bar_shown.enter_context(progress_bar("starting", max(1, len(options.nodes))))

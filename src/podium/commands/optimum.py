@@ -1,17 +1,16 @@
 """`podium optimum`: how good is the scheduler's placement?"""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import Parameter
 
-from podium.commands.exit_codes import NO, OK
-from podium.commands.html_report import Html, command_text
-from podium.commands.options import Output, ShowAll
+from podium.commands.answering import Answer, answers
 from podium.commands.simulation_options import BY_DEFAULT, SimulationOptions
 from podium.commands.solver_options import TimeLimit, read_time_limit
 from podium.offline.what_if.optimum_objectives import ObjectiveName
 
 
+@answers("optimum")
 def optimum(
     *paths: Annotated[str, Parameter(help="More files, as with -f.")],
     options: SimulationOptions = BY_DEFAULT,
@@ -35,10 +34,7 @@ def optimum(
             "annotation or label podium/price. May be repeated.",
         ),
     ] = None,
-    output: Output = "table",
-    show_all: ShowAll = False,
-    html: Html = None,
-) -> int:
+) -> Answer:
     """Tell how good the scheduler's placement is, beside the best one that there is.
 
     The scheduler places one pod after the other and never thinks back. Here the pending pods are
@@ -62,15 +58,9 @@ def optimum(
     **Exit code** 0 if no placement is better than the scheduler's, 1 if there is one or may be one,
     2 if the input is wrong, 70 if Podium has a bug.
     """
-    from podium.commands.documents import print_document
-    from podium.commands.input_warnings import input_warnings_document, show_input_warnings
-    from podium.commands.optimum_document import optimum_document
-    from podium.commands.optimum_report import optimum_report
-    from podium.commands.optimum_view import show_optimum
+    from podium.commands.optimum_view import OptimumView
     from podium.commands.preparation import prepare_simulation
-    from podium.commands.simulate import exit_code
-    from podium.commands.tables import Screen
-    from podium.net.files.private_files import write_private_file
+    from podium.commands.simulate import tell_crashes_of
     from podium.offline.optimum.integer_program import require_solver
     from podium.offline.what_if.node_prices import prices_of
     from podium.offline.what_if.optimum import (
@@ -81,33 +71,13 @@ def optimum(
 
     limit_s = read_time_limit(time_limit)
     require_solver()
-    files = options.files(paths)
-    prepared = prepare_simulation(files, options)
+    prepared = prepare_simulation(options.files(paths), options)
     priced = prices_of(prepared.scenario.nodes, prices or ())
     question = OptimumQuestion(objective, limit_s, priced)
     with prepared.simulating() as (report, simulation, _):
-        crashed = exit_code(report)
+        has_crashed = tell_crashes_of(report)
         alone = cluster_without_pending(prepared.scenario, simulation)
     with prepared.running(scenario=alone) as (_, engine, _):
         answer = find_optimum(engine, report, question)
-    fields: dict[str, Any] = {}
-    if html is not None or output in ("json", "yaml"):
-        fields = {**input_warnings_document(report), **optimum_document(answer, report.notes)}
-    if html is not None:
-        more = [
-            ("--objective", objective if objective != "pods" else None),
-            ("--time-limit", time_limit if time_limit != "30s" else None),
-            ("--prices", prices),
-        ]
-        asked = command_text("optimum", files, options, more)
-        write_private_file(html, optimum_report(fields, answer, asked))
-    if output in ("json", "yaml"):
-        print_document("Optimum", fields, output)
-    else:
-        screen = Screen()
-        show_input_warnings(report, screen)
-        show_optimum(answer, screen, show_all=show_all)
-        screen.notes(report.notes)
-    if crashed not in (OK, NO):
-        return crashed
-    return OK if answer.is_scheduler_best else NO
+        nodes = engine.cluster.nodes.present_count
+    return OptimumView(answer, report, report.notes, has_crashed, nodes)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from podium.commands.exit_codes import NO, OK
-from podium.commands.html_report import Html, command_text
-from podium.commands.options import Output, ShowAll
+from podium.commands.answering import Answer, answers
 from podium.commands.simulation_options import BY_DEFAULT, SimulationOptions
 from podium.commands.solver_options import TimeLimit, read_time_limit
 from podium.golang.errors import InputError
@@ -20,6 +18,7 @@ if TYPE_CHECKING:
 _GOALS = "--free-nodes N, --fit-pending, --skew 'cpu<=20%' or --lower-skew cpu"
 
 
+@answers("rebalance")
 def rebalance(
     *paths: Annotated[str, Parameter(help="More files, as with -f.")],
     options: SimulationOptions = BY_DEFAULT,
@@ -80,10 +79,7 @@ def rebalance(
         ),
     ] = False,
     time_limit: TimeLimit = "30s",
-    output: Output = "table",
-    show_all: ShowAll = False,
-    html: Html = None,
-) -> int:
+) -> Answer:
     """Propose the fewest moves that reach a goal, with the commands that make them.
 
     A pod is moved by evicting it: its controller makes another one, and the scheduler decides where
@@ -111,14 +107,9 @@ def rebalance(
     **Exit code** 0 if the goal is reached, 1 if not, with how near the moves come to it, 2 if the
     input is wrong, 70 if Podium has a bug.
     """
-    from podium.commands.documents import print_document
-    from podium.commands.input_warnings import input_warnings_document, show_input_warnings
     from podium.commands.preparation import prepare_simulation
-    from podium.commands.rebalance_report import rebalance_report
-    from podium.commands.rebalance_view import rebalance_document, show_rebalance
-    from podium.commands.simulate import exit_code
-    from podium.commands.tables import Screen
-    from podium.net.files.private_files import write_private_file
+    from podium.commands.rebalance_view import RebalanceView
+    from podium.commands.simulate import tell_crashes_of
     from podium.offline.optimum.integer_program import require_solver
     from podium.offline.what_if.rebalance import (
         RebalanceQuestion,
@@ -129,42 +120,21 @@ def rebalance(
     goal = _read_goal(free_nodes, skew, lower_skew, by, fit_pending=fit_pending)
     if max_moves is not None and max_moves < 0:
         raise InputError("--max-moves cannot be negative")
-    question = RebalanceQuestion(goal, max_moves, delete_emptydir_data, read_time_limit(time_limit))
+    question = RebalanceQuestion(
+        goal,
+        max_moves,
+        delete_emptydir_data,
+        read_time_limit(time_limit),
+        options.cluster.kubectl,
+    )
     require_solver()
-    files = options.files(paths)
-    prepared = prepare_simulation(files, options)
+    prepared = prepare_simulation(options.files(paths), options)
     report = prepared.run()
-    crashed = exit_code(report)
+    has_crashed = tell_crashes_of(report)
     scenario = prepared.scenario
     with fresh_simulations(scenario, prepared.equipped, prepared.gates, prepared.seed) as begin:
         answer = find_rebalance(begin, scenario, question)
-        answer = answer.reached_by(options.cluster.kubectl)
-    fields: dict[str, Any] = {}
-    if html is not None or output in ("json", "yaml"):
-        fields = {**input_warnings_document(report), **rebalance_document(answer, report.notes)}
-    if html is not None:
-        more = [
-            ("--free-nodes", free_nodes),
-            ("--fit-pending", fit_pending),
-            ("--skew", skew),
-            ("--lower-skew", lower_skew),
-            ("--by", by),
-            ("--max-moves", max_moves),
-            ("--delete-emptydir-data", delete_emptydir_data),
-            ("--time-limit", time_limit if time_limit != "30s" else None),
-        ]
-        asked = command_text("rebalance", files, options, more)
-        write_private_file(html, rebalance_report(fields, answer, asked))
-    if output in ("json", "yaml"):
-        print_document("Rebalance", fields, output)
-    else:
-        screen = Screen()
-        show_input_warnings(report, screen)
-        show_rebalance(answer, screen, show_all=show_all)
-        screen.notes(report.notes)
-    if crashed not in (OK, NO):
-        return crashed
-    return OK if answer.is_reached else NO
+    return RebalanceView(answer, report, report.notes, has_crashed)
 
 
 def _read_goal(

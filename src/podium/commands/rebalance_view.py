@@ -1,27 +1,72 @@
-"""How moves that reach a goal look, on a terminal and as a document."""
+"""Moves that reach a goal: on a screen with their commands, and as a report for browsers.
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+Contract of the report: bounded. Lists end where they are too long for a page, and how many there
+are is told.
+"""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from msgspec.structs import replace
+
+from podium.commands.answering import Report
+from podium.commands.bounded_reports import MAX_ROWS, bound_lists
 from podium.commands.console import Text
+from podium.commands.input_warnings import ReviewedAnswer
 from podium.commands.printing import print_lines
 from podium.commands.tables import Screen, count
-from podium.offline.what_if.rebalance_answer import GoalState, MoveStep, RebalanceAnswer
+from podium.offline.simulate.report import SimulationReport
+from podium.offline.what_if.rebalance_answer import GoalMeasure, RebalanceAnswer, RebalanceMove
 from podium.offline.what_if.rebalance_goals import FreeNodes
 
-MAX_KEPT = 15
-MAX_NAMES = 5
+MAX_KEPT: Final = 15
+MAX_NAMES: Final = 5
+MAX_STEPS: Final = 1_000
+"""In a report."""
+
+
+@dataclass(frozen=True)
+class RebalanceView(ReviewedAnswer):
+    answer: RebalanceAnswer
+    review: SimulationReport
+    notes: Sequence[str]
+    has_crashed: bool
+
+    @property
+    def is_yes(self) -> bool:
+        return self.answer.reached
+
+    def answer_document(self) -> RebalanceAnswer:
+        return self.answer
+
+    def show_answer(self, screen: Screen, *, wide: bool, show_all: bool) -> None:  # noqa: ARG002
+        show_rebalance(self.answer, screen, show_all=show_all)
+
+    def report(self, document: RebalanceAnswer) -> Report:
+        from podium.web.report_file import Fact
+        from podium.web.report_views import REBALANCE
+
+        reached = "reached" if document.reached else "not reached"
+        facts = [
+            Fact("goal", reached, not document.reached),
+            Fact.count(len(document.steps), "move"),
+        ]
+        bounded, totals = bound_lists(document, {"steps": MAX_STEPS, "kept": MAX_ROWS})
+        # Those of the steps, which the view shows with them, are kept once.
+        bounded = replace(bounded, commands=document.commands[:1])
+        return Report(facts, {"rebalance": bounded}, REBALANCE, {"totals": totals})
 
 
 def show_rebalance(answer: RebalanceAnswer, screen: Screen, *, show_all: bool) -> None:
-    state = answer.state
+    measure = answer.measure
     if answer.steps:
         _show_steps(answer, screen)
         screen.heading("Commands", "in this order; each waits for what the next one builds on")
         screen.console.file.flush()
         # As they are, however long: a shell does not take lines that a table has broken.
         print_lines(answer.commands)
-    if answer.kept and (show_all or not answer.is_reached):
+    if answer.kept and (show_all or not answer.reached):
         screen.heading("Not moved", count(len(answer.kept), "pod"))
         table = screen.table("POD", "NODE", "WHY", whole=("POD",))
         for kept in answer.kept if show_all else answer.kept[:MAX_KEPT]:
@@ -31,9 +76,11 @@ def show_rebalance(answer: RebalanceAnswer, screen: Screen, *, show_all: bool) -
         if left > 0 and not show_all:
             screen.print(f"and {count(left, 'more pod')}; --all lists each")
     screen.print()
-    sign, style = (screen.signs.yes, "green") if answer.is_reached else (screen.signs.no, "red")
-    before, after = _figure(state, state.before), _figure(state, state.after)
-    told = f"{state.name}: {before} {screen.signs.arrow} {after}{_wanted(state)}{_moves(answer)}"
+    sign, style = (screen.signs.yes, "green") if answer.reached else (screen.signs.no, "red")
+    before, after = _figure(measure, measure.before), _figure(measure, measure.after)
+    told = (
+        f"{measure.name}: {before} {screen.signs.arrow} {after}{_wanted(measure)}{_moves(answer)}"
+    )
     screen.print(Text.assemble((sign, f"bold {style}"), Text(f" {told}")))
     for remark in _remarks(answer):
         screen.print(f"{screen.signs.nothing} {remark}")
@@ -47,41 +94,40 @@ def _show_steps(answer: RebalanceAnswer, screen: Screen) -> None:
     screen.print(table)
 
 
-def _placed(step: MoveStep, screen: Screen) -> str:
-    return ", ".join(f"{pod} {screen.signs.arrow} {node}" for pod, node in step.placed)
+def _placed(step: RebalanceMove, screen: Screen) -> str:
+    return ", ".join(f"{each.pod} {screen.signs.arrow} {each.node}" for each in step.placed)
 
 
-def _wanted(state: GoalState) -> str:
-    return "" if state.wanted is None else f", wanted {_figure(state, state.wanted)}"
+def _wanted(measure: GoalMeasure) -> str:
+    return "" if measure.wanted is None else f", wanted {_figure(measure, measure.wanted)}"
 
 
 def _moves(answer: RebalanceAnswer) -> str:
     if not answer.steps:
         return "; nothing to move"
     told = f"; {count(len(answer.steps), 'move')}"
-    if answer.fewest is None:
+    if answer.fewest_moves is None:
         return told
-    if answer.fewest == len(answer.steps):
+    if answer.fewest_moves == len(answer.steps):
         return f"{told}, the fewest that do"
-    return f"{told}; at least {answer.fewest} are needed"
+    return f"{told}; at least {answer.fewest_moves} are needed"
 
 
 def _remarks(answer: RebalanceAnswer) -> list[str]:
-    state, told = answer.state, []
-    if not answer.is_reached and not state.allows_wanted:
-        direction = "more" if state.is_maximised else "less"
-        told.append(f"{direction} than {_figure(state, state.bound)} no moves can reach")
-    if state.name == FreeNodes.name and answer.is_reached and not answer.steps:
+    measure, told = answer.measure, []
+    if not answer.reached and not measure.allows_wanted:
+        told.append(f"{measure.better} than {_figure(measure, measure.bound)} no moves can reach")
+    if measure.name == FreeNodes.name and answer.reached and not answer.steps:
         told.append("these are empty already, and count")
-    if answer.unusable:
-        told.append(f"left out, since no pod here may use them: {_name_nodes(answer.unusable)}")
-    if answer.given_up and not answer.is_reached:
+    if answer.left_out:
+        told.append(f"left out, since no pod here may use them: {_name_nodes(answer.left_out)}")
+    if answer.given_up and not answer.reached:
         told.append(
             f"{count(len(answer.given_up), 'plan')} given up, as the scheduler does otherwise: "
             f"{answer.given_up[0]}"
         )
-    if answer.closed and answer.steps:
-        told.append(f"left cordoned: {', '.join(answer.closed)}")
+    if answer.cordoned and answer.steps:
+        told.append(f"left cordoned: {', '.join(answer.cordoned)}")
     if answer.timed_out:
         told.append(f"the solver stopped at its time limit of {answer.time_limit_s:g} s")
     return told
@@ -93,44 +139,7 @@ def _name_nodes(names: Sequence[str]) -> str:
     return first if left <= 0 else f"{first} and {count(left, 'more node')}"
 
 
-def _figure(state: GoalState, value: float) -> str:
-    if state.name.startswith("skew"):
+def _figure(measure: GoalMeasure, value: float) -> str:
+    if measure.name.startswith("skew"):
         return f"{100 * value:.1f}".removesuffix(".0") + "%"
     return f"{value:,.0f}"
-
-
-def rebalance_document(answer: RebalanceAnswer, notes: Iterable[str]) -> dict[str, Any]:
-    state = answer.state
-    return {
-        "goal": answer.goal,
-        "reached": answer.is_reached,
-        "measure": {
-            "name": state.name,
-            "better": "more" if state.is_maximised else "less",
-            "before": state.before,
-            "after": state.after,
-            "wanted": state.wanted,
-            "bound": state.bound,
-        },
-        "cordoned": list(answer.closed),
-        "leftOut": list(answer.unusable),
-        "steps": [
-            {
-                "pod": step.pod,
-                "from": step.source,
-                "to": step.target,
-                "cordonedMeanwhile": list(step.closed),
-                "places": [{"pod": pod, "node": node} for pod, node in step.placed],
-                "commands": step.commands,
-            }
-            for step in answer.steps
-        ],
-        "commands": answer.commands,
-        "moves": len(answer.steps),
-        "fewestMoves": answer.fewest,
-        "kept": [{"pod": each.pod, "node": each.node, "why": each.why} for each in answer.kept],
-        "givenUp": list(answer.given_up),
-        "timeLimitSeconds": answer.time_limit_s,
-        "timedOut": answer.timed_out,
-        "notes": list(notes),
-    }

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
 
-from podium.commands.exit_codes import NO, OK
-from podium.commands.html_report import Html, command_text
+from podium.commands.answering import Answer, answers
 from podium.commands.options import (
     Gates,
-    Output,
     PluginFiles,
     PluginTimeout,
     Seed,
-    ShowAll,
     Strict,
     Validate,
     limit_plugins,
@@ -49,6 +45,7 @@ class ReplayOptions:
 _USUAL: Final = ReplayOptions()
 
 
+@answers("replay")
 def replay(
     trace: Annotated[str, Parameter(help="What `podium record` has written.")],
     *,
@@ -85,10 +82,7 @@ def replay(
         ),
     ] = None,
     options: ReplayOptions = _USUAL,
-    output: Output = "table",
-    show_all: ShowAll = False,
-    html: Html = None,
-) -> int:
+) -> Answer:
     """Decide a recorded cluster anew, in virtual time.
 
     With `--config`, pods, nodes and other objects come, change and go when they did, and Podium
@@ -134,65 +128,27 @@ def replay(
         raise InputError(f"--until {until} is not after --from {from_}")
     cluster = read_recorded_cluster(trace, from_s=from_s, until_s=until_s)
     rules = ReplayRules(equipped, gates, options.seed, options.validate)
-    more = [
-        ("--config", config),
-        ("--as-recorded", as_recorded),
-        ("--from", from_ if from_s else None),
-        ("--until", until),
-    ]
-    asked = command_text("replay", (), options, more, arguments=[trace])
-    wanted = _Wanted(output, html, asked, show_all)
     try:
         if as_recorded or config is None:
-            return _check(cluster, rules, wanted)
-        return _replay(cluster, rules, wanted, config)
+            return _check(cluster, rules)
+        return _replay(cluster, rules, config)
     except ConfigurationError as problem:
         raise problem.found_in(config or "") from problem.__cause__
 
 
-class _Wanted(NamedTuple):
-    """What is printed and written; `asked` is the command that asks for it."""
-
-    output: str
-    html: Path | None
-    asked: str
-    show_all: bool
-
-    @property
-    def needs_document(self) -> bool:
-        return self.html is not None or self.output in ("json", "yaml")
-
-
-def _check(cluster: RecordedCluster, rules: ReplayRules, wanted: _Wanted) -> int:
-    from podium.commands.documents import print_document
-    from podium.commands.replay_document import check_document
-    from podium.commands.replay_report import replay_check_report
-    from podium.commands.replay_view import show_check
-    from podium.commands.tables import Screen
-    from podium.net.files.private_files import write_private_file
+def _check(cluster: RecordedCluster, rules: ReplayRules) -> Answer:
+    from podium.commands.replay_view import ReplayCheckView
     from podium.offline.traces.decision_check import check_decisions
 
     with progress_bar("decisions", len(cluster.pods)) as progress:
         check = check_decisions(
             cluster, rules, on_decision=lambda: progress.advance(progress.task_ids[0])
         )
-    fields: dict[str, Any] = check_document(check) if wanted.needs_document else {}
-    if wanted.html is not None:
-        write_private_file(wanted.html, replay_check_report(fields, wanted.asked))
-    if wanted.output in ("json", "yaml"):
-        print_document("ReplayCheck", fields, wanted.output)
-    else:
-        show_check(check, Screen(), show_all=wanted.show_all)
-    return OK if check.agreement in (None, 1.0) else NO
+    return ReplayCheckView(check)
 
 
-def _replay(cluster: RecordedCluster, rules: ReplayRules, wanted: _Wanted, config: str) -> int:
-    from podium.commands.documents import print_document
-    from podium.commands.replay_document import replay_document
-    from podium.commands.replay_report import replay_report
-    from podium.commands.replay_view import show_replay
-    from podium.commands.tables import Screen
-    from podium.net.files.private_files import write_private_file
+def _replay(cluster: RecordedCluster, rules: ReplayRules, config: str) -> Answer:
+    from podium.commands.replay_view import ReplayView
     from podium.offline.traces.replay import replay as run_replay
 
     with progress_bar("seconds", round(cluster.duration_s)) as progress:
@@ -201,14 +157,7 @@ def _replay(cluster: RecordedCluster, rules: ReplayRules, wanted: _Wanted, confi
             rules,
             on_time=lambda at_s: progress.update(progress.task_ids[0], completed=round(at_s)),
         )
-    fields: dict[str, Any] = replay_document(report, config) if wanted.needs_document else {}
-    if wanted.html is not None:
-        write_private_file(wanted.html, replay_report(fields, wanted.asked))
-    if wanted.output in ("json", "yaml"):
-        print_document("Replay", fields, wanted.output)
-    else:
-        show_replay(report, config, Screen(), show_all=wanted.show_all)
-    return NO if report.lost else OK
+    return ReplayView(report, config)
 
 
 def _parse_offset(option: str, text: str) -> float:

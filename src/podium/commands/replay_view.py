@@ -1,14 +1,31 @@
-"""Replays on a screen: figures beside the recorded ones, and the pods that fared otherwise."""
+"""Replays: on a screen figures beside the recorded ones and the pods that fared otherwise, and as a
+report for browsers.
+
+Contract of the report: bounded. Of pods and decisions those are kept that differ, and how many
+there are is told.
+"""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
+from msgspec.structs import replace
+
+from podium.commands.answering import Answer, Report
+from podium.commands.bounded_reports import MAX_ROWS, bound_lists
 from podium.commands.tables import MAX_NAMES, Screen, count, percent
 from podium.golang.durations import Duration
 from podium.offline.traces.decision_check import CheckedDecision, DecisionCheck, Verdict
-from podium.offline.traces.replay_report import Outcome, ReplayReport, Waits
+from podium.offline.traces.replay_report import (
+    Outcome,
+    ReplayAnswer,
+    ReplayedPod,
+    ReplayReport,
+    Waits,
+)
 
-MAX_ROWS: Final = 25
+MAX_SHOWN: Final = 25
+"""Pods or decisions in a table."""
 _NONE: Final = "none"
 _WAITS: Final[tuple[tuple[str, Callable[[Waits], float]], ...]] = (
     ("wait p50", lambda waits: waits.p50_s),
@@ -17,51 +34,109 @@ _WAITS: Final[tuple[tuple[str, Callable[[Waits], float]], ...]] = (
 )
 
 
-def show_replay(report: ReplayReport, config: str, screen: Screen, *, show_all: bool) -> None:
-    screen.heading("Replay", _describe(report.source, report.started_at, report.duration_s))
-    table = screen.table("METRIC", "RECORDED", config, right=("RECORDED", config))
-    table.add_row("pods to place", f"{len(report.pods):,}", f"{len(report.pods):,}")
-    _add_waits(report, table.add_row)
-    uses = (report.recorded_nodes, report.nodes)
-    table.add_row("nodes in use, mean", *(f"{each.mean:,.1f}" for each in uses))
-    table.add_row("nodes in use, most", *(f"{each.most:,}" for each in uses))
-    table.add_row("evictions", screen.signs.nothing, f"{report.run.totals.evictions:,}")
-    for resource, used in report.utilisation.items():
-        if used:
-            table.add_row(f"{resource} requested", screen.signs.nothing, percent(used))
-    screen.print(table)
-    _show_pods(report, screen, show_all=show_all)
-    screen.print()
-    agreement = report.agreement
-    if agreement is None:
-        screen.print(f"{screen.signs.nothing} no pod has a node both there and here")
-    else:
-        same, moved = report.count(Outcome.SAME), report.count(Outcome.MOVED)
-        told = f"{same:,} of {count(same + moved, 'pod')} on the same node"
-        screen.print(f"{screen.signs.nothing} {told} ({percent(agreement)})")
-    screen.notes(report.notes)
+@dataclass(frozen=True)
+class ReplayView(Answer):
+    """A recording decided anew, under a configuration of a name."""
 
+    found: ReplayReport
+    config: str
+    has_crashed: bool = False
 
-def show_check(check: DecisionCheck, screen: Screen, *, show_all: bool) -> None:
-    screen.heading(
-        "Recorded decisions", _describe(check.source, check.started_at, check.duration_s)
-    )
-    if check.agreement is None:
-        screen.print("no pod was bound in this time")
-    else:
-        same = check.count(Verdict.SAME)
-        of = count(len(check.decisions), "decision")
-        screen.print(f"{same:,} of {of} as here ({percent(check.agreement)})")
-    different = [each for each in check.decisions if each.verdict is not Verdict.SAME]
-    if different:
-        shown = different if show_all else different[:MAX_ROWS]
-        screen.heading("Differences", _shown_remark(len(shown), len(different), "decision"))
-        table = screen.table("AT", "POD", "RECORDED", "HERE", "WHY", whole=("POD",))
-        for each in shown:
-            at, best = _tell_time(each.at_s), _tell_best(each)
-            table.add_row(at, each.key, each.recorded_node, best, _why(each))
+    @property
+    def is_yes(self) -> bool:
+        return not self.found.lost
+
+    def document(self) -> ReplayAnswer:
+        return self.found.answer(self.config)
+
+    def show(self, screen: Screen, *, wide: bool, show_all: bool) -> None:  # noqa: ARG002
+        report, config = self.found, self.config
+        screen.heading("Replay", _describe(report.source, report.started_at, report.duration_s))
+        table = screen.table("METRIC", "RECORDED", config, right=("RECORDED", config))
+        table.add_row("pods to place", f"{len(report.pods):,}", f"{len(report.pods):,}")
+        _add_waits(report, table.add_row)
+        uses = (report.recorded_nodes, report.nodes)
+        table.add_row("nodes in use, mean", *(f"{each.mean:,.1f}" for each in uses))
+        table.add_row("nodes in use, most", *(f"{each.most:,}" for each in uses))
+        table.add_row("evictions", screen.signs.nothing, f"{report.run.totals.evictions:,}")
+        for resource, used in report.utilisation.items():
+            if used:
+                table.add_row(f"{resource} requested", screen.signs.nothing, percent(used))
         screen.print(table)
-    screen.notes(check.notes)
+        _show_pods(report, screen, show_all=show_all)
+        screen.print()
+        agreement = report.agreement
+        if agreement is None:
+            screen.print(f"{screen.signs.nothing} no pod has a node both there and here")
+        else:
+            same, moved = report.count(Outcome.SAME), report.count(Outcome.MOVED)
+            told = f"{same:,} of {count(same + moved, 'pod')} on the same node"
+            screen.print(f"{screen.signs.nothing} {told} ({percent(agreement)})")
+        screen.notes(report.notes)
+
+    def report(self, document: ReplayAnswer) -> Report:
+        from podium.web.report_file import Fact
+        from podium.web.report_views import REPLAY
+
+        lost = document.outcomes.only_recorded
+        facts = [
+            Fact.count(len(document.pods), "pod"),
+            Fact(f"{document.outcomes.moved:,}", "moved"),
+            Fact(f"{lost:,}", "lost", bool(lost)),
+        ]
+        different = replace(document, pods=tuple(_list_different(self.found)))
+        bounded, totals = bound_lists(different, {"pods": MAX_ROWS})
+        return Report(facts, {"replay": bounded}, REPLAY, {"totals": totals})
+
+
+@dataclass(frozen=True)
+class ReplayCheckView(Answer):
+    """Recorded decisions, each checked."""
+
+    check: DecisionCheck
+    has_crashed: bool = False
+
+    @property
+    def is_yes(self) -> bool:
+        return self.check.agreement in (None, 1.0)
+
+    def document(self) -> DecisionCheck:
+        return self.check
+
+    def show(self, screen: Screen, *, wide: bool, show_all: bool) -> None:  # noqa: ARG002
+        check = self.check
+        screen.heading(
+            "Recorded decisions", _describe(check.source, check.started_at, check.duration_s)
+        )
+        if check.agreement is None:
+            screen.print("no pod was bound in this time")
+        else:
+            same = check.verdicts.same
+            of = count(len(check.decisions), "decision")
+            screen.print(f"{same:,} of {of} as here ({percent(check.agreement)})")
+        different = [each for each in check.decisions if each.verdict is not Verdict.SAME]
+        if different:
+            shown = different if show_all else different[:MAX_SHOWN]
+            screen.heading("Differences", _shown_remark(len(shown), len(different), "decision"))
+            table = screen.table("AT", "POD", "RECORDED", "HERE", "WHY", whole=("POD",))
+            for each in shown:
+                at, best = _tell_time(each.at_s), _tell_best(each)
+                table.add_row(at, each.key, each.recorded_node, best, _why(each))
+            screen.print(table)
+        screen.notes(check.notes)
+
+    def report(self, document: DecisionCheck) -> Report:
+        from podium.web.report_file import Fact
+        from podium.web.report_views import REPLAY_CHECK
+
+        different = tuple(each for each in document.decisions if each.verdict is not Verdict.SAME)
+        facts = [
+            Fact.count(len(document.decisions), "decision"),
+            Fact(f"{len(different):,}", "otherwise here", bool(different)),
+        ]
+        shortened = replace(document, decisions=different)
+        bounded, totals = bound_lists(shortened, {"decisions": MAX_ROWS})
+        return Report(facts, {"replay-check": bounded}, REPLAY_CHECK, {"totals": totals})
 
 
 def _add_waits(report: ReplayReport, add_row: Callable[..., None]) -> None:
@@ -73,14 +148,10 @@ def _add_waits(report: ReplayReport, add_row: Callable[..., None]) -> None:
 
 
 def _show_pods(report: ReplayReport, screen: Screen, *, show_all: bool) -> None:
-    different = [
-        each for each in report.pods if each.outcome not in (Outcome.SAME, Outcome.PENDING)
-    ]
+    different = _list_different(report)
     if not different:
         return
-    # Who lost a node comes first; the others as they arrived.
-    different.sort(key=lambda each: each.outcome is not Outcome.ONLY_RECORDED)
-    shown = different if show_all else different[:MAX_ROWS]
+    shown = different if show_all else different[:MAX_SHOWN]
     screen.heading("Elsewhere", _shown_remark(len(shown), len(different), "pod"))
     table = screen.table("AT", "POD", "RECORDED", "HERE", "WHY", whole=("POD",))
     for each in shown:
@@ -92,6 +163,14 @@ def _show_pods(report: ReplayReport, screen: Screen, *, show_all: bool) -> None:
             each.reason,
         )
     screen.print(table)
+
+
+def _list_different(report: ReplayReport) -> list[ReplayedPod]:
+    """Who lost a node comes first; the others as they arrived."""
+    different = [
+        each for each in report.pods if each.outcome not in (Outcome.SAME, Outcome.PENDING)
+    ]
+    return sorted(different, key=lambda each: each.outcome is not Outcome.ONLY_RECORDED)
 
 
 def _tell_best(decision: CheckedDecision) -> str:

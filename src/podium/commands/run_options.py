@@ -12,6 +12,7 @@ from cyclopts import Parameter
 
 from podium.commands.options import progress_bar
 from podium.commands.printing import print_lines
+from podium.commands.same_command import HowOptions
 from podium.golang.errors import InputError
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ Csv = Annotated[
 
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True)
-class DaskOptions:
+class DaskOptions(HowOptions):
     dask: Annotated[
         str | None,
         Parameter(
@@ -97,7 +98,7 @@ NO_DASK: Final = DaskOptions()
 
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True)
-class RunOptions:
+class RunOptions(HowOptions):
     dask: DaskOptions = NO_DASK
     resume: Annotated[
         Path | None,

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import App, Group, Parameter
 
+from podium.commands.answering import IN_FULL, Answer, answers
 from podium.commands.comparison_options import Configs, FailIf
-from podium.commands.exit_codes import BROKEN, NO, OK
-from podium.commands.html_report import Html, command_text
+from podium.commands.exit_codes import OK
 from podium.commands.options import (
     Config,
     Filename,
     Gates,
-    Output,
     PluginFiles,
     PluginTimeout,
     Strict,
@@ -63,6 +62,7 @@ ScaleFactor = Annotated[
 
 
 @scenario.command
+@answers("scenario run", IN_FULL)
 def run(
     file: File,
     /,
@@ -93,11 +93,9 @@ def run(
             help="Exit with 1 if this is so: 'wait_p99_s > 60'. May be repeated.",
         ),
     ] = None,
-    output: Output = "table",
-    html: Html = None,
     strict: Strict = False,
     validate: Validate = False,
-) -> int:
+) -> Answer:
     """Run a scenario under a scheduler configuration.
 
     Pods arrive as the scenario says, run for their time and leave; nodes fail and are repaired, and
@@ -120,16 +118,12 @@ def run(
     **Exit code** 0; 1 if a condition of `--fail-if` holds; 2 if the input is wrong, 70 if Podium
     has a bug.
     """
-    from podium.commands.documents import print_document
     from podium.commands.feature_gate_flags import read_gates
     from podium.commands.preparation import equip_configuration
-    from podium.commands.scenario_document import scenario_document
-    from podium.commands.scenario_report import scenario_report
-    from podium.commands.scenario_view import show_scenario_run
+    from podium.commands.scenario_view import ScenarioRunView
     from podium.commands.simulate import tell_crashes
-    from podium.commands.tables import Screen
-    from podium.net.files.private_files import write_private_file
     from podium.offline.scenarios import find_scenario, run_scenario
+    from podium.offline.scenarios.run_answer import ScenarioCondition
     from podium.offline.scenarios.trace_running import find_trace, run_trace
     from podium.offline.what_if.conditions import parse_condition
     from podium.scheduler.config.errors import ConfigurationError
@@ -177,34 +171,16 @@ def run(
         raise problem.found_in(config or "") from problem.__cause__
     for condition in conditions:
         condition.require_metric(list(ran.metrics))
-    judged = [(each, each.holds(ran.metrics[each.metric])) for each in conditions]
+    judged = [
+        ScenarioCondition(each.text, each.holds(ran.metrics[each.metric])) for each in conditions
+    ]
     notes = [*equipped.notes, *ran.report.notes]
-    fields: dict[str, Any] = {}
-    if html is not None or output in ("json", "yaml"):
-        fields = scenario_document(ran, config or "default", judged, notes)
-    if html is not None:
-        more = [
-            ("--config", config),
-            ("--seed", seed),
-            ("--until", until),
-            ("--scale", scale if scale != 1 else None),
-            ("--pods", pods),
-            ("--fail-if", fail_if),
-        ]
-        asked = command_text("scenario run", filename or (), options, more, arguments=[file])
-        write_private_file(html, scenario_report(fields, asked))
-    if output in ("json", "yaml"):
-        print_document("ScenarioRun", fields, output)
-    else:
-        screen = Screen()
-        show_scenario_run(ran, judged, screen)
-        screen.notes(notes)
-    if tell_crashes(ran.report.crashes):
-        return BROKEN
-    return NO if any(holds for _, holds in judged) else OK
+    has_crashed = tell_crashes(ran.report.crashes)
+    return ScenarioRunView(ran, config or "default", judged, notes, has_crashed)
 
 
 @scenario.command
+@answers("scenario compare", IN_FULL)
 def compare(
     file: File,
     /,
@@ -221,10 +197,8 @@ def compare(
     until: Until = None,
     scale: ScaleFactor = 1.0,
     fail_if: FailIf = None,
-    output: Output = "table",
-    html: Html = None,
     strict: Strict = False,
-) -> int:
+) -> Answer:
     """Compare scheduler configurations on the same days.
 
     What arrives and fails is the same for each configuration. With `--seeds` there are several such
@@ -242,17 +216,11 @@ def compare(
     **Exit code** 0; 1 if a condition of `--fail-if` holds; 2 if the input is wrong, 70 if Podium
     has a bug.
     """
-    from podium.commands.compare_view import show_judgements, show_metrics
-    from podium.commands.documents import print_document
     from podium.commands.feature_gate_flags import read_gates
     from podium.commands.preparation import equip_configuration
-    from podium.commands.scenario_document import scenario_comparison_document
-    from podium.commands.scenario_report import scenario_comparison_report
+    from podium.commands.scenario_view import ScenarioComparison
     from podium.commands.simulate import tell_crashes
-    from podium.commands.tables import Screen
-    from podium.net.files.private_files import write_private_file
     from podium.offline.scenarios import find_scenario
-    from podium.offline.scenarios.durations import format_duration
     from podium.offline.what_if.comparison import DEFAULT, plan_seeds, require_configs
     from podium.offline.what_if.conditions import parse_condition
     from podium.offline.what_if.scenario_comparison import compare_scenario
@@ -288,30 +256,8 @@ def compare(
         )
     judgements = answer.judge(conditions)
     length_s = min(found.duration_s, until_s or found.duration_s)
-    fields: dict[str, Any] = {}
-    if html is not None or output in ("json", "yaml"):
-        fields = scenario_comparison_document(found.name, answer, judgements)
-    if html is not None:
-        more = [
-            ("--config", configs),
-            ("--seeds", seeds if seeds > 1 else None),
-            ("--seed", seed),
-            ("--until", until),
-            ("--scale", scale if scale != 1 else None),
-            ("--fail-if", fail_if),
-        ]
-        asked = command_text("scenario compare", (), options, more, arguments=[file])
-        write_private_file(html, scenario_comparison_report(fields, answer, length_s, asked))
-    if output in ("json", "yaml"):
-        print_document("ScenarioComparison", fields, output)
-    else:
-        screen = Screen()
-        show_metrics(answer, f"{format_duration(length_s)} of {found.name}", screen)
-        screen.print()
-        show_judgements(answer, judgements, screen)
-    if tell_crashes(answer.crashes):
-        return BROKEN
-    return NO if any(each.configurations for each in judgements) else OK
+    has_crashed = tell_crashes(answer.crashes)
+    return ScenarioComparison(found.name, answer, judgements, length_s, has_crashed)
 
 
 @scenario.command(name="list")
@@ -332,23 +278,21 @@ def list_scenarios(
 
     **Exit code** 0.
     """
+    from msgspec import to_builtins
+
     from podium.commands.documents import print_list
-    from podium.commands.scenario_document import summary_document
     from podium.commands.scenario_view import show_scenarios
     from podium.commands.tables import Screen
     from podium.kubernetes.releases.feature_gates import FeatureGates
     from podium.offline.scenarios import find_scenario, list_ready_scenarios
-    from podium.offline.scenarios.durations import format_duration
+    from podium.offline.scenarios.run_answer import ScenarioSummary
 
-    found = [find_scenario(name, gates=FeatureGates()) for name in list_ready_scenarios()]
+    names = list_ready_scenarios()
+    found = [ScenarioSummary.of(find_scenario(name, gates=FeatureGates())) for name in names]
     if output in ("json", "yaml"):
-        print_list("ScenarioSummary", map(summary_document, found), output)
-        return OK
-    rows = []
-    for each in found:
-        nodes = summary_document(each)["nodes"]
-        rows.append((each.name, format_duration(each.duration_s), f"{nodes:,}", each.description))
-    show_scenarios(rows, Screen())
+        print_list("ScenarioSummary", map(to_builtins, found), output)
+    else:
+        show_scenarios(found, Screen())
     return OK
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from podium.commands.answering import AS_TABLE, Answer, AnswerOptions, answers
 from podium.commands.exit_codes import BROKEN, NO, OK
-from podium.commands.html_report import Html, input_text
-from podium.commands.options import Output, ShowAll
 from podium.commands.printing import print_line, print_traceback
+from podium.commands.same_command import input_text
 from podium.commands.simulation_options import BY_DEFAULT, SimulationOptions
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from podium.scheduler.engine import Engine
 
 
+@answers("simulate")
 def simulate(
     *paths: Annotated[str, Parameter(help="More files, as with -f.")],
     options: SimulationOptions = BY_DEFAULT,
@@ -33,7 +34,6 @@ def simulate(
             help="Tell what happened to each pod, and when on the virtual clock.",
         ),
     ] = False,
-    html: Html = None,
     annotate: Annotated[
         Path | None,
         Parameter(
@@ -44,9 +44,8 @@ def simulate(
             "kube-scheduler-simulator.",
         ),
     ] = None,
-    output: Output = "table",
-    show_all: ShowAll = False,
-) -> int:
+    printed: AnswerOptions = AS_TABLE,
+) -> Answer:
     """Place pending pods on nodes, without doing it: those of files, or of a cluster that runs.
 
     The files hold nodes, pods that run (they have a nodeName and stay where they are) and pods to
@@ -81,10 +80,8 @@ def simulate(
     """
     files = options.files(paths)
 
-    from podium.commands.input_warnings import input_warnings_document, show_input_warnings
     from podium.commands.preparation import prepare_simulation
-    from podium.commands.simulate_view import show_report
-    from podium.commands.tables import Screen
+    from podium.commands.simulate_view import SimulationView
 
     prepared = prepare_simulation(files, options)
     recorders: list[AnnotationRecorder] = []
@@ -96,8 +93,9 @@ def simulate(
             recorders.append(AnnotationRecorder(engine))
             engine.observers.add(recorders[0])
 
-    if html is not None:
-        report = _run_for_html(prepared, html, files, options, observe)
+    page = b""
+    if printed.html is not None:
+        report, page = _run_for_page(prepared, files, options, observe)
     else:
         with prepared.running(on_engine=observe) as (report, _, _):
             pass
@@ -106,29 +104,16 @@ def simulate(
         from podium.offline.simulate.result_annotations import annotated_list
 
         write_private_file(annotate, annotated_list(report, recorders[0]))
-    if output in ("json", "yaml"):
-        from podium.commands.documents import print_document
-        from podium.commands.simulate_document import report_document
-
-        document = report_document(report, timeline=timeline)
-        print_document("Simulation", {**input_warnings_document(report), **document}, output)
-    else:
-        screen = Screen()
-        wide = output == "wide"
-        show_input_warnings(report, screen)
-        show_report(report, screen, wide=wide, show_all=show_all, timeline=timeline)
-    return exit_code(report)
+    return SimulationView(report, tell_crashes_of(report), page, has_timeline=timeline)
 
 
-def _run_for_html(
+def _run_for_page(
     prepared: PreparedSimulation,
-    target: Path,
     files: Sequence[str],
     options: SimulationOptions,
     observe: Callable[[Engine], None],
-) -> SimulationReport:
-    """The run, and the file that shows it. Raises InputError."""
-    from podium.net.files.private_files import write_private_file
+) -> tuple[SimulationReport, bytes]:
+    """The run, and the file that shows it, for which the engine is asked once more."""
     from podium.offline.simulate.scenario import admission_of
     from podium.web.report import Recorder, report_html
 
@@ -150,15 +135,19 @@ def _run_for_html(
             controllers=prepared.scenario.workloads,
             server=admission_of(prepared.scenario, prepared.gates),
         )
-    write_private_file(target, page)
-    return report
+    return report, page
 
 
 def exit_code(report: SimulationReport) -> int:
     """A crash is loud: it names the pod, shows where, and has an exit code of its own."""
-    if tell_crashes((result.key, result.crash) for result in report.pods if result.crash):
+    if tell_crashes_of(report):
         return BROKEN
     return OK if report.all_fit else NO
+
+
+def tell_crashes_of(report: SimulationReport) -> bool:
+    """The same of a simulation."""
+    return tell_crashes((result.key, result.crash) for result in report.pods if result.crash)
 
 
 def tell_crashes(crashes: Iterable[tuple[str, str]]) -> bool:

@@ -6,16 +6,22 @@ their cause, and of many nodes the fullest are shown; `--all` lists everything.
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
 
+from msgspec.structs import replace
 from rich.table import Table
 
+from podium.commands.answering import Answer
 from podium.commands.console import RichText, Text, stack_lines
+from podium.commands.input_warnings import review_fields, show_input_warnings
 from podium.commands.tables import Screen, count, percent, some
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.requests import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
 from podium.offline.simulate import PodOutcome, PodResult, SimulationReport
 from podium.offline.simulate.report import group_by_cause
+from podium.offline.simulate.simulation_answer import SimulationAnswer
 from podium.scheduler.explain.cause import Cause
 from podium.scheduler.explain.placement_words import why
 from podium.scheduler.explain.utilisation import Use
@@ -34,6 +40,31 @@ _SPACE_PER_COLUMN = 4
 
 _HASH_SUFFIX = re.compile(r"-[a-z0-9]{4,10}$")
 _NUMBER_SUFFIX = re.compile(r"-?\d+$")
+
+
+@dataclass(frozen=True)
+class SimulationView(Answer):
+    """`page` is the file for browsers, made while the engine was there."""
+
+    found: SimulationReport
+    has_crashed: bool
+    page: bytes = b""
+    has_timeline: bool = False
+
+    @property
+    def is_yes(self) -> bool:
+        return self.found.all_fit
+
+    def document(self) -> SimulationAnswer:
+        answer = SimulationAnswer.of(self.found, timeline=self.has_timeline)
+        return replace(answer, **review_fields(self.found))
+
+    def show(self, screen: Screen, *, wide: bool, show_all: bool) -> None:
+        show_input_warnings(self.found, screen)
+        show_report(self.found, screen, wide=wide, show_all=show_all, timeline=self.has_timeline)
+
+    def make_page(self, document: Callable[[], Any], command: str) -> bytes:  # noqa: ARG002
+        return self.page
 
 
 def show_report(

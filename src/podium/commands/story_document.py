@@ -3,8 +3,10 @@
 from collections.abc import Iterable
 from typing import Any
 
-from podium.commands.simulate_document import line_document
+from msgspec import to_builtins
+
 from podium.offline.simulate.pod_history import HistoryEntry, PodHistory
+from podium.offline.simulate.simulation_answer import PodEvent
 from podium.scheduler.engine.decision import Decision
 from podium.scheduler.explain.decision_digest import digest_of, rejections
 from podium.scheduler.explain.digest_document import digest_document
@@ -30,7 +32,7 @@ def story_document(history: PodHistory, notes: Iterable[str]) -> dict[str, Any]:
 def _entry_document(entry: HistoryEntry) -> dict[str, Any]:
     decision = entry.decision
     attempt = None if decision is None else _attempt(decision)
-    return {**line_document(entry.line), "attempt": attempt}
+    return {**to_builtins(PodEvent.of(entry.line)), "attempt": attempt}
 
 
 def _attempt(decision: Decision) -> dict[str, Any]:

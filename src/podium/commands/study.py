@@ -6,15 +6,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import App, Group, Parameter
 
 from podium.addons.gpu.study.devices import DeviceName
-from podium.commands.exit_codes import NO, OK
-from podium.commands.html_report import Html, option_text
-from podium.commands.options import Output
+from podium.commands.answering import IN_FULL, Answer, answers
 from podium.commands.run_options import NO_DASK, DaskOptions, follow_runs, list_tables
+from podium.commands.same_command import HowOptions
 from podium.commands.study_manifests import write_manifests
 from podium.golang.errors import InputError
 
@@ -34,7 +33,37 @@ study = App(
 study.command(write_manifests, name="manifests")
 
 
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True)
+class StudyRunOptions(HowOptions):
+    """With what runs are done, and where results are kept."""
+
+    device: Annotated[
+        DeviceName | None,
+        Parameter(
+            help="What runs are done with: numba for large studies if installed, else numpy."
+        ),
+    ] = None
+    jobs: Annotated[int | None, Parameter(help="Processes; one for each core by default.")] = None
+    dask: DaskOptions = NO_DASK
+    out: Annotated[
+        Path | None, Parameter(help="A folder for results; a study that was ended goes on there.")
+    ] = None
+    parquet: Annotated[
+        Path | None,
+        Parameter(metavar="DIR", help="Write runs.parquet and cells.parquet there."),
+    ] = None
+    verify: Annotated[
+        bool,
+        Parameter(negative="", help="With --device cuda, place on the CPU too and compare."),
+    ] = False
+
+
+_ANYWHERE: Final = StudyRunOptions()
+
+
 @study.command(name="gpu-packing")
+@answers("study gpu-packing", IN_FULL)
 def gpu_packing(
     *,
     nodes: Annotated[
@@ -60,25 +89,7 @@ def gpu_packing(
         int, Parameter(help="How much of the cluster's GPUs pods ask for in all, in percent.")
     ] = 130,
     baseline: Annotated[str, Parameter(help="The policy that others are compared with.")] = "FGD",
-    device: Annotated[
-        DeviceName | None,
-        Parameter(
-            help="What runs are done with: numba for large studies if installed, else numpy."
-        ),
-    ] = None,
-    jobs: Annotated[int | None, Parameter(help="Processes; one for each core by default.")] = None,
-    dask: DaskOptions = NO_DASK,
-    out: Annotated[
-        Path | None, Parameter(help="A folder for results; a study that was ended goes on there.")
-    ] = None,
-    parquet: Annotated[
-        Path | None,
-        Parameter(metavar="DIR", help="Write runs.parquet and cells.parquet there."),
-    ] = None,
-    verify: Annotated[
-        bool,
-        Parameter(negative="", help="With --device cuda, place on the CPU too and compare."),
-    ] = False,
+    runs: StudyRunOptions = _ANYWHERE,
     bound: Annotated[
         bool,
         Parameter(
@@ -86,9 +97,7 @@ def gpu_packing(
             help="Show what no policy can allocate more of; needs pip install 'podium[optimum]'.",
         ),
     ] = False,
-    html: Html = None,
-    output: Output = "table",
-) -> int:
+) -> Answer:
     """Compare how policies pack pods that share GPUs, on recorded or own traces.
 
     Each run offers a trace's pods, shuffled by a seed, to one policy until so much of the cluster's
@@ -122,34 +131,31 @@ def gpu_packing(
     from podium.addons.gpu.study.results import ResultFolder
     from podium.addons.gpu.study.summary import SHOWN_PERCENT, summarize
     from podium.addons.gpu.study.tables import write_tables
-    from podium.commands.documents import print_document
-    from podium.commands.study_bound import bounds_document, find_bounds, show_bounds
-    from podium.commands.study_report import study_report
-    from podium.commands.study_view import show_study, study_document
-    from podium.commands.tables import Screen, count
-    from podium.net.files.private_files import write_private_file
+    from podium.commands.study_bound import find_bounds
+    from podium.commands.study_view import StudyView
+    from podium.commands.tables import count
     from podium.offline.optimum.integer_program import require_solver
 
     started = time.monotonic()
-    if verify and device != "cuda":
+    if runs.verify and runs.device != "cuda":
         raise InputError("--verify compares a GPU with the CPU", remedy="add --device cuda")
-    if jobs is not None and jobs < 1:
+    if runs.jobs is not None and runs.jobs < 1:
         raise InputError("--jobs must be at least 1")
-    if dask.dask is not None and device == "cuda":
+    if runs.dask.dask is not None and runs.device == "cuda":
         raise InputError(
             "runs on Dask are done on CPUs", remedy="leave --device cuda or --dask out"
         )
-    executor, tables = dask.make_executor(jobs or 0), list_tables(parquet, None)
+    executor, tables = runs.dask.make_executor(runs.jobs or 0), list_tables(runs.parquet, None)
     wanted = _wanted_runs(nodes, pods, policy or list(POLICIES), seeds, demand)
-    chosen = device or choose_device(wanted.traces, len(wanted.policies), len(wanted.seeds))
+    chosen = runs.device or choose_device(wanted.traces, len(wanted.policies), len(wanted.seeds))
     require_device(chosen)
     if bound:
         require_solver()
-    folder = None if out is None else ResultFolder(out)
+    folder = None if runs.out is None else ResultFolder(runs.out)
     known = {run.key: run for run in folder.read()} if folder is not None else {}
     groups = wanted.missing(set(known))
-    notes = _describe_reuse(len(wanted.keys) - _run_count(groups), out)
-    verification = Verification() if verify else None
+    notes = _describe_reuse(len(wanted.keys) - _run_count(groups), runs.out)
+    verification = Verification() if runs.verify else None
     with follow_runs(_run_count(groups)) as on_ended:
         if chosen == "cuda":
             placed = run_on_gpu(
@@ -173,20 +179,17 @@ def gpu_packing(
     shown = [each for each in SHOWN_PERCENT if each <= demand]
     summaries = summarize(results, baseline, shown)
     bounds = find_bounds(wanted.traces, wanted.seeds, demand, shown) if bound else {}
-    if html is not None:
-        asked = [("--nodes", nodes), ("--pods", pods), ("--policy", policy), ("--seeds", seeds)]
-        asked += [("--demand", demand), ("--baseline", baseline), ("--bound", bound)]
-        command = f"podium study gpu-packing {option_text(asked)}"
-        write_private_file(html, study_report(results, baseline, shown, notes, command))
-    if output in ("json", "yaml"):
-        fields = study_document(results, summaries, notes)
-        print_document("GPUPackingStudy", {**fields, "bounds": bounds_document(bounds)}, output)
-    else:
-        screen = Screen()
-        show_bounds(bounds, len(wanted.seeds), screen)
-        # Documents and reports of the same runs are equal to the byte: only the table has the time.
-        show_study(summaries, baseline, [*notes[:-1], f"{notes[-1]} in {took:.1f} s"], screen)
-    return NO if verification is not None and verification.different else OK
+    return StudyView(
+        results,
+        summaries,
+        baseline,
+        shown,
+        bounds,
+        len(wanted.seeds),
+        notes,
+        took,
+        verification is None or not verification.different,
+    )
 
 
 @dataclass(frozen=True, slots=True)

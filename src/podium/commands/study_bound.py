@@ -1,14 +1,12 @@
-"""The bound beside the policies of a study: worked out, shown and as plain data."""
+"""The bound beside the policies of a study: worked out and shown."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from podium.addons.gpu.study.allocation_bound import bound_percent
 from podium.addons.gpu.study.batch import TraceFiles
+from podium.addons.gpu.study.study_answer import Bounds
 from podium.addons.gpu.study.trace_files import read_trace
 from podium.commands.tables import Screen, count
-
-Bounds = Mapping[str, Mapping[int, float]]
-"""Trace -> % asked for -> % that can be allocated at most."""
 
 
 def find_bounds(
@@ -31,16 +29,3 @@ def show_bounds(bounds: Bounds, seeds: int, screen: Screen) -> None:
         table = screen.table("", *headings, right=headings)
         table.add_row("bound", *(f"{bound:.2f}" for bound in cells.values()))
         screen.print(table)
-
-
-def bounds_document(bounds: Bounds) -> list[dict[str, object]]:
-    return [
-        {
-            "trace": trace,
-            "allocationPercent": [
-                {"arrivedPercent": percent, "mean": round(bound, 4)}
-                for percent, bound in cells.items()
-            ],
-        }
-        for trace, cells in bounds.items()
-    ]

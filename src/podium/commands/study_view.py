@@ -1,15 +1,59 @@
 """A study for people and for programs: tables of means, differences and a figure in characters."""
 
 from collections.abc import Iterable, Mapping, Sequence
-
-import msgspec
+from dataclasses import dataclass
 
 from podium.addons.gpu.study.results import RunResult
-from podium.addons.gpu.study.summary import Cell, PolicySummary, cells_document
+from podium.addons.gpu.study.study_answer import Bounds, StudyAnswer, study_answer
+from podium.addons.gpu.study.summary import Cell, PolicySummary
+from podium.commands.answering import Answer, Report
+from podium.commands.study_bound import show_bounds
 from podium.commands.tables import Screen, count
 
 _CURVE_STEP = 2
 _CELL_WIDTH = 15
+
+
+@dataclass(frozen=True)
+class StudyView(Answer):
+    """`shown` are the percentages of demand that there are columns for; `took_s` is for people
+    alone: documents and reports of the same runs are equal to the byte."""
+
+    results: Sequence[RunResult]
+    summaries: Sequence[PolicySummary]
+    baseline: str
+    shown: Sequence[int]
+    bounds: Bounds
+    seeds: int
+    notes: Sequence[str]
+    took_s: float
+    is_verified: bool
+    has_crashed: bool = False
+
+    @property
+    def is_yes(self) -> bool:
+        return self.is_verified
+
+    def document(self) -> StudyAnswer:
+        return study_answer(self.results, self.summaries, self.bounds, self.notes)
+
+    def show(self, screen: Screen, *, wide: bool, show_all: bool) -> None:  # noqa: ARG002
+        show_bounds(self.bounds, self.seeds, screen)
+        notes = [*self.notes[:-1], f"{self.notes[-1]} in {self.took_s:.1f} s"]
+        show_study(self.summaries, self.baseline, notes, screen)
+
+    def report(self, document: StudyAnswer) -> Report:  # noqa: ARG002
+        from podium.web.report_file import Fact
+        from podium.web.report_views import GPU_PACKING
+        from podium.web.study_view import study_view
+
+        view = study_view(self.results, self.baseline, self.shown, self.notes)
+        facts = [
+            Fact.count(len(view.traces), "trace"),
+            Fact.count(len(view.seeds), "seed"),
+            Fact.count(len(self.results), "run"),
+        ]
+        return Report(facts, {"study": view}, GPU_PACKING)
 
 
 def show_study(
@@ -61,25 +105,3 @@ def _show_curves(summaries: Sequence[PolicySummary], screen: Screen) -> None:
         shares = [None if value is None else value / 100 for value in values]
         table.add_row(summary.policy, screen.curve(shares), f"{known[-1]:.1f}")
     screen.print(table)
-
-
-def study_document(
-    results: Sequence[RunResult], summaries: Sequence[PolicySummary], notes: Sequence[str]
-) -> dict[str, object]:
-    return {
-        "policies": [_summary(summary) for summary in summaries],
-        "runs": [msgspec.to_builtins(run) for run in results],
-        "notes": list(notes),
-    }
-
-
-def _summary(summary: PolicySummary) -> dict[str, object]:
-    return {
-        "trace": summary.trace,
-        "policy": summary.policy,
-        "seeds": list(summary.seeds),
-        "placedPart": round(summary.placed_part, 6),
-        "allocationPercent": cells_document(summary.allocation),
-        "fragmentationRatioPercent": cells_document(summary.fragmentation_ratio),
-        "allocationGainPoints": cells_document(summary.allocation_gain),
-    }

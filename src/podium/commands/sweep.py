@@ -5,14 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 from cyclopts import Parameter
 
+from podium.commands.answering import IN_FULL, Answer, answers
 from podium.commands.comparison_options import Prices, SeedCount, TypicalPod
-from podium.commands.exit_codes import BROKEN, OK
-from podium.commands.html_report import Html, command_text
-from podium.commands.options import Output
 from podium.commands.run_options import NO_RUN_OPTIONS, Jobs, RunOptions, follow_runs
 from podium.commands.simulation_options import InputOptions, as_simulation_options
 from podium.golang.errors import InputError
@@ -30,6 +28,7 @@ if TYPE_CHECKING:
 _INPUT: Final = InputOptions()
 
 
+@answers("sweep", IN_FULL)
 def sweep(
     *paths: Annotated[str, Parameter(help="More files, as with -f.")],
     options: InputOptions = _INPUT,
@@ -77,9 +76,7 @@ def sweep(
     runs: RunOptions = NO_RUN_OPTIONS,
     typical_pod: TypicalPod = None,
     prices: Prices = None,
-    output: Output = "table",
-    html: Html = None,
-) -> int:
+) -> Answer:
     """Run every combination of clusters, workloads or scenarios, configurations and seeds.
 
     Each run is one of `podium compare`, or of `podium scenario run` for a scenario, with its
@@ -101,13 +98,9 @@ def sweep(
 
     **Exit code** 0; 2 if the input is wrong, 70 if Podium has a bug.
     """
-    from podium.commands.documents import print_document
     from podium.commands.simulate import tell_crashes
-    from podium.commands.sweep_report import sweep_report
-    from podium.commands.sweep_view import SweepAnswer, show_sweep, sweep_document
-    from podium.commands.tables import Screen
+    from podium.commands.sweep_view import SweepView
     from podium.golang.durations import Duration
-    from podium.net.files.private_files import write_private_file
     from podium.offline.what_if.comparison import DEFAULT, plan_seeds, require_configs
     from podium.offline.what_if.run_matrix import NamedConfiguration, RunMatrix, RunPlace, make_runs
     from podium.offline.what_if.run_metrics import choose_yardstick
@@ -149,29 +142,9 @@ def sweep(
             measured.append(ended.measured.without_places())
             if ended.review is not None and not ended.position.turn:
                 _add_review(reviews, ended.position.input, ended.review, matrix)
-    answer = SweepAnswer(matrix, tuple(keys), tuple(measured), reviews)
-    fields: dict[str, Any] = {}
-    if html is not None or output in ("json", "yaml"):
-        fields = sweep_document(answer)
-    if html is not None:
-        more = [
-            ("--config", config),
-            ("--cluster", cluster),
-            ("--workload", workload),
-            ("--scenario", scenario),
-            ("--seeds", seeds if seeds > 1 else None),
-            ("--jobs", jobs or None),
-            ("--typical-pod", typical_pod),
-            ("--prices", prices),
-        ]
-        asked = command_text("sweep", files, options, more)
-        write_private_file(html, sweep_report(fields, matrix, asked))
-    if output in ("json", "yaml"):
-        print_document("Sweep", fields, output)
-    else:
-        show_sweep(answer, Screen())
     crashes = {pod: (pod, text) for run in measured for pod, text in run.crashes}
-    return BROKEN if tell_crashes(list(crashes.values())) else OK
+    has_crashed = tell_crashes(crashes.values())
+    return SweepView(matrix, tuple(keys), tuple(measured), reviews, has_crashed)
 
 
 class _Wanted(NamedTuple):

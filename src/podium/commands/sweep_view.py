@@ -1,38 +1,103 @@
-"""A sweep for people and for programs: a table of means and percentiles for each input."""
+"""A sweep: for people a table of means and percentiles for each input, for programs every run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from msgspec.structs import replace
+
+from podium.commands.answering import Answer, Report
 from podium.commands.compare_view import format_metric
-from podium.commands.input_warnings import input_warnings_document, show_input_warnings
+from podium.commands.input_warnings import review_fields, show_input_warnings
+from podium.commands.scenario_view import bound_runs
 from podium.commands.tables import Screen, count
+from podium.offline.what_if.comparison_answer import TypicalRequests
 from podium.offline.what_if.matrix_summary import PERCENTILES, MatrixCell, summarise_cells
 from podium.offline.what_if.measured_runs import InputReview, MeasuredRun
-from podium.offline.what_if.metric_words import describe_metric
+from podium.offline.what_if.metric_words import describe_metric, describe_metrics
 from podium.offline.what_if.run_matrix import NamedInput, RunMatrix
 from podium.offline.what_if.scenario_runs import NamedScenario
+from podium.offline.what_if.sweep_answer import (
+    MetricSpread,
+    SweepCell,
+    SweepDocument,
+    SweepInput,
+    SweepRun,
+)
 
 
-@dataclass(frozen=True, slots=True)
-class SweepAnswer:
+@dataclass(frozen=True)
+class SweepView(Answer):
     """`keys` are those of the runs; `reviews` are by the number of the input."""
 
     matrix: RunMatrix
     keys: tuple[str, ...]
     runs: tuple[MeasuredRun, ...]
     reviews: Mapping[int, InputReview]
+    has_crashed: bool
 
+    @property
+    def is_yes(self) -> bool:
+        return True
 
-def show_sweep(answer: SweepAnswer, screen: Screen) -> None:
-    matrix = answer.matrix
-    cells = summarise_cells(answer.runs)
-    for number, given in enumerate(matrix.inputs):
-        review = answer.reviews.get(number, InputReview())
-        show_input_warnings(review, screen)
-        screen.heading(given.name, count(len(matrix.seeds), "seed"))
-        _show_cells([cell for cell in cells if cell.input == number], matrix, screen)
-        screen.notes(list(review.notes))
+    def document(self) -> SweepDocument:
+        matrix = self.matrix
+        inputs = [each.name for each in matrix.inputs]
+        configurations = [each.name for each in matrix.configurations]
+        return SweepDocument(
+            tuple(matrix.seeds),
+            tuple(self._input(number, given) for number, given in enumerate(matrix.inputs)),
+            tuple(
+                SweepCell(inputs[cell.input], configurations[cell.configuration], _spreads(cell))
+                for cell in summarise_cells(self.runs)
+            ),
+            tuple(
+                SweepRun(
+                    key,
+                    inputs[run.input],
+                    configurations[run.configuration],
+                    run.seed,
+                    run.metrics,
+                )
+                for key, run in zip(self.keys, self.runs, strict=True)
+            ),
+        )
+
+    def show(self, screen: Screen, *, wide: bool, show_all: bool) -> None:  # noqa: ARG002
+        matrix = self.matrix
+        cells = summarise_cells(self.runs)
+        for number, given in enumerate(matrix.inputs):
+            review = self.reviews.get(number, InputReview())
+            show_input_warnings(review, screen)
+            screen.heading(given.name, count(len(matrix.seeds), "seed"))
+            _show_cells([cell for cell in cells if cell.input == number], matrix, screen)
+            screen.notes(list(review.notes))
+
+    def report(self, document: SweepDocument) -> Report:
+        from podium.web.report_file import Fact
+        from podium.web.report_views import SWEEP
+
+        matrix = self.matrix
+        facts = [
+            Fact.count(len(matrix.inputs), "input"),
+            Fact.count(len(matrix.configurations), "configuration"),
+            Fact.count(len(matrix.seeds), "seed"),
+        ]
+        metrics = (metric.name for cell in document.cells for metric in cell.metrics)
+        overview = {
+            "totals": {"runs": len(document.runs)},
+            "metricWords": describe_metrics(metrics),
+        }
+        bounded = replace(document, runs=bound_runs(document.runs, document.seeds))
+        return Report(facts, {"sweep": bounded}, SWEEP, overview)
+
+    def _input(self, number: int, given: NamedInput | NamedScenario) -> SweepInput:
+        review = self.reviews.get(number, InputReview())
+        return SweepInput(
+            name=given.name,
+            typical_pod=_typical_pod(given),
+            notes=tuple(review.notes),
+            **review_fields(review),
+        )
 
 
 def _show_cells(cells: list[MatrixCell], matrix: RunMatrix, screen: Screen) -> None:
@@ -52,58 +117,17 @@ def _show_cells(cells: list[MatrixCell], matrix: RunMatrix, screen: Screen) -> N
     screen.print(table)
 
 
-def _typical_pod(given: NamedInput | NamedScenario) -> dict[str, int] | None:
+def _typical_pod(given: NamedInput | NamedScenario) -> TypicalRequests | None:
     """Scenarios have none."""
     if isinstance(given, NamedScenario):
         return None
     pod = given.yardstick.typical_pod
-    return {"cpu": pod.cpu_milli, "memory": pod.memory_bytes}
+    return TypicalRequests(pod.cpu_milli, pod.memory_bytes)
 
 
-def sweep_document(answer: SweepAnswer) -> dict[str, Any]:
-    matrix = answer.matrix
-    inputs = [each.name for each in matrix.inputs]
-    configurations = [each.name for each in matrix.configurations]
-    return {
-        "seeds": list(matrix.seeds),
-        "inputs": [
-            {
-                "name": given.name,
-                "typicalPod": _typical_pod(given),
-                **input_warnings_document(review),
-                "notes": list(review.notes),
-            }
-            for number, given in enumerate(matrix.inputs)
-            for review in [answer.reviews.get(number, InputReview())]
-        ],
-        "cells": [
-            {
-                "input": inputs[cell.input],
-                "configuration": configurations[cell.configuration],
-                "metrics": [
-                    {
-                        "name": spread.metric,
-                        "mean": spread.mean,
-                        "lowest": spread.lowest,
-                        **{
-                            f"p{percent}": value
-                            for percent, value in zip(PERCENTILES, spread.percentiles, strict=True)
-                        },
-                        "highest": spread.highest,
-                    }
-                    for spread in cell.spreads
-                ],
-            }
-            for cell in summarise_cells(answer.runs)
-        ],
-        "runs": [
-            {
-                "key": key,
-                "input": inputs[run.input],
-                "configuration": configurations[run.configuration],
-                "seed": run.seed,
-                "metrics": dict(run.metrics),
-            }
-            for key, run in zip(answer.keys, answer.runs, strict=True)
-        ],
-    }
+def _spreads(cell: MatrixCell) -> tuple[MetricSpread, ...]:
+    found = []
+    for each in cell.spreads:
+        p5, p50, p95 = each.percentiles
+        found.append(MetricSpread(each.metric, each.mean, each.lowest, p5, p50, p95, each.highest))
+    return tuple(found)

@@ -4,59 +4,41 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Parameter
 
-from podium.commands.api_server_options import (
-    DataRecover,
-    RuntimeConfigFlag,
-    read_runtime_config,
-    require_data,
-)
+from podium.commands.api_server_options import read_runtime_config, require_data
 from podium.commands.exit_codes import OK
 from podium.commands.line_logging import silence_web_server, start_logging
-from podium.commands.node_options import (
-    Count,
-    Cpu,
-    GpuDialect,
-    Gpus,
-    Memory,
-    MostPods,
-    Speed,
-    Stages,
-    Template,
-    read_nodes,
-    read_stage_file,
-    require_usable_speed,
-)
-from podium.commands.options import (
-    Config,
-    Gates,
-    PluginFiles,
-    PluginTimeout,
-    Reload,
-    Strict,
-    limit_plugins,
-    read_configuration,
-    warn_of_unworkable,
-)
+from podium.commands.node_options import USUAL_NODES, Count, NodeOptions, require_usable_speed
 from podium.commands.printing import print_line, print_lines
 from podium.commands.recorded_options import SCHEDULER_EXTENSION
+from podium.commands.up_options import (
+    AS_CONFIGURED,
+    ON_LOOPBACK,
+    TELLING,
+    WITH_PAGE,
+    PageOptions,
+    SchedulingOptions,
+    ServingOptions,
+    TerminalOptions,
+)
 from podium.golang.errors import InputError
 
 if TYPE_CHECKING:
-    from podium.commands.processes.cluster_scheduler import PluginReload
+    from podium.apiserver.serving.server import ApiServer
+    from podium.commands.processes.cluster_scheduler import SchedulerPlan
     from podium.commands.processes.whole_cluster import RunningCluster
     from podium.commands.tables import Screen
+    from podium.kubernetes.releases.feature_gates import FeatureGates
+    from podium.kubernetes.resources.runtime_config import RuntimeConfig
     from podium.scheduler.engine import Engine
-    from podium.user_code.plugins import Equipped
     from podium.web.page_server import PageServer
     from podium.web.play_decisions import RecentDecisions
 
-_KUBECONFIG: Final = "podium.kubeconfig"
 _ZONES: Final = "a,b,c"
 
 
@@ -75,19 +57,8 @@ def up(
             " input. May be repeated.",
         ),
     ] = None,
-    config: Config = None,
-    plugin: PluginFiles = None,
-    plugin_timeout: PluginTimeout = "5s",
-    reload: Reload = False,
-    feature_gates: Gates = None,
-    runtime_config: RuntimeConfigFlag = None,
-    strict: Strict = False,
-    template: Template = None,
-    cpu: Cpu = "",
-    memory: Memory = "",
-    pods: MostPods = None,
-    gpus: Gpus = None,
-    gpu_dialect: GpuDialect = None,
+    scheduling: SchedulingOptions = AS_CONFIGURED,
+    nodes: NodeOptions = USUAL_NODES,
     zones: Annotated[
         str | None,
         Parameter(
@@ -96,90 +67,9 @@ def up(
             help="Zones to give out to the nodes in turn. [default: a,b,c, or what templates say]",
         ),
     ] = None,
-    stages: Stages = None,
-    speed: Speed = 1.0,
-    host: Annotated[str, Parameter(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, Parameter(help="The port to listen on; 0 for any free one.")] = 6443,
-    scheduler_port: Annotated[
-        int,
-        Parameter(
-            show_default=False,
-            help="The port on which the scheduler tells of itself: metrics, health, decisions."
-            " [default: any free one, which is in the kubeconfig]",
-        ),
-    ] = 0,
-    page_port: Annotated[
-        int,
-        Parameter(
-            show_default=False,
-            help="The loopback port of the page that shows the cluster in a browser."
-            " [default: any free one, in the link that is printed]",
-        ),
-    ] = 0,
-    page: Annotated[
-        bool,
-        Parameter(
-            name=["--page"],
-            negative="--no-page",
-            show_default=False,
-            help="Serve the page. [default: yes]",
-        ),
-    ] = True,
-    play: Annotated[
-        bool,
-        Parameter(
-            name=["--play"],
-            negative="--no-play",
-            show_default=False,
-            help="Let the page change the cluster: its view Play. Without it the page can only be"
-            " read. [default: yes]",
-        ),
-    ] = True,
-    data: Annotated[
-        Path | None,
-        Parameter(
-            metavar="DIR",
-            show_default=False,
-            help="Keep objects, certificates and token here. [default: in memory only]",
-        ),
-    ] = None,
-    data_recover: DataRecover = False,
-    kubeconfig_out: Annotated[
-        Path | None,
-        Parameter(
-            metavar="FILE",
-            show_default=False,
-            help=f"Where to write the kubeconfig. [default: {_KUBECONFIG}, or kubeconfig in DIR]",
-        ),
-    ] = None,
-    watch: Annotated[
-        bool,
-        Parameter(
-            name=["--watch", "-w"],
-            negative="",
-            show_default=False,
-            help="On a terminal, draw the nodes as they fill up.",
-        ),
-    ] = False,
-    quiet: Annotated[
-        bool,
-        Parameter(
-            name=["--quiet", "-q"],
-            negative="",
-            show_default=False,
-            help="Print no decisions and no status.",
-        ),
-    ] = False,
-    verbosity: Annotated[
-        int | None,
-        Parameter(
-            name=["--verbosity", "-v"],
-            metavar="N",
-            show_default=False,
-            help="Write the scheduler's log to standard error, at this verbosity, as `podium run`"
-            " does. [default: no log]",
-        ),
-    ] = None,
+    serving: ServingOptions = ON_LOOPBACK,
+    page: PageOptions = WITH_PAGE,
+    terminal: TerminalOptions = TELLING,
 ) -> int:
     """Run a whole cluster in this process: API server, nodes, controllers and the scheduler.
 
@@ -213,82 +103,115 @@ def up(
     """
     import logging
 
-    from podium.apiserver.serving.kubeconfig import write_kubeconfig
-    from podium.apiserver.serving.server import ApiServer, ServerOptions
-    from podium.client.ended_cluster import UP_EXTENSION, describe_process
-    from podium.commands.decision_lines import DecisionLines
     from podium.commands.feature_gate_flags import read_gates
-    from podium.commands.processes.cluster_scheduler import SchedulerPlan
     from podium.commands.processes.event_loop import run
-    from podium.commands.processes.kube_log import log_at
-    from podium.commands.processes.steady_time import steady_wall
     from podium.commands.processes.whole_cluster import ClusterPlan, run_cluster
     from podium.commands.tables import Screen
-    from podium.commands.tables import count as counted
-    from podium.live.decision_notices import DecisionNotices
     from podium.offline.simulate.inputs import documents_in
     from podium.scheduler.engine.garbage import seldom_collected
-    from podium.scheduler.plugins import in_tree_registry
-    from podium.simulated.cluster import SimulatedClusterOptions
     from podium.simulated.controller_registry import ALL
-    from podium.user_code.plugins import equip
-    from podium.web.page_server import PageServer
     from podium.web.play_decisions import RecentDecisions
 
     start_logging(logging.WARNING)
     silence_web_server()
-    gates = read_gates(feature_gates, strict=strict)
-    served = read_runtime_config(runtime_config, gates)
-    if zones is None:
-        zones = "" if template else _ZONES
+    gates = read_gates(scheduling.feature_gates, strict=scheduling.strict)
+    served = read_runtime_config(serving.runtime_config, gates)
     screen = Screen()
-    configuration = read_configuration(config, gates, strict=strict)
+    decisions = RecentDecisions() if page.page and page.play else None
+    scheduler_plan = _plan_scheduler(scheduling, gates, screen, decisions, quiet=terminal.quiet)
+    if zones is None:
+        zones = "" if nodes.template else _ZONES
+    plan = ClusterPlan(
+        nodes.read(count, zones, ALL),
+        scheduler_plan,
+        require_usable_speed(nodes.speed),
+        documents_in(apply or (), None if scheduling.strict else _warn),
+        _warn,
+    )
+    opened = _open_ports(serving, page, gates, served)
+    shown = None if terminal.quiet else screen
+    plan = replace(
+        plan, beside=lambda up: _show(up, shown, opened, decisions, nodes=terminal.watch)
+    )
+    with seldom_collected():
+        try:
+            run(run_cluster(opened.server, plan, lambda up: _announce(up, opened, scheduler_plan)))
+        finally:
+            if opened.page is not None:
+                opened.page.close()
+    print_line("podium: stopped", error=True)
+    return OK
 
-    limit_plugins(plugin_timeout)
 
-    def equipped() -> Equipped:
-        return equip(configuration, in_tree_registry(), plugin or ())
+def _plan_scheduler(
+    scheduling: SchedulingOptions,
+    gates: FeatureGates,
+    screen: Screen,
+    decisions: RecentDecisions | None,
+    *,
+    quiet: bool,
+) -> SchedulerPlan:
+    """Who decides, and who hears of the decisions. Raises InputError."""
+    from podium.commands.decision_lines import DecisionLines
+    from podium.commands.processes.cluster_scheduler import SchedulerPlan
+    from podium.commands.processes.kube_log import log_at
+    from podium.commands.processes.steady_time import steady_wall
+    from podium.live.decision_notices import DecisionNotices
 
+    equipped = scheduling.read_equipped(gates)
     at_start = equipped()
-    warn_of_unworkable(at_start, config or "")
-    decisions = RecentDecisions() if page and play else None
-
+    scheduling.warn_of_unworkable(at_start)
     told = () if decisions is None else (decisions.note,)
     if quiet:
         observers = (DecisionNotices(steady_wall(), *told),) if told else ()
     else:
         observers = (DecisionLines(screen.console, steady_wall(), *told),)
-    scheduler_plan = SchedulerPlan(
+    return SchedulerPlan(
         at_start,
         gates,
-        scheduler_port,
+        scheduling.scheduler_port,
         lambda _: observers,
-        None if verbosity is None else log_at(verbosity),
-        _reloading(plugin, equipped, screen) if reload else None,
+        None if scheduling.verbosity is None else log_at(scheduling.verbosity),
+        scheduling.watch_plugins(equipped, lambda text: screen.print(f"podium: {text}")),
     )
-    plan = ClusterPlan(
-        SimulatedClusterOptions(
-            nodes=read_nodes(count, template, cpu, memory, pods, zones, gpus, gpu_dialect),
-            stages=read_stage_file(stages),
-            controllers=ALL,
-        ),
-        scheduler_plan,
-        require_usable_speed(speed),
-        documents_in(apply or (), None if strict else _warn),
-        _warn,
-        lambda up: _show(
-            up, None if quiet else screen, page_server, decisions, target, nodes=watch
-        ),
-    )
-    target = kubeconfig_out or (data / "kubeconfig" if data else Path(_KUBECONFIG))
-    where = shlex.quote(str(target))
-    require_data(data, recovers=data_recover)
+
+
+@dataclass(frozen=True, slots=True)
+class _OpenedPorts:
+    """What listens before the cluster is up, and the kubeconfig that says where; `process` is what
+    that says of this process."""
+
+    server: ApiServer
+    page: PageServer | None
+    kubeconfig: Path
+    data: Path | None
+    process: dict[str, Any]
+
+    def write_kubeconfig(self, **more: Any) -> None:
+        """Raises InputError."""
+        from podium.apiserver.serving.kubeconfig import write_kubeconfig
+
+        server = self.server
+        authority = server.certificates.authority if server.certificates else None
+        told = {**self.process, **more}
+        write_kubeconfig(self.kubeconfig, server.url, server.token, authority, told)
+
+
+def _open_ports(
+    serving: ServingOptions, page: PageOptions, gates: FeatureGates, served: RuntimeConfig
+) -> _OpenedPorts:
+    """Raises InputError."""
+    from podium.apiserver.serving.server import ApiServer, ServerOptions
+    from podium.client.ended_cluster import UP_EXTENSION, describe_process
+    from podium.web.page_server import PageServer
+
+    require_data(serving.data, recovers=serving.data_recover)
     server = ApiServer(
         ServerOptions(
-            host=host,
-            port=port,
-            data=data,
-            recovers_data=data_recover,
+            host=serving.host,
+            port=serving.port,
+            data=serving.data,
+            recovers_data=serving.data_recover,
             taint_new_nodes=True,
             serves_metrics=True,
             gates=gates,
@@ -297,46 +220,38 @@ def up(
     )
     if server.recovered:
         print_line(f"podium: warning: {server.recovered}", error=True)
-    authority = server.certificates.authority if server.certificates else None
     process = {UP_EXTENSION: describe_process(sys.argv[1:])}
+    opened = _OpenedPorts(server, None, serving.kubeconfig, serving.data, process)
     try:
-        write_kubeconfig(target, server.url, server.token, authority, process)
-        page_server = PageServer(page_port) if page else None
+        opened.write_kubeconfig()
+        return replace(opened, page=PageServer(page.page_port) if page.page else None)
     except InputError:
         server.close()
         raise
 
-    def announce(cluster: RunningCluster) -> None:
-        told = {**process, SCHEDULER_EXTENSION: {"server": cluster.scheduler.url}}
-        write_kubeconfig(target, server.url, server.token, authority, told)
-        kept = f"objects in {data}" if data else "objects in memory"
-        size = counted(len(cluster.nodes), "node")
-        if page_server is not None:
-            print_line(f"podium: see it at  {page_server.link}")
-        print_lines(f"podium: {note}" for note in scheduler_plan.equipped.notes)
-        print_line(f"podium: a cluster of {size} at {server.url}, {kept}")
-        print_line(f"podium: look at it with  KUBECONFIG={where} kubectl get pods -o wide")
-        print_line(
-            f"podium: ask its scheduler with  KUBECONFIG={where} podium explain POD --recorded"
-        )
-        print_line("podium: Ctrl-C stops it")
 
-    with seldom_collected():
-        try:
-            run(run_cluster(server, plan, announce))
-        finally:
-            if page_server is not None:
-                page_server.close()
-    print_line("podium: stopped", error=True)
-    return OK
+def _announce(cluster: RunningCluster, opened: _OpenedPorts, plan: SchedulerPlan) -> None:
+    """The cluster is up: where it is, and how to ask it."""
+    from podium.commands.tables import count as counted
+
+    opened.write_kubeconfig(**{SCHEDULER_EXTENSION: {"server": cluster.scheduler.url}})
+    kept = f"objects in {opened.data}" if opened.data else "objects in memory"
+    size = counted(len(cluster.nodes), "node")
+    where = shlex.quote(str(opened.kubeconfig))
+    if opened.page is not None:
+        print_line(f"podium: see it at  {opened.page.link}")
+    print_lines(f"podium: {note}" for note in plan.equipped.notes)
+    print_line(f"podium: a cluster of {size} at {opened.server.url}, {kept}")
+    print_line(f"podium: look at it with  KUBECONFIG={where} kubectl get pods -o wide")
+    print_line(f"podium: ask its scheduler with  KUBECONFIG={where} podium explain POD --recorded")
+    print_line("podium: Ctrl-C stops it")
 
 
 async def _show(
     up: RunningCluster,
     screen: Screen | None,
-    page_server: PageServer | None,
+    opened: _OpenedPorts,
     decisions: RecentDecisions | None,
-    kubeconfig: Path,
     *,
     nodes: bool,
 ) -> None:
@@ -350,6 +265,8 @@ async def _show(
     from podium.web.live_page import LivePage
     from podium.web.play import Play
     from podium.web.relayed_page import RelayedPage
+
+    page_server, kubeconfig = opened.page, opened.kubeconfig
 
     def engine() -> Engine:
         return up.scheduler.engine
@@ -374,16 +291,3 @@ async def _show(
 
 def _warn(problem: InputError) -> None:
     print_line(f"podium: warning: {problem}", error=True)
-
-
-def _reloading(
-    plugins: Sequence[str] | None, equipped: Callable[[], Equipped], screen: Screen
-) -> PluginReload:
-    from podium.commands.processes.cluster_scheduler import PluginReload
-    from podium.commands.processes.plugin_reloading import WatchedPluginFiles
-
-    if not plugins:
-        remedy = "name the file of a plugin: --plugin mine.py --reload"
-        raise InputError("--reload has nothing to look at", remedy=remedy)
-    tell = screen.print
-    return PluginReload(WatchedPluginFiles(plugins), equipped, lambda text: tell(f"podium: {text}"))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from podium.commands.answering import AS_TABLE, Answer, AnswerOptions, answers
 from podium.commands.change_options import NAMES, Changes, read_changes
-from podium.commands.exit_codes import NO, OK
-from podium.commands.html_report import Html, command_text
-from podium.commands.options import Output, ShowAll, progress_bar
+from podium.commands.options import progress_bar
 from podium.commands.simulation_options import BY_DEFAULT, SimulationOptions
 from podium.golang.errors import InputError
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:  # the page is loaded for a report only
     from podium.web.cluster_snapshot import ClusterSnapshot
 
 
+@answers("what-if")
 def what_if(
     *paths: Annotated[str, Parameter(help="More files, as with -f.")],
     options: SimulationOptions = BY_DEFAULT,
@@ -42,10 +42,8 @@ def what_if(
             help="Let every zone fail by itself, after the changes.",
         ),
     ] = False,
-    html: Html = None,
-    output: Output = "table",
-    show_all: ShowAll = False,
-) -> int:
+    printed: AnswerOptions = AS_TABLE,
+) -> Answer:
     """Tell what a change of the cluster would do, without doing it.
 
     The cluster comes from files or is one that runs, as with `podium simulate`; its pending pods
@@ -72,15 +70,9 @@ def what_if(
     **Exit code** 0 if every pod has a place in the end and every one that was to go has gone, 1 if
     not, 2 if the input is wrong, 70 if Podium has a bug.
     """
-    from podium.commands.documents import print_document
-    from podium.commands.input_warnings import input_warnings_document, show_input_warnings
     from podium.commands.preparation import prepare_simulation
-    from podium.commands.simulate import exit_code
-    from podium.commands.tables import Screen
-    from podium.commands.what_if_document import what_if_document
-    from podium.commands.what_if_report import what_if_report
-    from podium.commands.what_if_view import show_what_if
-    from podium.net.files.private_files import write_private_file
+    from podium.commands.simulate import tell_crashes_of
+    from podium.commands.what_if_view import WhatIfView
     from podium.offline.what_if.answer import WhatIfAnswer
     from podium.offline.what_if.changed_cluster import ChangedCluster
     from podium.offline.what_if.failures import fail_each_node, fail_each_zone
@@ -89,21 +81,20 @@ def what_if(
 
     if not changes and not each_node and not each_zone:
         raise InputError("nothing is to change", remedy=", ".join((*NAMES, "--each-node")))
-    files = options.files(paths)
-    prepared = prepare_simulation(files, options)
+    prepared = prepare_simulation(options.files(paths), options)
     wanted = read_changes(changes or (), options.validation, gates=prepared.gates)
     snapshots: list[ClusterSnapshot] = []
     with prepared.simulating() as (report, simulation, _):
-        crashed = exit_code(report)
+        has_crashed = tell_crashes_of(report)
         scenario = prepared.scenario
         before = load_of(simulation.engine.cluster)
-        if html is not None:
+        if printed.html is not None:
             snapshots.append(_snapshot(simulation))
         changed = ChangedCluster(simulation, scenario)
         for change in wanted:
             changed.apply(change)
         answer = WhatIfAnswer(changed.consequences(), before, load_of(simulation.engine.cluster))
-        if html is not None:
+        if printed.html is not None:
             snapshots.append(_snapshot(simulation))
         if each_node:
             size = simulation.engine.cluster.nodes.present_count
@@ -111,26 +102,7 @@ def what_if(
         if each_zone:
             size = len(zones_of(simulation.engine.cluster))
             answer.zones = _each(fail_each_zone, simulation, scenario, "failing zones", size)
-    fields: dict[str, Any] = {}
-    if html is not None or output in ("json", "yaml"):
-        fields = {**input_warnings_document(report), **what_if_document(answer, report.notes)}
-    if html is not None:
-        more: list[tuple[str, Any]] = [*((each.option, each.value) for each in changes or ())]
-        more += [("--each-node", each_node), ("--each-zone", each_zone)]
-        asked = command_text("what-if", files, options, more)
-        before_changes, after_changes = snapshots
-        page = what_if_report(fields, answer, before_changes, after_changes, asked)
-        write_private_file(html, page)
-    if output in ("json", "yaml"):
-        print_document("WhatIf", fields, output)
-    else:
-        screen = Screen()
-        show_input_warnings(report, screen)
-        show_what_if(answer, screen, show_all=show_all)
-        screen.notes(report.notes)
-    if crashed not in (OK, NO):
-        return crashed
-    return OK if answer.is_survived else NO
+    return WhatIfView(answer, report, report.notes, has_crashed, snapshots)
 
 
 def _snapshot(simulation: Simulation) -> ClusterSnapshot:

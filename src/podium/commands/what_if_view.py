@@ -1,33 +1,103 @@
-"""What changes would do on a screen: who moves, who cannot, and how full the cluster is then."""
+"""What changes would do: on a screen who moves, who cannot, and how full the cluster is then; and
+as a report for browsers, with the cluster before the changes and after them.
+
+Contract of the report: bounded. Lists of pods and details of failures end where they are too long
+for a page; those that a cluster does not survive are kept first, and how many there are is told.
+"""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
+from podium.commands.answering import Report
+from podium.commands.bounded_reports import bound_lists
 from podium.commands.console import Text, stack_lines
+from podium.commands.input_warnings import ReviewedAnswer
 from podium.commands.tables import Screen, count, percent, some
-from podium.offline.what_if.answer import WhatIfAnswer
-from podium.offline.what_if.consequences import Consequences, Stranded
+from podium.golang.document_structs import Document
+from podium.offline.simulate.report import SimulationReport
+from podium.offline.what_if.answer import (
+    FailureRow,
+    FailuresView,
+    FailureView,
+    WhatIfAnswer,
+    WhatIfDocument,
+)
+from podium.offline.what_if.consequences import Consequences, StrandedPod
 from podium.offline.what_if.failures import Failure
 from podium.offline.what_if.totals import total_use
 
-MAX_ROWS = 25
-MAX_FAILURES = 15
+if TYPE_CHECKING:  # the page is loaded for a report only
+    from podium.web.cluster_snapshot import ClusterSnapshot
+    from podium.web.report_file import ReportView
+
+MAX_ROWS: Final = 25
+MAX_FAILURES: Final = 15
+MAX_PODS: Final = 20_000
+"""In one list of a report."""
+MAX_DETAIL: Final = 40_000
+"""Pods in the details of all failures of a report."""
+_LISTS: Final = ("moved", "stranded", "kept", "gone", "preempted")
 
 
-def show_what_if(answer: WhatIfAnswer, screen: Screen, *, show_all: bool) -> None:
-    found = answer.consequences
-    if found.changes:
-        _show_moved(found, screen, show_all=show_all)
-        _show_stranded(found.stranded, screen, show_all=show_all)
-        _show_others(found, screen, show_all=show_all)
-        _show_use(answer, screen)
-    for title, failures in (("node", answer.nodes), ("zone", answer.zones)):
-        if failures is not None:
-            _show_failures(title, failures, screen, show_all=show_all)
-    screen.print()
-    for told, survived in _sentences(answer):
-        sign, style = (screen.signs.yes, "green") if survived else (screen.signs.no, "red")
-        screen.print(Text.assemble((sign, f"bold {style}"), Text(f" {told}")))
+@dataclass(frozen=True)
+class WhatIfView(ReviewedAnswer):
+    """`snapshots` are the cluster before the changes and after them, if a report is wanted."""
+
+    answer: WhatIfAnswer
+    review: SimulationReport
+    notes: Sequence[str]
+    has_crashed: bool
+    snapshots: "Sequence[ClusterSnapshot]" = ()
+
+    @property
+    def is_yes(self) -> bool:
+        return self.answer.is_survived
+
+    def answer_document(self) -> WhatIfDocument:
+        return self.answer.document()
+
+    def show_answer(self, screen: Screen, *, wide: bool, show_all: bool) -> None:  # noqa: ARG002
+        answer, found = self.answer, self.answer.consequences
+        if found.changes:
+            _show_moved(found, screen, show_all=show_all)
+            _show_stranded(found.stranded, screen, show_all=show_all)
+            _show_others(found, screen, show_all=show_all)
+            _show_use(answer, screen)
+        for title, failures in (("node", answer.nodes), ("zone", answer.zones)):
+            if failures is not None:
+                _show_failures(title, failures, screen, show_all=show_all)
+        screen.print()
+        for told, survived in _sentences(answer):
+            sign, style = (screen.signs.yes, "green") if survived else (screen.signs.no, "red")
+            screen.print(Text.assemble((sign, f"bold {style}"), Text(f" {told}")))
+
+    def report(self, document: WhatIfDocument) -> Report:
+        from podium.web.report_file import Fact
+
+        answer, found = self.answer, self.answer.consequences
+        lost = len(found.stranded) + len(found.gone)
+        facts = [
+            Fact(f"{len(answer.before.nodes):,}", "nodes before"),
+            Fact(f"{len(answer.after.nodes):,}", "after"),
+            Fact(f"{sum(bool(each.before) for each in found.moved):,}", "moved"),
+            Fact(f"{lost:,}", "lost", bool(lost)),
+        ]
+        bounded, totals = bound_lists(document, dict.fromkeys(_LISTS, MAX_PODS))
+        touched = list(_touched(found))
+        before, after = self.snapshots
+        documents = {
+            "what-if": replace(bounded, nodes=(), node_failures=None, zone_failures=None),
+            **dict(before.documents("before/", touched)),
+            **dict(after.documents("", touched)),
+            **_failure_documents("node", answer.nodes),
+            **_failure_documents("zone", answer.zones),
+        }
+        overview = {"totals": totals, "phases": ["before", "after"]}
+        return Report(facts, documents, _views(answer), overview)
 
 
 # --- the changes ------------------------------------------------------------------------------
@@ -55,11 +125,11 @@ def _show_moved(found: Consequences, screen: Screen, *, show_all: bool) -> None:
     screen.print(table)
 
 
-def _show_stranded(stranded: Sequence[Stranded], screen: Screen, *, show_all: bool) -> None:
+def _show_stranded(stranded: Sequence[StrandedPod], screen: Screen, *, show_all: bool) -> None:
     if not stranded:
         return
     screen.heading("No node fits", count(len(stranded), "pod"))
-    groups: dict[str, list[Stranded]] = {}
+    groups: dict[str, list[StrandedPod]] = {}
     for each in stranded:
         told = each.causes[0].sentence if each.causes else each.message
         groups.setdefault(told, []).append(each)
@@ -190,3 +260,58 @@ def _sentences(answer: WhatIfAnswer) -> list[tuple[str, bool]]:
                 else (f"each of {of} may fail", True)
             )
     return told
+
+
+# --- the report -------------------------------------------------------------------------------
+
+
+def _views(answer: WhatIfAnswer) -> "Iterator[ReportView]":
+    from podium.web.report_views import CONSEQUENCES, NODE_FAILURES, ZONE_FAILURES
+
+    if answer.consequences.changes:
+        yield CONSEQUENCES
+    if answer.nodes is not None:
+        yield NODE_FAILURES
+    if answer.zones is not None:
+        yield ZONE_FAILURES
+
+
+def _touched(found: Consequences) -> Iterator[str]:
+    """Nodes that somebody leaves, comes to or stays on though he was to go."""
+    for moved in found.moved:
+        yield from (moved.before or "", moved.after)
+    yield from (each.before or "" for each in found.stranded)
+    yield from (each.before for each in found.gone)
+    for kept in found.kept:
+        yield kept.node
+
+
+def _failure_documents(what: str, failures: Sequence[Failure] | None) -> dict[str, Document]:
+    if failures is None:
+        return {}
+    worst = sorted(failures, key=lambda each: (-each.lost, each.what))
+    documents: dict[str, Document] = {
+        f"{what}-failures": FailuresView(tuple(map(_failure_row, worst)))
+    }
+    left = MAX_DETAIL
+    for each in worst:
+        left -= each.lost + len(each.consequences.moved)
+        if left < 0:
+            break
+        documents[f"{what}-failures/{each.what}"] = FailureView.of(each)
+    return documents
+
+
+def _failure_row(each: Failure) -> FailureRow:
+    found = each.consequences
+    return FailureRow(
+        each.what,
+        each.nodes,
+        each.pods,
+        each.is_survived,
+        len(found.moved),
+        len(found.stranded),
+        len(found.gone),
+        len(found.preempted),
+        tell_losses(each),
+    )

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from podium.kubernetes.rules.requests import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
+from podium.kubernetes.rules.requests import PODS, UNITS, unit_of
 from podium.scheduler.cluster.state import Cluster
 
 MAX_CHANGED: Final = 2_000
@@ -19,7 +19,6 @@ MAX_CHANGED: Final = 2_000
 MAX_GROUP_KEYS: Final = 24
 MAX_GROUPS: Final = 200
 """Values of a label by which nodes can be grouped."""
-_UNITS: Final = {CPU: "milli", MEMORY: "bytes", EPHEMERAL_STORAGE: "bytes"}
 _OLD_KEYS: Final = "beta.kubernetes.io"
 """Labels that say again what newer ones say."""
 _FIRST_KEYS: Final = (
@@ -58,7 +57,7 @@ class ClusterReader:
         for index, name in enumerate(nodes.resources):
             allocatable = nodes.allocatable[index, rows]
             requested = usage.requested[index, rows]
-            if name in _UNITS or allocatable.any() or requested.any():
+            if name in UNITS or allocatable.any() or requested.any():
                 resources.append(_resource(name, allocatable, requested))
         resources.insert(2, _resource(PODS, nodes.allowed_pods[rows], usage.pod_count[rows]))
         return {
@@ -143,7 +142,7 @@ def _resource(
 ) -> dict[str, Any]:
     return {
         "name": name,
-        "unit": _UNITS.get(name, "count"),
+        "unit": unit_of(name),
         "allocatable": allocatable.tolist(),
         "requested": requested.tolist(),
     }

@@ -54,7 +54,7 @@ class Recording:
         return write_trace(self._path, *self._lines, ends_at=ends_at)
 
 
-def fates(report: ReplayReport) -> dict[str, tuple[str, str, str]]:
+def fates(report: ReplayReport) -> dict[str, tuple[str, str | None, str | None]]:
     return {each.key: (each.outcome.value, each.recorded_node, each.node) for each in report.pods}
 
 

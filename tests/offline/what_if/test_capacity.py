@@ -16,7 +16,7 @@ from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.offline.simulate.admission import assign_uid
 from podium.offline.what_if.capacity import CapacityQuestion
-from podium.offline.what_if.capacity_answer import Room
+from podium.offline.what_if.capacity_answer import PodRoom, ReasonCount
 from podium.offline.what_if.node_shapes import NodePurchase, NodeShape, cheapest_cover
 from podium.offline.what_if.pod_templates import PodTemplate
 from podium.offline.what_if.row_counting import count_rows
@@ -40,14 +40,14 @@ def scheduled(nodes: list[Node], running: list[Pod], more: Pod, most: int) -> di
     return {each.metadata.name: placed.count(each.metadata.name) for each in nodes}
 
 
-def asked(nodes: list[Node], running: list[Pod], more: Pod, until: str = "") -> Room:
+def asked(nodes: list[Node], running: list[Pod], more: Pod, until: str = "") -> PodRoom:
     engine = simulation(nodes, running, []).engine
     limit = parse_limit(until) if until else NO_LIMIT
     return CapacityQuestion(engine, limit=limit).alone(PodTemplate(more))
 
 
-def by_node(room: Room) -> dict[str, int]:
-    return {each.node: each.fits for each in room.nodes}
+def by_node(room: PodRoom) -> dict[str, int]:
+    return {each.name: each.fits for each in room.nodes}
 
 
 def made_up_cluster(seed: int) -> tuple[list[Node], list[Pod], Pod]:
@@ -132,7 +132,7 @@ def test_the_next_copy_is_told_what_the_scheduler_would_tell_it() -> None:
 
     assert room.fits == 5
     assert room.message == "0/2 nodes are available: 2 Insufficient cpu."
-    assert room.reasons == {"Insufficient cpu": 2}
+    assert room.reasons == (ReasonCount("Insufficient cpu", 2),)
 
 
 def test_nothing_is_preempted_for_a_copy() -> None:
@@ -172,7 +172,7 @@ def test_a_pod_with_a_gate_is_never_tried() -> None:
     room = asked([node("n1")], [], pod("more", schedulingGates=[{"name": "quota"}]))
 
     assert room.fits == 0
-    assert "quota" in room.message
+    assert "quota" in (room.message or "")
 
 
 # --- what to add ------------------------------------------------------------------------------

@@ -61,7 +61,7 @@ def changed(
     return what.consequences()
 
 
-def moves(found: Consequences) -> dict[str, tuple[str, str]]:
+def moves(found: Consequences) -> dict[str, tuple[str | None, str]]:
     return {each.pod.removeprefix("default/"): (each.before, each.after) for each in found.moved}
 
 
@@ -243,7 +243,7 @@ def test_new_nodes_take_pods_that_wait_and_get_their_daemons() -> None:
     found = changed(
         [node("n1")], [], AddNodes((node("n2", cpu="8"),)), pending=[pod("large", cpu="5")]
     )
-    assert moves(found) == {"large": ("", "n2")}
+    assert moves(found) == {"large": (None, "n2")}
     assert (found.waiting_before, found.waiting_after) == (1, 0)
 
 

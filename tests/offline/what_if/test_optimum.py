@@ -33,11 +33,11 @@ def test_the_optimum_is_what_trying_every_placement_finds(seed: int) -> None:
     found = optimum_of(nodes, running, waiting)
 
     best = most_placed(simulation(nodes, running).engine, waiting)
-    assert found.is_checked, found.refusal
-    assert found.is_proven
-    assert found.optimum_placed == best
+    assert found.checked, found.refusal
+    assert found.proven
+    assert found.pods.placed_by_optimum == best
     assert found.measures[0].bound == best
-    assert found.scheduler_placed <= best
+    assert found.pods.placed_by_scheduler <= best
 
 
 @pytest.mark.parametrize("seed", range(100, 110))
@@ -49,8 +49,8 @@ def test_the_scheduler_lets_the_pods_of_the_optimum_in_one_after_the_other(seed:
     forced = ForcedPlacement(engine, state_problem(engine, waiting).problem)
     pods = {f"default/{each.metadata.name}": each for each in waiting}
 
-    for key, where in found.placement.items():
-        assert forced.place(engine.cluster.infos.of(pods[key]), where) == ""
+    for each in found.placement:
+        assert forced.place(engine.cluster.infos.of(pods[each.pod]), each.node) == ""
 
 
 def test_the_same_question_has_the_same_answer() -> None:
@@ -68,7 +68,7 @@ def test_pods_of_the_highest_priority_come_first() -> None:
         ("pods placed, priority 10", 1),
         ("pods placed, priority 0", 1),
     ]
-    assert found.is_proven
+    assert found.proven
 
 
 def test_as_few_nodes_come_into_use_as_possible() -> None:
@@ -79,7 +79,7 @@ def test_as_few_nodes_come_into_use_as_possible() -> None:
 
     placed, added = found.measures
     assert (placed.optimum, added.optimum, added.bound) == (6, 1, 1)
-    assert set(found.placement.values()) > {"n2"}
+    assert {each.node for each in found.placement} > {"n2"}
 
 
 def test_pods_that_repel_each_other_bound_the_number() -> None:
@@ -89,8 +89,8 @@ def test_pods_that_repel_each_other_bound_the_number() -> None:
 
     found = optimum_of(nodes, [], waiting)
 
-    assert (found.optimum_placed, found.measures[0].bound, found.is_proven) == (3, 3, True)
-    assert found.is_scheduler_best
+    assert (found.pods.placed_by_optimum, found.measures[0].bound, found.proven) == (3, 3, True)
+    assert found.scheduler_is_best
 
 
 def test_what_a_preempting_scheduler_gains_is_told_and_nobody_is_evicted() -> None:
@@ -98,8 +98,12 @@ def test_what_a_preempting_scheduler_gains_is_told_and_nobody_is_evicted() -> No
 
     found = optimum_of([node("n1")], running, [pod("high", "4", priority=9)])
 
-    assert (found.scheduler_placed, found.optimum_placed, found.evictions) == (1, 0, 1)
-    assert found.is_scheduler_best
+    assert (
+        found.pods.placed_by_scheduler,
+        found.pods.placed_by_optimum,
+        found.pods.evicted_by_scheduler,
+    ) == (1, 0, 1)
+    assert found.scheduler_is_best
 
 
 def test_a_search_without_time_has_the_schedulers_placement_and_a_bound() -> None:
@@ -108,7 +112,7 @@ def test_a_search_without_time_has_the_schedulers_placement_and_a_bound() -> Non
     found = optimum_of(nodes, [], waiting, time_limit_s=1e-9)
 
     assert found.timed_out
-    assert found.optimum_placed == 3
+    assert found.pods.placed_by_optimum == 3
     assert found.measures[0].bound >= 3
 
 
@@ -117,7 +121,7 @@ def test_volumes_that_pods_compete_for_are_named_as_ignored() -> None:
 
     found = optimum_of([node("n1")], [], [pod("p", volumes=[volume])])
 
-    assert found.ignored == ("volumes that pods compete for",)
+    assert found.bound_ignores == ("volumes that pods compete for",)
 
 
 def test_a_model_gives_the_optimum_as_records() -> None:

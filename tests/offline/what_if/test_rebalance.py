@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from support.offline.what_if.clusters import HOST, ZONE, anti_affinity, node, owned, pod, simulation
 
+from podium.golang.document_structs import PodOnNode
 from podium.golang.errors import InputError
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
@@ -70,10 +71,10 @@ def test_nodes_are_freed_with_the_fewest_moves() -> None:
 
     found = rebalance(cluster_of(nodes, running), FreeNodes(2))
 
-    assert found.is_reached
+    assert found.reached
     assert {step.source for step in found.steps} == {"n2", "n3"}
-    assert len(found.steps) == found.fewest == 2
-    assert found.closed == ("n2", "n3")
+    assert len(found.steps) == found.fewest_moves == 2
+    assert found.cordoned == ("n2", "n3")
     assert found.commands[0] == "kubectl cordon n2 n3"
 
 
@@ -82,8 +83,8 @@ def test_nodes_that_are_empty_already_count() -> None:
 
     found = rebalance(cluster_of(nodes, [web(0, "n0")]), FreeNodes(1))
 
-    assert found.is_reached
-    assert found.commands == []
+    assert found.reached
+    assert found.commands == ()
 
 
 def test_pods_are_moved_out_of_the_way_of_one_that_waits() -> None:
@@ -93,9 +94,9 @@ def test_pods_are_moved_out_of_the_way_of_one_that_waits() -> None:
         cluster_of([node("n0"), node("n1")], running, [pod("big", "4")]), FitPending()
     )
 
-    assert found.is_reached
+    assert found.reached
     (step,) = found.steps
-    assert step.placed == (("default/big", step.source),)
+    assert step.placed == (PodOnNode("default/big", step.source),)
     name = step.pod.removeprefix("default/")
     eviction = (
         '{"apiVersion":"policy/v1","kind":"Eviction",'
@@ -103,7 +104,7 @@ def test_pods_are_moved_out_of_the_way_of_one_that_waits() -> None:
     )
     path = f"/api/v1/namespaces/default/pods/{name}/eviction"
     fields = f"spec.nodeName={step.target},status.phase!=Succeeded,status.phase!=Failed"
-    assert step.commands == [
+    assert list(step.commands) == [
         f"kubectl cordon {step.source}",
         f"echo '{eviction}' | kubectl create --raw {path} -f -",
         f"kubectl -n default wait --for=delete pod/{name} --timeout=10m",
@@ -140,8 +141,8 @@ def test_nodes_that_no_pod_may_use_do_not_count_in_a_skew() -> None:
 
     found = rebalance(cluster_of([*nodes, closed], running), LimitSkew("cpu"))
 
-    assert (found.state.before, found.state.after) == (0.75, 0.0)
-    assert found.unusable == ("gpu",)
+    assert (found.measure.before, found.measure.after) == (0.75, 0.0)
+    assert found.left_out == ("gpu",)
 
 
 def test_a_pool_that_a_pod_selects_and_tolerates_counts() -> None:
@@ -159,8 +160,8 @@ def test_a_pool_that_a_pod_selects_and_tolerates_counts() -> None:
 
     found = rebalance(cluster_of([node("n0"), closed], [tolerating]), FreeNodes(1))
 
-    assert found.state.before == 1
-    assert found.unusable == ()
+    assert found.measure.before == 1
+    assert found.left_out == ()
 
 
 def test_a_skew_is_brought_below_its_limit() -> None:
@@ -169,10 +170,10 @@ def test_a_skew_is_brought_below_its_limit() -> None:
 
     found = rebalance(cluster_of(nodes, running), LimitSkew("cpu", 0.25))
 
-    assert found.is_reached
-    assert found.state.before == 1.0
-    assert found.state.after <= 0.25
-    assert len(found.steps) == found.fewest == 3
+    assert found.reached
+    assert found.measure.before == 1.0
+    assert found.measure.after <= 0.25
+    assert len(found.steps) == found.fewest_moves == 3
 
 
 def test_a_skew_of_zones_counts_their_nodes_together() -> None:
@@ -181,8 +182,8 @@ def test_a_skew_of_zones_counts_their_nodes_together() -> None:
 
     found = rebalance(cluster_of(nodes, running), LimitSkew("pods", 0.0, ZONE))
 
-    assert found.is_reached
-    assert len(found.steps) == found.fewest == 2
+    assert found.reached
+    assert len(found.steps) == found.fewest_moves == 2
 
 
 def test_a_skew_without_a_limit_is_made_as_small_as_the_moves_allow() -> None:
@@ -192,7 +193,7 @@ def test_a_skew_without_a_limit_is_made_as_small_as_the_moves_allow() -> None:
     found = rebalance(cluster_of(nodes, running), LimitSkew("cpu"), max_moves=1)
 
     assert len(found.steps) == 1
-    assert found.state.after == found.state.bound == 0.75
+    assert found.measure.after == found.measure.bound == 0.75
 
 
 def test_a_goal_out_of_reach_says_how_near_it_came() -> None:
@@ -201,8 +202,8 @@ def test_a_goal_out_of_reach_says_how_near_it_came() -> None:
 
     found = rebalance(cluster_of(nodes, running), FreeNodes(2))
 
-    assert not found.is_reached
-    assert (found.state.after, found.state.bound) == (1, 1)
+    assert not found.reached
+    assert (found.measure.after, found.measure.bound) == (1, 1)
     assert len(found.steps) == 1
 
 
@@ -215,12 +216,12 @@ def test_pods_stay_that_kubectl_would_not_drain() -> None:
 
     found = rebalance(cluster, FreeNodes(1))
 
-    assert not found.is_reached
+    assert not found.reached
     assert {each.pod: each.why for each in found.kept} == {
         "default/bare": "nothing would make it again",
         "default/web-1": "it has local storage (emptyDir)",
     }
-    assert rebalance(cluster, FreeNodes(1), deletes_empty_dirs=True).is_reached
+    assert rebalance(cluster, FreeNodes(1), deletes_empty_dirs=True).reached
 
 
 def test_pods_of_daemon_sets_do_not_keep_a_node_from_being_empty() -> None:
@@ -228,8 +229,8 @@ def test_pods_of_daemon_sets_do_not_keep_a_node_from_being_empty() -> None:
 
     found = rebalance(cluster_of([node("n0"), node("n1")], [*agents, web(0, "n0")]), FreeNodes(2))
 
-    assert (found.state.before, found.state.after) == (1, 1)
-    assert found.steps == []
+    assert (found.measure.before, found.measure.after) == (1, 1)
+    assert found.steps == ()
 
 
 def test_a_budget_that_lets_nobody_go_is_respected() -> None:
@@ -238,9 +239,9 @@ def test_a_budget_that_lets_nobody_go_is_respected() -> None:
     held = rebalance((nodes, running, [], [budget("web", 0)]), FreeNodes(1))
     one = rebalance((nodes, running, [], [budget("web", 1)]), FreeNodes(1))
 
-    assert not held.is_reached
+    assert not held.reached
     assert {each.why for each in held.kept} == {"PodDisruptionBudget web lets no more pods go"}
-    assert one.is_reached
+    assert one.reached
 
 
 def test_no_more_moves_are_proposed_than_allowed() -> None:
@@ -248,7 +249,7 @@ def test_no_more_moves_are_proposed_than_allowed() -> None:
 
     found = rebalance(cluster_of([node("n0"), node("n1")], running), LimitSkew("cpu"), max_moves=0)
 
-    assert found.steps == []
+    assert found.steps == ()
 
 
 # --- the promise ------------------------------------------------------------------------------
@@ -330,13 +331,13 @@ def test_the_scheduler_makes_every_move_as_it_is_told(seed: int) -> None:
 
         assert went == [(step.pod, step.target) for step in found.steps]
         after = {key: p.spec.node_name for key, p in run.engine.state.pods.items()}
-        assert goal.measure(run.engine) == found.state.after
+        assert goal.measure(run.engine) == found.measure.after
         moved = {step.pod for step in found.steps}
         for key, where in before.items():
             if where and key not in moved:
                 assert after[key] == where
-        if found.is_reached and found.fewest is not None:
-            assert len(found.steps) >= found.fewest
+        if found.reached and found.fewest_moves is not None:
+            assert len(found.steps) >= found.fewest_moves
 
 
 # --- what is refused --------------------------------------------------------------------------

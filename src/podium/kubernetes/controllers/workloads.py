@@ -13,6 +13,7 @@ from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.job_policies import PodFailurePolicy, SuccessPolicy
 from podium.kubernetes.kinds import workloads as read_by_engine
 from podium.kubernetes.kinds.meta import Condition, KubeObject, KubeStruct, LabelSelector
+from podium.kubernetes.kinds.workloads import APPS_V1, AppsV1
 
 IntOrPercent = int | str
 
@@ -52,7 +53,7 @@ class ReplicasStatus(KubeStruct, frozen=True):
 
 
 class ReplicaSet(Replicated, frozen=True):
-    api_version: Literal["apps/v1"] = "apps/v1"
+    api_version: AppsV1 = APPS_V1
     kind: Literal["ReplicaSet"] = "ReplicaSet"
     status: ReplicasStatus = ReplicasStatus()
 
@@ -115,7 +116,7 @@ class DeploymentStatus(KubeStruct, frozen=True):
 
 
 class Deployment(Replicated, frozen=True):
-    api_version: Literal["apps/v1"] = "apps/v1"
+    api_version: AppsV1 = APPS_V1
     kind: Literal["Deployment"] = "Deployment"
     spec: DeploymentSpec = DeploymentSpec()
     status: DeploymentStatus = DeploymentStatus()
@@ -155,7 +156,7 @@ class StatefulSetStatus(KubeStruct, frozen=True):
 
 
 class StatefulSet(Replicated, frozen=True):
-    api_version: Literal["apps/v1"] = "apps/v1"
+    api_version: AppsV1 = APPS_V1
     kind: Literal["StatefulSet"] = "StatefulSet"
     spec: StatefulSetSpec = StatefulSetSpec()
     status: StatefulSetStatus = StatefulSetStatus()
@@ -188,7 +189,7 @@ class DaemonSetStatus(KubeStruct, frozen=True):
 
 
 class DaemonSet(KubeObject, frozen=True):
-    api_version: Literal["apps/v1"] = "apps/v1"
+    api_version: AppsV1 = APPS_V1
     kind: Literal["DaemonSet"] = "DaemonSet"
     spec: DaemonSetSpec = DaemonSetSpec()
     status: DaemonSetStatus = DaemonSetStatus()

@@ -9,6 +9,11 @@ from typing import Final, Literal
 
 from podium.kubernetes.kinds.meta import Condition, KubeObject, KubeStruct, LabelSelector
 
+AppsV1 = Literal["apps/v1"]
+APPS_V1: Final = "apps/v1"
+# One string for all: msgspec leaves a field out whose value is the very object of its default, and
+# `Literal` has the object of the module that was imported first.
+
 NAMESPACE_LABEL: Final = "kubernetes.io/metadata.name"
 """A namespace's own name, as a label."""
 
@@ -100,7 +105,7 @@ class ReplicaSetStatus(KubeStruct, frozen=True):
 
 
 class ReplicaSet(KubeObject, frozen=True):
-    api_version: Literal["apps/v1"] = "apps/v1"
+    api_version: AppsV1 = APPS_V1
     kind: Literal["ReplicaSet"] = "ReplicaSet"
     spec: ReplicaSetSpec = ReplicaSetSpec()
     status: ReplicaSetStatus = ReplicaSetStatus()
@@ -128,7 +133,7 @@ class StatefulSetSpec(KubeStruct, frozen=True):
 class StatefulSet(KubeObject, frozen=True):
     UNREAD = frozenset({"status"})
 
-    api_version: Literal["apps/v1"] = "apps/v1"
+    api_version: AppsV1 = APPS_V1
     kind: Literal["StatefulSet"] = "StatefulSet"
     spec: StatefulSetSpec = StatefulSetSpec()
 

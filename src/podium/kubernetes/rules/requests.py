@@ -18,6 +18,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from podium.golang.arithmetic import INT64_MAX
+from podium.golang.document_structs import Unit
 from podium.kubernetes.kinds.meta import Quantity, ResourceList
 from podium.kubernetes.kinds.pod import Container, ContainerStatus, Pod, ResourceRequirements
 from podium.kubernetes.rules.label_syntax import key_problems
@@ -37,6 +38,8 @@ CPU = "cpu"
 MEMORY = "memory"
 EPHEMERAL_STORAGE = "ephemeral-storage"
 PODS = "pods"
+UNITS: Final[Mapping[str, Unit]] = {CPU: "milli", MEMORY: "bytes", EPHEMERAL_STORAGE: "bytes"}
+"""What numbers of resources count in documents; of all others they count pieces."""
 
 DEFAULT_CPU_MILLI = 100
 DEFAULT_MEMORY_BYTES = 209715200
@@ -197,6 +200,10 @@ def is_extended(name: str) -> bool:
         # upstream: the name must also do as the name of a quota.
         and not key_problems(f"requests.{name}")
     )
+
+
+def unit_of(resource: str) -> Unit:
+    return UNITS.get(resource, "count")
 
 
 def has_pod_level_requests(pod: Pod) -> bool:

@@ -8,6 +8,10 @@ file with its name.
 from collections.abc import Iterable, Mapping
 from typing import Final, Literal
 
+import msgspec
+
+from podium.golang.document_structs import Document
+
 API_VERSION: Final = "podium/v1"
 
 ListedKind = Literal[
@@ -23,27 +27,19 @@ ListedKind = Literal[
 """Kinds that come several at a time."""
 
 Kind = Literal[
-    "Capacity",
     "ClusterView",
-    "Comparison",
-    "ComparisonView",
     "ConfigurationCheck",
     "ConfigurationView",
     "DumpCommand",
     "EngineBenchmark",
     "Explanation",
-    "FailureView",
-    "FailuresView",
     "FragmentationView",
     "GPUDefragmentation",
     "GPUOverview",
-    "GPUPackingStudy",
-    "GPUPackingStudyView",
     "GangView",
     "LiveBenchmark",
     "NodeStory",
     "NodeView",
-    "Optimum",
     "PageOverview",
     "PlayExamples",
     "PlayStep",
@@ -56,25 +52,22 @@ Kind = Literal[
     "Proposals",
     "QueueRecord",
     "QueueView",
-    "Rebalance",
     "ReportOverview",
-    "Replay",
-    "ReplayCheck",
-    "ScenarioComparison",
-    "ScenarioRun",
-    "Simulation",
     "SourceRecordList",
     "Story",
-    "Sweep",
     "ThroughputView",
-    "WhatIf",
 ]
-"""Kinds that come alone."""
+"""Kinds that come alone, of documents that are plain data; a struct says its own."""
 
 
 def add_version(kind: Kind, fields: Mapping[str, object]) -> dict[str, object]:
     """The document with its version and kind; what another process has sent keeps its own."""
     return _add(kind, fields)
+
+
+def add_version_to(document: Document) -> dict[str, object]:
+    """The same for a document that is a struct."""
+    return _add(document.KIND, msgspec.to_builtins(document))
 
 
 def make_list(kind: ListedKind, items: Iterable[Mapping[str, object]]) -> dict[str, object]:

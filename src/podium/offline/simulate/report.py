@@ -18,6 +18,10 @@ from podium.scheduler.explain.utilisation import Utilisation
 
 
 class PodOutcome(StrEnum):
+    """What became of the pod: placed; unschedulable; gated (kept out of the queue); preempted
+    (placed, then evicted in the same run); not-ours (for another scheduler); terminating; error
+    (the attempt broke)."""
+
     PLACED = "placed"
     UNSCHEDULABLE = "unschedulable"
     GATED = "gated"

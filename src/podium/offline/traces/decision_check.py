@@ -8,14 +8,16 @@ All nodes are scored, however large the cluster: a scheduler that looks at a par
 best of that part, which shows here as a lower total.
 """
 
-import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import ClassVar, Final
 
+from msgspec import field
 from msgspec.structs import replace
 
+from podium.golang.document_structs import Amount, Count, Document, DocumentPart, Notes, PodKey
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.typed_objects import KINDS
@@ -46,40 +48,57 @@ class Verdict(StrEnum):
     """The pod does not fit where it went, as far as the recording shows."""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedDecision:
-    """`totals` are those of the recorded node and of the best, where there are any."""
+class CheckedDecision(DocumentPart, frozen=True):
+    """One recorded decision beside ours."""
 
-    key: str
-    at_s: float
+    key: PodKey = field(name="pod")
+    at_s: float = field(name="at")
+    """Seconds since the beginning."""
     verdict: Verdict
+    """No node is better; another has a higher total; the pod does not fit there."""
     recorded_node: str
+    """Where the pod went."""
     best: tuple[str, ...] = ()
-    """Nodes with the highest total, the first by name."""
-    best_count: int = 0
+    """Nodes with the highest total here, ten at most."""
+    best_count: Count = 0
     """How many nodes have it."""
     recorded_total: int | None = None
+    """The total of the recorded node, if another has more."""
     best_total: int | None = None
+    """The highest total, if the recorded node has less."""
     reason: str = ""
     """Why the pod does not fit where it went."""
 
 
-@dataclass(frozen=True, slots=True)
-class DecisionCheck:
-    source: str
-    started_at: str
-    duration_s: float
-    decisions: Sequence[CheckedDecision]
-    notes: tuple[str, ...] = ()
+class VerdictCounts(DocumentPart, frozen=True):
+    """How many decisions are what."""
 
-    def count(self, verdict: Verdict) -> int:
-        return sum(each.verdict is verdict for each in self.decisions)
+    same: Count
+    """No node is better."""
+    lower: Count
+    """Another node has a higher total."""
+    refused: Count
+    """The pod does not fit where it went."""
 
-    @property
-    def agreement(self) -> float | None:
-        if not self.decisions:
-            return None
-        return round(self.count(Verdict.SAME) / len(self.decisions), 4)
+
+class DecisionCheck(Document, frozen=True):
+    """What `podium replay --as-recorded` prints: recorded decisions, each checked."""
+
+    KIND: ClassVar[str] = "ReplayCheck"
+
+    source: str = field(name="trace")
+    """The file that was replayed."""
+    started_at: str = field(name="recordedAt")
+    """When the recording began."""
+    duration_s: Amount = field(name="durationSeconds")
+    """How much of it was replayed."""
+    agreement: Amount | None
+    """The part of the decisions that are the same; null without any."""
+    verdicts: VerdictCounts
+    """How many decisions are what."""
+    decisions: tuple[CheckedDecision, ...]
+    """All of them, in their order."""
+    notes: Notes = ()
 
 
 def check_decisions(
@@ -116,8 +135,16 @@ def check_decisions(
                 decisions.append(checked)
                 on_decision()
     notes = dict.fromkeys((*cluster.notes, *plugin_notes))
+    counts = Counter(each.verdict for each in decisions)
+    same = counts[Verdict.SAME]
     return DecisionCheck(
-        cluster.source, cluster.header.started_at, cluster.duration_s, decisions, tuple(notes)
+        cluster.source,
+        cluster.header.started_at,
+        cluster.duration_s,
+        round(same / len(decisions), 4) if decisions else None,
+        VerdictCounts(same, counts[Verdict.LOWER], counts[Verdict.REFUSED]),
+        tuple(decisions),
+        tuple(notes),
     )
 
 
@@ -192,7 +219,7 @@ class _Following:
         names = [decision.node_names[row] for row in decision.feasible]
         if node in names and decision.total is not None:
             totals = dict(zip(names, decision.total.tolist(), strict=True))
-            return dataclasses.replace(
+            return replace(
                 made,
                 verdict=Verdict.LOWER,
                 recorded_total=totals[node],
@@ -201,7 +228,7 @@ class _Following:
         status = decision.filter_statuses().get(node)
         reason = "" if status is None else f"{status.plugin}: {', '.join(status.reasons)}"
         reason = reason or decision.message or "the recording has no such node"
-        return dataclasses.replace(made, verdict=Verdict.REFUSED, reason=reason)
+        return replace(made, verdict=Verdict.REFUSED, reason=reason)
 
 
 def _scoring_all_nodes(configuration: Configuration) -> Configuration:

@@ -1,9 +1,22 @@
 """What came of a replay, beside what was recorded: plain values for tables, JSON and tests."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
+from typing import ClassVar
 
+from msgspec import field
+
+from podium.golang.document_structs import (
+    Amount,
+    Count,
+    Document,
+    DocumentPart,
+    Notes,
+    PodKey,
+    Positive,
+)
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
 from podium.offline.simulate.percentiles import find_percentile
@@ -24,17 +37,117 @@ class Outcome(StrEnum):
     """It has no node here and had none there."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayedPod:
-    key: str
-    arrived_s: float
+class ReplayedPod(DocumentPart, frozen=True):
+    """A pod that was decided about."""
+
+    key: PodKey = field(name="pod")
+    arrived_s: float = field(name="arrivedAt")
+    """Seconds since the beginning."""
     outcome: Outcome
-    recorded_node: str
-    node: str
-    recorded_wait_s: float | None
-    wait_s: float | None
+    """How it fared."""
+    recorded_node: str | None
+    """The node that it had."""
+    node: str | None
+    """The node that it has here."""
+    recorded_wait_s: float | None = field(name="recordedWaitSeconds")
+    """From its arrival to its binding, as recorded."""
+    wait_s: float | None = field(name="waitSeconds")
+    """The same here."""
     reason: str = ""
-    """Why it is pending here."""
+    """Why it has no node here."""
+
+
+class OutcomeCounts(DocumentPart, frozen=True):
+    """How many pods fared how, against what was recorded."""
+
+    same: Count
+    """They have the node that they had."""
+    moved: Count
+    """They have another one."""
+    only_here: Count = field(name="only here")
+    """They have a node here, and had none."""
+    only_recorded: Count = field(name="only recorded")
+    """They had a node, and have none here."""
+    pending: Count
+    """They have none in both."""
+
+
+class ReplaySide(DocumentPart, frozen=True):
+    """What came of the pods, and on how many nodes they were; waits are from arrival to the first
+    binding, of pods that were bound."""
+
+    placed: Count
+    """Pods that got a node."""
+    wait_p50_s: float = field(name="waitP50Seconds")
+    """Half of them waited no longer."""
+    wait_p99_s: float = field(name="waitP99Seconds")
+    """99 of 100 waited no longer."""
+    wait_max_s: float = field(name="waitMaxSeconds")
+    """The longest wait."""
+    nodes_in_use_mean: Amount
+    """Nodes with pods, on average over time."""
+    nodes_in_use_max: Count
+    """Most nodes with pods at one time."""
+
+
+class ReplaySideHere(ReplaySide, frozen=True):
+    """The same of what was decided here, with what it took."""
+
+    pending: Count
+    """Pods without a node in the end."""
+    evictions: Count
+    """Pods that were preempted."""
+    attempts: Count
+    """Scheduling attempts."""
+
+
+class ReplaySample(DocumentPart, frozen=True):
+    """The cluster at one time."""
+
+    at_s: Amount = field(name="at")
+    """Seconds since the beginning."""
+    nodes: Count
+    """Nodes that are there."""
+    pending: Count
+    """Pods that wait for a node."""
+    running: Count
+    """Pods that have one."""
+    utilisation: Mapping[str, Amount]
+    """The part of what nodes have that pods ask for, by resource."""
+
+
+class ReplayAnswer(Document, frozen=True, kw_only=True):
+    """What `podium replay --config` prints: a recorded cluster, decided anew."""
+
+    KIND: ClassVar[str] = "Replay"
+
+    trace: str
+    """The file that was replayed."""
+    recorded_at: str
+    """When the recording began."""
+    duration_s: Amount = field(name="durationSeconds")
+    """How much of it was replayed."""
+    config: str
+    """The configuration, as the command line names it."""
+    seed: int
+    """Decides between nodes with equal totals."""
+    agreement: Amount | None
+    """Of pods that have a node in both, the part that has the same one; null without any."""
+    outcomes: OutcomeCounts
+    """How many pods fared how, against what was recorded."""
+    recorded: ReplaySide
+    """As it was recorded."""
+    here: ReplaySideHere
+    """As it was decided here."""
+    utilisation: Mapping[str, Amount]
+    """The part of what nodes have that pods ask for, by resource; on average over the run."""
+    pending_reasons: Mapping[str, Positive]
+    """Why pods are without a node in the end, and how many."""
+    samples: tuple[ReplaySample, ...]
+    """The cluster at equal distances."""
+    pods: tuple[ReplayedPod, ...]
+    """The pods that were decided about, in order of arrival."""
+    notes: Notes = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +183,7 @@ class ReplayReport:
     here: Waits
     recorded_nodes: NodeUse
     nodes: NodeUse
-    utilisation: dict[str, float] = field(default_factory=dict)
+    utilisation: dict[str, float] = dataclasses.field(default_factory=dict)
     """On average over the run, by resource."""
     notes: tuple[str, ...] = ()
 
@@ -87,6 +200,38 @@ class ReplayReport:
         """Of pods that have a node in both, the part that has the same one."""
         same, moved = self.count(Outcome.SAME), self.count(Outcome.MOVED)
         return round(same / (same + moved), 4) if same + moved else None
+
+    def answer(self, config: str) -> ReplayAnswer:
+        """All of it, of a configuration of this name."""
+        totals = self.run.totals
+        return ReplayAnswer(
+            trace=self.source,
+            recorded_at=self.started_at,
+            duration_s=self.duration_s,
+            config=config,
+            seed=self.run.seed,
+            agreement=self.agreement,
+            outcomes=OutcomeCounts(*map(self.count, Outcome)),
+            recorded=ReplaySide(*_list_side(self.recorded, self.recorded_nodes)),
+            here=ReplaySideHere(
+                *_list_side(self.here, self.nodes),
+                totals.pending,
+                totals.evictions,
+                totals.attempts,
+            ),
+            utilisation=self.utilisation,
+            pending_reasons=self.run.pending_reasons,
+            samples=tuple(
+                ReplaySample(each.at_s, each.nodes, each.pending, each.running, each.utilisation)
+                for each in self.run.samples
+            ),
+            pods=tuple(self.pods),
+            notes=self.notes,
+        )
+
+
+def _list_side(waits: Waits, use: NodeUse) -> tuple[int, float, float, float, float, int]:
+    return waits.placed, waits.p50_s, waits.p99_s, waits.max_s, use.mean, use.most
 
 
 def compare_pods(
@@ -135,8 +280,8 @@ def _compare(recorded: RecordedPod, life: TimedPod) -> ReplayedPod:
         recorded.key,
         recorded.arrived_s,
         outcome,
-        recorded.node,
-        life.node if has_node else "",
+        recorded.node or None,
+        (life.node or None) if has_node else None,
         _since(recorded.arrived_s, recorded.bound_s),
         _since(life.arrived_s, life.bound_s),
         life.reason,

@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager
 
 from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
 from podium.kubernetes.kinds.pod import Pod
-from podium.offline.what_if.capacity_answer import NodeRoom, Room
+from podium.offline.what_if.capacity_answer import NodeRoom, PodRoom, count_reasons
 from podium.offline.what_if.pod_templates import Copies, PodTemplate
 from podium.offline.what_if.row_counting import RowCounts, count_rows
 from podium.offline.what_if.utilisation_limit import NO_LIMIT, Begun, UtilisationLimit
@@ -47,7 +47,7 @@ class CapacityQuestion:
         self._limit = limit
         self._schedules = schedules
 
-    def alone(self, template: PodTemplate) -> Room:
+    def alone(self, template: PodTemplate) -> PodRoom:
         """With the cluster for itself."""
         counted = self._count_rows(template)
         if counted is not None:
@@ -55,7 +55,7 @@ class CapacityQuestion:
         (room,) = self._in_turns([template])
         return room
 
-    def together(self, templates: Sequence[PodTemplate]) -> list[Room]:
+    def together(self, templates: Sequence[PodTemplate]) -> list[PodRoom]:
         """Taking turns in the order given."""
         return self._in_turns(templates)
 
@@ -79,7 +79,7 @@ class CapacityQuestion:
             return None
         return count_rows(engine, info)
 
-    def _in_turns(self, templates: Sequence[PodTemplate], most: int | None = None) -> list[Room]:
+    def _in_turns(self, templates: Sequence[PodTemplate], most: int | None = None) -> list[PodRoom]:
         with _Placing(self._engine, self._ask) as placing:
             counts = [
                 _Counting(
@@ -143,15 +143,15 @@ class _Counting:
             decision.diagnosis.postfilter_message = ""  # nothing is preempted for a copy
             self.message = fit_error(decision.diagnosis)
 
-    def room(self, engine: Engine) -> Room:
+    def room(self, engine: Engine) -> PodRoom:
         found = self._diagnosis
-        return Room(
+        return _pod_room(
             self.template,
             self.fits,
-            self.message,
-            self.stopped_by,
-            reason_counts(found) if found is not None else {},
+            found,
             _node_rooms(engine, self.nodes, found),
+            message=self.message,
+            stopped_by=self.stopped_by,
         )
 
 
@@ -197,19 +197,40 @@ def holding(engine: Engine, pods: Iterable[Pod], ask: Asker | None = None) -> It
         yield
 
 
-def _room_of_rows(engine: Engine, template: PodTemplate, counted: RowCounts) -> Room:
+def _room_of_rows(engine: Engine, template: PodTemplate, counted: RowCounts) -> PodRoom:
     names = engine.cluster.nodes.names
     held = {
         names[row]: count
         for row, count in zip(counted.rows.tolist(), counted.counts.tolist(), strict=True)
     }
-    return Room(
+    return _pod_room(
         template,
         int(counted.counts.sum()),
-        fit_error(counted.diagnosis),
-        "",
-        reason_counts(counted.diagnosis),
+        counted.diagnosis,
         _node_rooms(engine, held, counted.diagnosis),
+        message=fit_error(counted.diagnosis),
+    )
+
+
+def _pod_room(
+    template: PodTemplate,
+    fits: int,
+    diagnosis: Diagnosis | None,
+    nodes: tuple[NodeRoom, ...],
+    *,
+    message: str,
+    stopped_by: str = "",
+) -> PodRoom:
+    metadata = template.pod.metadata
+    return PodRoom(
+        metadata.namespace,
+        metadata.name,
+        template.workload or None,
+        fits,
+        message or None,
+        stopped_by or None,
+        count_reasons(reason_counts(diagnosis)) if diagnosis is not None else (),
+        nodes,
     )
 
 

@@ -37,7 +37,14 @@ from podium.offline.what_if.changes import (
     ZoneOutage,
     describe_change,
 )
-from podium.offline.what_if.consequences import Consequences, Gone, Kept, Moved, Preempted, Stranded
+from podium.offline.what_if.consequences import (
+    Consequences,
+    GonePod,
+    KeptPod,
+    MovedPod,
+    PreemptedPod,
+    StrandedPod,
+)
 from podium.offline.what_if.node_selection import nodes_in_zone, select_nodes
 from podium.offline.what_if.scaling import (
     pods_of_workload,
@@ -47,6 +54,7 @@ from podium.offline.what_if.scaling import (
 )
 from podium.scheduler.cluster.catalog import object_key
 from podium.scheduler.cluster.pod_info import PodInfo
+from podium.scheduler.explain.cause_document import CauseInFull
 
 
 class ChangedCluster:
@@ -61,9 +69,9 @@ class ChangedCluster:
         self._disruptions = simulation.disruptions
         self._successors = PodSuccessors(self._engine, self._each_object())
         self._changes: list[str] = []
-        self._gone: list[Gone] = []
-        self._kept: list[Kept] = []
-        self._preempted: list[Preempted] = []
+        self._gone: list[GonePod] = []
+        self._kept: list[KeptPod] = []
+        self._preempted: list[PreemptedPod] = []
         self._new: set[str] = set()
         self._let_go: set[str] = set()
         simulation.take_evictions()
@@ -118,7 +126,7 @@ class ChangedCluster:
             before, after = self._before.get(key, ""), self._place_of(key)
             if after:
                 if after != before:
-                    moved.append(Moved(key, before, after))
+                    moved.append(MovedPod(key, before or None, after))
             elif key not in gone and key not in self._waiting_before:
                 stranded.append(self._stranded(key, before, explains=explains))
         return Consequences(
@@ -132,11 +140,12 @@ class ChangedCluster:
             sum(not self._place_of(key) for key in self._waiting_before - self._let_go),
         )
 
-    def _stranded(self, key: str, before: str, *, explains: bool) -> Stranded:
+    def _stranded(self, key: str, before: str, *, explains: bool) -> StrandedPod:
         result = self._simulation.results.get(key)
         if result is None:
-            return Stranded(key, before, "")
-        return Stranded(key, before, result.message, result.causes if explains else ())
+            return StrandedPod(key, before or None, "")
+        causes = tuple(map(CauseInFull.of, result.causes)) if explains else ()
+        return StrandedPod(key, before or None, result.message, causes)
 
     # changes
 
@@ -154,14 +163,14 @@ class ChangedCluster:
         for name in names:
             self._close(name, closed=True)
         while True:
-            kept: list[Kept] = []
+            kept: list[KeptPod] = []
             has_evicted = False
             for info in self._pods_on(names):
                 if is_daemon(info.pod) or is_bound_to_node(info.pod):
                     continue
                 refusal = self._disruptions.evict(info.pod)
                 if refusal:
-                    kept.append(Kept(info.key, self._node_of(info), refusal))
+                    kept.append(KeptPod(info.key, self._node_of(info), refusal))
                 else:
                     self._take(info)
                     has_evicted = True
@@ -241,7 +250,7 @@ class ChangedCluster:
         if is_daemon(pod) or is_bound_to_node(pod):
             self._let_go.add(info.key)
         elif pod.metadata.controller is None:
-            self._gone.append(Gone(info.key, self._before.get(info.key, node)))
+            self._gone.append(GonePod(info.key, self._before.get(info.key, node)))
         else:
             self._disruptions.recount()  # before there is another pod of the name
             self._simulation.arrive((self._successors.make(pod),))
@@ -252,11 +261,11 @@ class ChangedCluster:
             self._simulation.settle()
             arriving = []
             for eviction in self._simulation.take_evictions():
-                self._preempted.append(Preempted(eviction.key, eviction.node, eviction.by))
+                self._preempted.append(PreemptedPod(eviction.key, eviction.node, eviction.by))
                 self._note_place(eviction.key, eviction.node)
                 if eviction.victim.metadata.controller is None:
                     node = self._before.get(eviction.key, eviction.node)
-                    self._gone.append(Gone(eviction.key, node))
+                    self._gone.append(GonePod(eviction.key, node))
                 elif is_daemon(eviction.victim):
                     self._let_go.add(eviction.key)
                 else:

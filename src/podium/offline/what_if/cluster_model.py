@@ -22,6 +22,7 @@ from podium.offline.simulate.run import Simulation
 from podium.offline.simulate.scenario import Scenario, load_scenario
 from podium.offline.sweeps.executors import LocalProcesses
 from podium.offline.what_if.capacity import CapacityQuestion
+from podium.offline.what_if.capacity_answer import room_node_records, room_records
 from podium.offline.what_if.changed_cluster import ChangedCluster
 from podium.offline.what_if.changes import Change
 from podium.offline.what_if.comparison import (
@@ -30,21 +31,26 @@ from podium.offline.what_if.comparison import (
     require_configs,
     run_comparison,
 )
-from podium.offline.what_if.comparison_records import (
+from podium.offline.what_if.comparison_answer import (
     difference_records,
     metric_records,
     run_records,
 )
 from podium.offline.what_if.failures import fail_each_node, fail_each_zone
 from podium.offline.what_if.node_prices import prices_of
-from podium.offline.what_if.node_shapes import NodePurchase, nodes_of, read_shapes
+from podium.offline.what_if.node_shapes import (
+    NodePurchase,
+    mix_records,
+    nodes_of,
+    read_shapes,
+)
 from podium.offline.what_if.optimum import (
     DEFAULT_TIME_LIMIT_S,
     OptimumQuestion,
     cluster_without_pending,
     find_optimum,
 )
-from podium.offline.what_if.optimum_records import measure_records, placement_records
+from podium.offline.what_if.optimum_answer import measure_records, placement_records
 from podium.offline.what_if.pod_templates import (
     PodTemplate,
     require_templates,
@@ -52,17 +58,14 @@ from podium.offline.what_if.pod_templates import (
     templates_of,
 )
 from podium.offline.what_if.rebalance import RebalanceQuestion, find_rebalance, fresh_simulations
+from podium.offline.what_if.rebalance_answer import goal_record, step_records
 from podium.offline.what_if.rebalance_goals import Goal
-from podium.offline.what_if.rebalance_records import goal_record, step_records
 from podium.offline.what_if.records import (
     Record,
     change_records,
     failure_records,
-    mix_records,
     node_records,
     pod_records,
-    room_node_records,
-    room_records,
     summarise,
 )
 from podium.offline.what_if.run_matrix import NamedConfiguration, NamedInput, RunMatrix, RunPlace
@@ -198,9 +201,9 @@ class ClusterModel:
         return Optimum(
             tuple(measure_records(answer)),
             tuple(placement_records(answer)),
-            answer.is_proven,
-            answer.is_checked,
-            tuple(answer.ignored),
+            answer.proven,
+            answer.checked,
+            answer.bound_ignores,
         )
 
     def rebalance(
@@ -216,7 +219,7 @@ class ClusterModel:
         question = RebalanceQuestion(goal, max_moves, delete_emptydir_data, time_limit_s)
         with fresh_simulations(self.scenario, self.equipped, self.gates, self.seed) as begin:
             answer = find_rebalance(begin, self.scenario, question)
-        return Rebalance(goal_record(answer), tuple(step_records(answer)), tuple(answer.commands))
+        return Rebalance(goal_record(answer), tuple(step_records(answer)), answer.commands)
 
     def _named(self, config: str, plugins: Sequence[str]) -> NamedConfiguration:
         file = "" if config == DEFAULT else config

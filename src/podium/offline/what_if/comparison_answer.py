@@ -1,13 +1,187 @@
-"""What a comparison of configurations comes to: plain values that tables, JSON and tests read."""
+"""What a comparison of configurations comes to: its runs, and what tables and documents have."""
 
+import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
+from typing import ClassVar
 
+from msgspec import UNSET, UnsetType, field
+from msgspec.structs import asdict
+
+from podium.golang.document_structs import Amount, Count, Document, DocumentPart, Notes
+from podium.offline.simulate.report import PodOutcome
+from podium.offline.simulate.reviewed_document import ReviewedDocument
 from podium.offline.what_if.conditions import Condition
 from podium.offline.what_if.measured_runs import MeasuredRun, PodPlace, list_metrics
 from podium.offline.what_if.paired_differences import PairedDifference, compare_pairs
+from podium.offline.what_if.records import Record
+from podium.offline.what_if.typical_pod import TypicalPod
+
+
+class TypicalRequests(DocumentPart, frozen=True):
+    """The pod by which fragmentation is judged."""
+
+    cpu: Count
+    """Its request in milli-cores."""
+    memory: Count
+    """Its request in bytes."""
+
+
+class MetricDifference(DocumentPart, frozen=True):
+    """Of one metric to the first configuration, seed by seed."""
+
+    mean: float
+    """The mean difference."""
+    lowest: float
+    """The lowest difference of a seed."""
+    highest: float
+    """The highest difference of a seed."""
+    p_value: Amount | None
+    """The probability of a mean as far from 0 if the configurations were alike; null for one
+    seed."""
+
+
+class ComparedMetric(DocumentPart, frozen=True):
+    """One metric of one configuration."""
+
+    name: str
+    """The name of the metric."""
+    mean: float
+    """Its mean over seeds."""
+    lowest: float
+    """Its lowest value."""
+    highest: float
+    """Its highest value."""
+    difference: MetricDifference | None
+    """To the first configuration, seed by seed; null for the first itself."""
+
+
+class ComparedConfiguration(DocumentPart, frozen=True):
+    """One configuration over all seeds."""
+
+    name: str
+    """The file, or `default`."""
+    metrics: tuple[ComparedMetric, ...]
+    """Each metric over all seeds."""
+
+
+class ComparedRun(DocumentPart, frozen=True):
+    """One configuration with one seed."""
+
+    configuration: str
+    """The name of the configuration."""
+    seed: int
+    """The seed of the run."""
+    metrics: Mapping[str, float]
+    """Metrics of this run by name."""
+
+
+class PlaceUnder(DocumentPart, frozen=True):
+    """What comes of a pod under one configuration."""
+
+    configuration: str
+    """The name of the configuration."""
+    outcome: PodOutcome
+    node: str | None
+    """Where it goes."""
+
+
+class DifferentlyPlaced(DocumentPart, frozen=True):
+    """A pod that not all configurations treat alike."""
+
+    pod: str
+    """The pod, `namespace/name`."""
+    places: tuple[PlaceUnder, ...]
+    """What comes of it under each configuration."""
+
+
+class JudgedCondition(DocumentPart, frozen=True):
+    """A condition, and what it holds of."""
+
+    condition: str
+    """As it was given with `--fail-if`."""
+    holds: bool
+    """Whether it is so of some configuration."""
+    configurations: tuple[str, ...]
+    """The configurations of which it is so."""
+
+
+class ComparisonDocument(ReviewedDocument, frozen=True, kw_only=True):
+    """What `podium compare` prints: scheduler configurations on the same pods."""
+
+    KIND: ClassVar[str] = "Comparison"
+
+    trace: str | UnsetType = UNSET
+    """The recording that was replayed; only with --trace."""
+    seeds: tuple[int, ...]
+    """One run of each configuration for each of them. The first has pods in the order of the
+    input."""
+    typical_pod: TypicalRequests
+    """The pod by which fragmentation is judged."""
+    configurations: tuple[ComparedConfiguration, ...]
+    """The configurations, as they were given; others are compared with the first."""
+    runs: tuple[ComparedRun, ...]
+    """Every run by itself."""
+    pod_count: Count
+    """How many pods were to be placed."""
+    different_pods: tuple[DifferentlyPlaced, ...]
+    """Pods that not all configurations treat alike with the first seed."""
+    conditions: tuple[JudgedCondition, ...]
+    """What was to be watched for."""
+    failed: bool
+    """Whether any of the conditions holds."""
+    notes: Notes = ()
+
+
+class MetricRecord(DocumentPart, frozen=True):
+    """One metric of one configuration over all seeds, as scripts have it."""
+
+    configuration: str
+    """The configuration's file, or default."""
+    metric: str
+    """The metric's name."""
+    mean: float
+    """Its mean over seeds."""
+    lowest: float
+    """The lowest value."""
+    highest: float
+    """The highest value."""
+    difference: float | None
+    """The mean difference to the first configuration; null for the first."""
+    difference_lowest: float | None = field(name="difference_lowest")
+    """The lowest difference of a seed; null for the first configuration."""
+    difference_highest: float | None = field(name="difference_highest")
+    """The highest difference of a seed; null for the first configuration."""
+    p_value: float | None = field(name="p_value")
+    """The probability that chance alone makes the difference as large; null with one seed."""
+
+
+class HeldCondition(DocumentPart, frozen=True):
+    """A condition, and the configurations of which it holds."""
+
+    condition: str
+    """A condition of --fail-if."""
+    configurations: tuple[str, ...]
+    """Those of which it holds."""
+
+
+class ScenarioComparisonDocument(Document, frozen=True):
+    """Configurations on the same scenario, printed by `podium scenario compare -o json`."""
+
+    KIND: ClassVar[str] = "ScenarioComparison"
+
+    scenario: str
+    """The scenario's name."""
+    seeds: tuple[int, ...]
+    """The seeds of the runs."""
+    metrics: tuple[MetricRecord, ...]
+    """Each configuration and metric over all seeds."""
+    runs: tuple[ComparedRun, ...]
+    """Each run."""
+    conditions: tuple[HeldCondition, ...]
+    """Conditions of --fail-if."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +209,7 @@ class ComparisonAnswer:
     names: tuple[str, ...]
     seeds: tuple[int, ...]
     runs: tuple[MeasuredRun, ...]
-    _by_configuration: Mapping[int, list[MeasuredRun]] = field(init=False, repr=False)
+    _by_configuration: Mapping[int, list[MeasuredRun]] = dataclasses.field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         found: dict[int, list[MeasuredRun]] = {}
@@ -91,6 +265,101 @@ class ComparisonAnswer:
             condition.require_metric(self.metrics)
         return [Judgement(each, tuple(self._holding(each))) for each in wanted]
 
+    def document(
+        self,
+        judgements: Iterable[Judgement],
+        typical: TypicalPod,
+        notes: Iterable[str] = (),
+        trace: str | UnsetType = UNSET,
+    ) -> ComparisonDocument:
+        judged = tuple(self._judged(each) for each in judgements)
+        return ComparisonDocument(
+            trace=trace,
+            seeds=self.seeds,
+            typical_pod=TypicalRequests(typical.cpu_milli, typical.memory_bytes),
+            configurations=tuple(
+                ComparedConfiguration(
+                    name, tuple(self._compared(index, metric) for metric in self.metrics)
+                )
+                for index, name in enumerate(self.names)
+            ),
+            runs=self.list_runs(),
+            pod_count=self.pod_count,
+            different_pods=tuple(
+                DifferentlyPlaced(
+                    places[0].pod,
+                    tuple(
+                        PlaceUnder(name, PodOutcome(place.outcome), place.node or None)
+                        for name, place in zip(self.names, places, strict=True)
+                    ),
+                )
+                for places in self.different_pods
+            ),
+            conditions=judged,
+            failed=any(each.holds for each in judged),
+            notes=tuple(notes),
+        )
+
+    def scenario_document(
+        self, scenario: str, judgements: Iterable[Judgement]
+    ) -> ScenarioComparisonDocument:
+        judged = map(self._judged, judgements)
+        return ScenarioComparisonDocument(
+            scenario,
+            self.seeds,
+            self.list_metrics(),
+            self.list_runs(),
+            tuple(HeldCondition(each.condition, each.configurations) for each in judged),
+        )
+
+    def list_runs(self) -> tuple[ComparedRun, ...]:
+        """Every run with all metrics."""
+        return tuple(
+            ComparedRun(
+                self.names[run.configuration],
+                run.seed,
+                {name: run.metrics.get(name, 0.0) for name in self.metrics},
+            )
+            for run in self.runs
+        )
+
+    def list_metrics(self) -> tuple[MetricRecord, ...]:
+        """Each configuration and metric over all seeds; differences are to the first."""
+        return tuple(
+            self._metric_record(index, metric)
+            for index in range(len(self.names))
+            for metric in self.metrics
+        )
+
+    def _metric_record(self, index: int, metric: str) -> MetricRecord:
+        summary = self.summary(index, metric)
+        difference = summary.difference
+        return MetricRecord(
+            self.names[index],
+            metric,
+            summary.mean,
+            summary.lowest,
+            summary.highest,
+            difference.mean if difference else None,
+            difference.lowest if difference else None,
+            difference.highest if difference else None,
+            difference.p_value if difference else None,
+        )
+
+    def _compared(self, index: int, metric: str) -> ComparedMetric:
+        summary = self.summary(index, metric)
+        found = summary.difference
+        difference = (
+            MetricDifference(found.mean, found.lowest, found.highest, found.p_value)
+            if found is not None
+            else None
+        )
+        return ComparedMetric(metric, summary.mean, summary.lowest, summary.highest, difference)
+
+    def _judged(self, found: Judgement) -> JudgedCondition:
+        names = tuple(self.names[index] for index in found.configurations)
+        return JudgedCondition(found.condition.text, bool(names), names)
+
     def _holding(self, condition: Condition) -> Iterable[int]:
         for index in range(len(self.names)):
             summary = self.summary(index, condition.metric)
@@ -102,3 +371,39 @@ class ComparisonAnswer:
                 continue
             if condition.holds(value):
                 yield index
+
+
+def metric_records(answer: ComparisonAnswer) -> list[Record]:
+    """Each configuration and metric over all seeds; differences are to the first."""
+    return [asdict(each) for each in answer.list_metrics()]
+
+
+def run_records(answer: ComparisonAnswer) -> list[Record]:
+    """Each run with its metrics."""
+    return [
+        {"configuration": run.configuration, "seed": run.seed, **run.metrics}
+        for run in answer.list_runs()
+    ]
+
+
+def difference_records(answer: ComparisonAnswer) -> list[Record]:
+    """Each pod and configuration that does otherwise than the first, with the first seed."""
+    found: list[Record] = []
+    for index, name in enumerate(answer.names):
+        for places in answer.different_pods:
+            first, other = places[0], places[index]
+            if first == other:
+                continue
+            namespace, _, pod = first.pod.partition("/")
+            found.append(
+                {
+                    "namespace": namespace,
+                    "name": pod,
+                    "configuration": name,
+                    "first_node": first.node or None,
+                    "node": other.node or None,
+                    "first_outcome": first.outcome,
+                    "outcome": other.outcome,
+                }
+            )
+    return found

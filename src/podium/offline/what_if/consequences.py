@@ -1,54 +1,78 @@
-"""What changes of a cluster come to: plain values that tables, JSON and tests read."""
+"""What changes of a cluster come to, pod by pod: what tables, JSON and tests read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
-from podium.scheduler.explain.cause import Cause
+from msgspec import Meta
+
+from podium.golang.document_structs import DocumentPart, PodKey
+from podium.scheduler.explain.cause_document import CauseInFull
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """A pod on another node than before; `before` is "" if it had none."""
+class MovedPod(DocumentPart, frozen=True):
+    """A pod on another node than before."""
 
-    pod: str
-    before: str
+    pod: PodKey
+    before: str | None
+    """Its node before; null if it had none."""
     after: str
+    """Its node afterwards."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stranded:
+class StrandedPod(DocumentPart, frozen=True):
     """A pod that had a node, or was made by a change, and gets none."""
 
-    pod: str
-    before: str
+    pod: PodKey
+    before: str | None
+    """Its node before; null for a new pod."""
     message: str
-    causes: tuple[Cause, ...] = ()
+    """What the scheduler says."""
+    causes: tuple[CauseInFull, ...] = ()
+    """Why no node fits, for changes; failures of each node or zone have none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Gone:
+class GonePod(DocumentPart, frozen=True):
     """A pod that is not made again: it has no controller."""
 
-    pod: str
+    pod: PodKey
     before: str
+    """Its node before."""
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """A pod that was to be evicted and may not be."""
+class KeptPod(DocumentPart, frozen=True):
+    """A pod that was to go and stays."""
 
-    pod: str
+    pod: PodKey
     node: str
+    """Where it stays."""
     why: str
+    """What keeps it from being evicted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Preempted:
+class PreemptedPod(DocumentPart, frozen=True):
     """A pod that lost its node to a more important one, whether or not it found another."""
 
-    pod: str
+    pod: PodKey
     node: str
+    """The node that it lost."""
     by: str
+    """The pod that it made room for."""
+
+
+MovedPods = Annotated[
+    tuple[MovedPod, ...], Meta(description="Pods that have another node than before.")
+]
+StrandedPods = Annotated[
+    tuple[StrandedPod, ...], Meta(description="Pods that are to run and have no node.")
+]
+GonePods = Annotated[
+    tuple[GonePod, ...], Meta(description="Pods without a controller that would make them again.")
+]
+PreemptedPods = Annotated[
+    tuple[PreemptedPod, ...],
+    Meta(description="Pods that lost their node to more important ones, in order."),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +80,11 @@ class Consequences:
     """All of it, sorted by pod; `waiting` are pods that had no node before."""
 
     changes: tuple[str, ...]
-    moved: Sequence[Moved]
-    stranded: Sequence[Stranded]
-    gone: Sequence[Gone]
-    kept: Sequence[Kept]
-    preempted: Sequence[Preempted]
+    moved: Sequence[MovedPod]
+    stranded: Sequence[StrandedPod]
+    gone: Sequence[GonePod]
+    kept: Sequence[KeptPod]
+    preempted: Sequence[PreemptedPod]
     waiting_before: int
     waiting_after: int
 

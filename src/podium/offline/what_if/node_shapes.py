@@ -27,6 +27,7 @@ from podium.offline.simulate.scenario import load_scenario
 from podium.offline.what_if.capacity import CapacityQuestion, holding
 from podium.offline.what_if.capacity_answer import Mix
 from podium.offline.what_if.pod_templates import PodTemplate
+from podium.offline.what_if.records import Record
 from podium.scheduler.engine.scheduler import Engine
 from podium.scheduler.explain.trial import Trial
 
@@ -131,6 +132,17 @@ class NodePurchase:
             daemons = (pod for node in nodes for pod in self._daemons_on(node))
             stack.enter_context(holding(self._engine, daemons))
             yield
+
+
+def mix_records(mix: Mix, shapes: Iterable[NodeShape]) -> list[Record]:
+    """Each shape that is to be added, with what it costs."""
+    prices = {shape.name: shape.price for shape in shapes}
+    found: list[Record] = []
+    for name, nodes in mix.nodes.items():
+        price = prices[name]
+        cost = None if price is None else float(price * nodes)
+        found.append({"shape": name, "nodes": nodes, "price": cost, "cheapest": mix.proven})
+    return found
 
 
 def _total(shapes: Sequence[NodeShape], counts: Sequence[int]) -> Fraction | None:

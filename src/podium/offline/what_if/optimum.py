@@ -13,9 +13,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
-from typing import Final
+from typing import Final, Literal, cast
 
+from podium.golang.document_structs import PodOnNode
 from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
+from podium.kubernetes.rules.requests import unit_of
 from podium.offline.optimum.integer_program import Objective, Solution, Stage
 from podium.offline.optimum.placement_problem import Assignment
 from podium.offline.optimum.placement_program import PlacementProgram
@@ -27,9 +29,12 @@ from podium.offline.what_if.optimum_answer import (
     DifferentPod,
     MeasuredGap,
     OptimumAnswer,
+    OptimumPods,
     ResourceGap,
+    gap_between,
+    is_best,
 )
-from podium.offline.what_if.optimum_objectives import Measure, measures_of
+from podium.offline.what_if.optimum_objectives import Measure, ObjectiveName, measures_of
 from podium.offline.what_if.placement_reading import StatedProblem, state_problem
 from podium.scheduler.cluster.catalog import object_key
 from podium.scheduler.cluster.pod_info import PodInfo
@@ -95,26 +100,30 @@ class _Search:
         stages, order, timed_out = self._solve(program, objectives, start)
         best = self._best(order)
         placement = self._place_pods(best)
+        measures = self._gaps(stages, program, objectives, Counter(best))
         return OptimumAnswer(
-            self._question.objective,
-            len(self._problem.nodes),
-            sum(kind.count for kind in self._problem.kinds),
-            len(self._scheduled),
-            len(placement),
-            self._gaps(stages, program, objectives, Counter(best)),
-            self._resources(Counter(best)),
-            self._different(placement),
-            placement,
-            order.is_whole,
-            "" if order.is_whole else order.refusal,
-            (
+            objective=cast(ObjectiveName, self._question.objective),  # else it was refused
+            scheduler_is_best=is_best(measures),
+            proven=all(each.proven for each in measures),
+            checked=order.is_whole,
+            refusal=None if order.is_whole else order.refusal or None,
+            time_limit_s=self._question.time_limit_s,
+            timed_out=timed_out,
+            bound_ignores=(
                 *self._stated.ignored,
                 *sorted(f"plugin {name} makes pods wait" for name in order.waits),
             ),
-            self._left_out,
-            len(self._report.evictions),
-            self._question.time_limit_s,
-            timed_out,
+            pods=OptimumPods(
+                pending=sum(kind.count for kind in self._problem.kinds),
+                placed_by_scheduler=len(self._scheduled),
+                placed_by_optimum=len(placement),
+                evicted_by_scheduler=len(self._report.evictions),
+                left_out=tuple(self._left_out),
+            ),
+            measures=measures,
+            resources=self._resources(Counter(best)),
+            different=self._different(placement),
+            placement=tuple(PodOnNode(pod, node) for pod, node in placement.items()),
         )
 
     def _solve(
@@ -176,7 +185,7 @@ class _Search:
         program: PlacementProgram,
         objectives: Sequence[Objective],
         best: Assignment,
-    ) -> list[MeasuredGap]:
+    ) -> tuple[MeasuredGap, ...]:
         found = []
         is_settled = True
         for number, (measure, objective) in enumerate(
@@ -188,12 +197,12 @@ class _Search:
             is_proven = is_settled and abs(value - bound) <= _SLACK * max(1.0, abs(bound))
             is_settled = is_proven
             own = measure.of(self._own)
-            found.append(
-                MeasuredGap(measure.name, measure.is_maximised, own, value, bound, is_proven)
-            )
-        return found
+            better: Literal["more", "less"] = "more" if measure.is_maximised else "less"
+            gap = gap_between(better, own, value)
+            found.append(MeasuredGap(measure.name, better, own, value, bound, gap, is_proven))
+        return tuple(found)
 
-    def _resources(self, best: Assignment) -> list[ResourceGap]:
+    def _resources(self, best: Assignment) -> dict[str, ResourceGap]:
         kinds = self._problem.kinds
         names = dict.fromkeys(name for kind in kinds for name in kind.demands)
 
@@ -202,15 +211,15 @@ class _Search:
                 count * kinds[kind].demands.get(name, 0) for (kind, _), count in assignment.items()
             )
 
-        return [
-            ResourceGap(
-                name,
+        return {
+            name: ResourceGap(
+                unit_of(name),
                 sum(kind.count * kind.demands.get(name, 0) for kind in kinds),
                 served(self._own, name),
                 served(best, name),
             )
             for name in names
-        ]
+        }
 
     def _place_pods(self, order: Sequence[tuple[int, int]]) -> dict[str, str]:
         """Which pod takes which place: as many as can keep the node that the scheduler chose."""
@@ -236,10 +245,14 @@ class _Search:
             placement[key] = nodes[node]
         return placement
 
-    def _different(self, placement: Mapping[str, str]) -> list[DifferentPod]:
+    def _different(self, placement: Mapping[str, str]) -> tuple[DifferentPod, ...]:
         keys = [info.key for infos in self._stated.pods for info in infos]
         pairs = [(key, self._scheduled.get(key, ""), placement.get(key, "")) for key in keys]
-        return [DifferentPod(*each) for each in sorted(pairs) if each[1] != each[2]]
+        return tuple(
+            DifferentPod(pod, own or None, best or None)
+            for pod, own, best in sorted(pairs)
+            if own != best
+        )
 
 
 def _assignment_of(stated: StatedProblem, nodes: Mapping[str, str]) -> Assignment:

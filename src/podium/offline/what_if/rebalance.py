@@ -9,18 +9,25 @@ is told at the end was carried out twice with the same result.
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.optimum.integer_program import require_solver
 from podium.offline.simulate.asking_extenders import asker_of
 from podium.offline.simulate.run import Simulation
 from podium.offline.simulate.scenario import Scenario
-from podium.offline.what_if.rebalance_answer import GoalState, MoveStep, RebalanceAnswer
+from podium.offline.what_if.rebalance_answer import (
+    GoalMeasure,
+    MoveStep,
+    RebalanceAnswer,
+    RebalanceMove,
+    list_all_commands,
+)
 from podium.offline.what_if.rebalance_goals import FitPending, Goal, LimitSkew, require_known
 from podium.offline.what_if.rebalance_plan import MovePlan, MovePlanner
 from podium.offline.what_if.rebalance_steps import NewSimulation, StepsDiffer, StepSearch
 from podium.offline.what_if.usable_nodes import usable_nodes
+from podium.scheduler.explain.proposals.shell import BY_DEFAULT, Kubectl
 from podium.user_code.plugins import Equipped
 
 MAX_PLANS: Final = 10
@@ -33,6 +40,8 @@ class RebalanceQuestion:
     max_moves: int | None = None
     deletes_empty_dirs: bool = False
     time_limit_s: float = 30.0
+    kubectl: Kubectl = BY_DEFAULT
+    """Of the cluster that the question is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,21 +119,25 @@ class _Search:
             self._planner.forbid(plan)
         bound = self._bound() if promised is None else promised
         wanted = self._goal.wanted
-        state = GoalState(
-            self._goal.name, self._before, best.value, wanted, self._goal.is_maximised, bound
-        )
+        better: Literal["more", "less"] = "more" if self._goal.is_maximised else "less"
+        measure = GoalMeasure(self._goal.name, better, self._before, best.value, wanted, bound)
+        kubectl = self._question.kubectl
+        steps = tuple(RebalanceMove.of(step, kubectl) for step in best.steps)
         return RebalanceAnswer(
-            self._goal.text,
-            state,
-            best.closed,
-            best.steps,
+            goal=self._goal.text,
+            reached=measure.is_reached,
+            measure=measure,
+            cordoned=best.closed,
+            left_out=tuple(self._unusable),
+            steps=steps,
+            commands=list_all_commands(best.closed, steps, kubectl),
+            moves=len(steps),
             # That less than no move will not do says nothing.
-            self._planner.fewest if self._planner.fewest or not best.steps else None,
-            self._planner.kept,
-            self._given_up,
-            self._question.time_limit_s,
-            self._planner.timed_out,
-            self._unusable,
+            fewest_moves=self._planner.fewest if self._planner.fewest or not steps else None,
+            kept=tuple(self._planner.kept),
+            given_up=tuple(self._given_up),
+            time_limit_s=self._question.time_limit_s,
+            timed_out=self._planner.timed_out,
         )
 
     def _carry_out(self, plan: MovePlan) -> _Outcome | None:

@@ -17,9 +17,9 @@ from podium.offline.optimum.placement_problem import Assignment
 from podium.offline.optimum.placement_program import PlacementProgram
 from podium.offline.simulate.report import PodOutcome
 from podium.offline.simulate.run import Simulation
+from podium.offline.what_if.consequences import KeptPod
 from podium.offline.what_if.drained_pods import DrainRules, belongs_to_node
 from podium.offline.what_if.placement_reading import StatedProblem, state_problem
-from podium.offline.what_if.rebalance_answer import KeptPod
 from podium.offline.what_if.rebalance_goals import Goal, PlannedGoal
 from podium.offline.what_if.usable_nodes import usable_nodes
 from podium.scheduler.cluster.catalog import object_key

@@ -4,18 +4,22 @@ Names are Kubernetes' where it has one, in Python's spelling. cpu is in milli-co
 bytes, shares are between 0 and 1. Contract: within a major release keys are added, never renamed.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
+from podium.golang.document_structs import DocumentPart
 from podium.kubernetes.rules.requests import CPU, MEMORY, PODS
 from podium.offline.simulate.report import PodOutcome, SimulationReport
-from podium.offline.what_if.capacity_answer import Mix, Room
 from podium.offline.what_if.consequences import Consequences
 from podium.offline.what_if.failures import Failure
-from podium.offline.what_if.node_shapes import NodeShape
 
 Record = dict[str, str | int | float | bool | None]
 
 _UNITS = {CPU: "cpu_milli", MEMORY: "memory_bytes", PODS: "pods"}
+
+
+def pick(part: DocumentPart, *names: str) -> Record:
+    """Some fields of an answer under their own names."""
+    return {name: getattr(part, name) for name in names}
 
 
 def pod_records(report: SimulationReport) -> list[Record]:
@@ -71,48 +75,6 @@ def summarise(report: SimulationReport) -> Record:
     return record
 
 
-def room_records(alone: Sequence[Room], together: Sequence[Room]) -> list[Record]:
-    """Each pod and how many copies of it fit."""
-    return [
-        {
-            "namespace": room.template.pod.metadata.namespace,
-            "name": room.template.pod.metadata.name,
-            "workload": room.template.workload or None,
-            "fits": room.fits,
-            "fits_together": turn.fits,
-            "stopped_by": room.stopped_by or None,
-            "message": room.message or None,
-        }
-        for room, turn in zip(alone, together, strict=True)
-    ]
-
-
-def room_node_records(rooms: Iterable[Room]) -> list[Record]:
-    """Each pod and node, how many copies fit there alone, and why no more."""
-    return [
-        {
-            "namespace": room.template.pod.metadata.namespace,
-            "name": room.template.pod.metadata.name,
-            "node": each.node,
-            "fits": each.fits,
-            "reasons": "; ".join(each.reasons) or None,
-        }
-        for room in rooms
-        for each in room.nodes
-    ]
-
-
-def mix_records(mix: Mix, shapes: Iterable[NodeShape]) -> list[Record]:
-    """Each shape that is to be added, with what it costs."""
-    prices = {shape.name: shape.price for shape in shapes}
-    found: list[Record] = []
-    for name, nodes in mix.nodes.items():
-        price = prices[name]
-        cost = None if price is None else float(price * nodes)
-        found.append({"shape": name, "nodes": nodes, "price": cost, "cheapest": mix.proven})
-    return found
-
-
 def change_records(found: Consequences) -> list[Record]:
     """Each pod that something happens to: `moved`, `stranded` without a node, `gone` for want of a
     controller, or `kept` by a disruption budget."""
@@ -127,7 +89,7 @@ def change_records(found: Consequences) -> list[Record]:
     return sorted(records, key=lambda record: (str(record["namespace"]), str(record["name"])))
 
 
-def _change(pod: str, what: str, before: str, after: str, why: str = "") -> Record:
+def _change(pod: str, what: str, before: str | None, after: str, why: str = "") -> Record:
     namespace, _, name = pod.partition("/")
     return {
         "namespace": namespace,

@@ -60,5 +60,5 @@ def _places(report: ReplayReport) -> tuple[PodPlace, ...]:
     for pod in report.pods:
         times[pod.key] = number = times.get(pod.key, 0) + 1
         name = pod.key if number == 1 else f"{pod.key} ({number})"
-        found.append(PodPlace(name, "placed" if pod.node else "unschedulable", pod.node))
+        found.append(PodPlace(name, "placed" if pod.node else "unschedulable", pod.node or ""))
     return tuple(found)

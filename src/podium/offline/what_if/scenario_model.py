@@ -14,7 +14,7 @@ from podium.offline.scenarios import ScenarioFile, ScenarioRun, find_scenario, r
 from podium.offline.scenarios.durations import parse_positive_duration
 from podium.offline.what_if.cluster_model import Comparison, equip_model
 from podium.offline.what_if.comparison import DEFAULT, plan_seeds, require_configs
-from podium.offline.what_if.comparison_records import metric_records, run_records
+from podium.offline.what_if.comparison_answer import metric_records, run_records
 from podium.offline.what_if.records import Record
 from podium.offline.what_if.scenario_comparison import compare_scenario
 from podium.user_code.plugins import Equipped

@@ -1,22 +1,27 @@
 """How full a cluster is as a whole, before changes and after them; nodes may come and go."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from podium.kubernetes.rules.requests import CPU, MEMORY, PODS
+from podium.golang.document_structs import DocumentPart, Unit
+from podium.kubernetes.rules.requests import CPU, MEMORY, PODS, unit_of
 from podium.scheduler.cluster.load import Load
 
 _ALWAYS = (CPU, MEMORY, PODS)
 
 
-@dataclass(frozen=True, slots=True)
-class Total:
+class Total(DocumentPart, frozen=True):
     """One resource of all nodes together, or of one."""
 
+    unit: Unit
+    """What the numbers count."""
     allocatable_before: int
+    """What there was."""
     requested_before: int
+    """What pods had of it."""
     allocatable_after: int
+    """What there is."""
     requested_after: int
+    """What pods have of it."""
 
 
 def total_use(before: Load, after: Load) -> Mapping[str, Total]:
@@ -24,7 +29,7 @@ def total_use(before: Load, after: Load) -> Mapping[str, Total]:
     names = {*before.resources, *after.resources}
     found = {}
     for name in (*_ALWAYS, *sorted(names - {*_ALWAYS})):
-        total = Total(*_sums(before, name), *_sums(after, name))
+        total = Total(unit_of(name), *_sums(before, name), *_sums(after, name))
         if name in _ALWAYS or total.requested_before or total.requested_after:
             found[name] = total
     return found
@@ -37,6 +42,7 @@ def node_use(before: Load, after: Load) -> Mapping[str, Mapping[str, Total]]:
     return {
         node: {
             resource: Total(
+                unit_of(resource),
                 *_of_node(before, resource, columns[0].get(node)),
                 *_of_node(after, resource, columns[1].get(node)),
             )

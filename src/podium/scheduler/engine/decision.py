@@ -6,12 +6,12 @@ record.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 from msgspec import Struct, field
 
+from podium.golang.document_structs import Count, DocumentPart
 from podium.scheduler.cluster.growth import Ints, indices
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.engine.consulted import Consulted, summary
@@ -32,13 +32,15 @@ def _no_rows() -> npt.NDArray[np.intp]:
     return _NO_ROWS
 
 
-@dataclass(frozen=True, slots=True)
-class NodeScore:
+class NodeScore(DocumentPart, frozen=True):
     """One plugin's score of one node."""
 
     raw: int
-    normalized: int
+    """As the plugin gave it."""
+    normalized: Count
+    """After its normalization, 0 to 100."""
     weighted: int
+    """Normalized times the plugin's weight."""
 
 
 class Decision(Struct):

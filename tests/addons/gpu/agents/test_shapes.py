@@ -7,7 +7,7 @@ from podium.addons.gpu.agents.shapes import make_cards, read_pool, read_shape
 from podium.addons.gpu.cards.card import find_mistake
 from podium.addons.gpu.cards.mig import find_instance
 from podium.addons.gpu.dialects import DIALECTS, find_dialect
-from podium.commands.node_options import read_nodes
+from podium.commands.node_options import NodeOptions
 from podium.golang.errors import InputError
 from podium.simulated.names import GPU_DIALECT, GPUS
 
@@ -98,11 +98,11 @@ def test_pools_say_how_many_nodes_they_are_for() -> None:
 
 
 def test_nodes_get_their_gpus_in_order_of_the_pools() -> None:
-    nodes = read_nodes(5, None, "", "", None, "", ["2:8xA100-40GB", "1:4xT4"], "gpushare")
+    nodes = NodeOptions(gpus=["2:8xA100-40GB", "1:4xT4"], gpu_dialect="gpushare").read_nodes(5, "")
     said = [node["metadata"].get("annotations", {}) for node in nodes]
     assert [each.get(GPUS) for each in said] == ["8xA100-40GB"] * 2 + ["4xT4", None, None]
     assert said[0][GPU_DIALECT] == "gpushare"
-    rest = read_nodes(3, None, "", "", None, "", ["8xA100", "1:4xT4"], None)
+    rest = NodeOptions(gpus=["8xA100", "1:4xT4"]).read_nodes(3, "")
     shapes = [node["metadata"]["annotations"][GPUS] for node in rest]
     assert shapes == ["8xA100", "8xA100", "4xT4"]
 
@@ -120,5 +120,5 @@ def test_gpus_that_do_not_go_with_the_nodes_are_refused(
     gpus: list[str] | None, dialect: str | None, problem: str
 ) -> None:
     with pytest.raises(InputError) as refused:
-        read_nodes(3, None, "", "", None, "", gpus, dialect)
+        NodeOptions(gpus=gpus, gpu_dialect=dialect).read_nodes(3, "")
     assert problem in str(refused.value)

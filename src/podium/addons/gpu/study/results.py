@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from podium.addons.gpu.study.metrics import Metrics
+from podium.golang.document_structs import Count, DocumentPart
 from podium.golang.errors import InputError
 from podium.net.files.bounded_files import MAX_CLUSTER_BYTES, read_file
 
@@ -25,17 +26,27 @@ RunKey = tuple[str, str, int, str]
 """Trace, policy, seed and digest."""
 
 
-class RunResult(msgspec.Struct, frozen=True, rename="camel"):
+class RunResult(DocumentPart, frozen=True, forbid_unknown_fields=False):
+    """One run; cells are at 0 to 130 % of demand, null where nothing arrived near it."""
+
     trace: str
+    """The name of the file with its pods."""
     policy: str
-    seed: int
+    """Its name, of a user's policy the function's."""
+    seed: Count
+    """Decides the order of pods and of nodes."""
     digest: str
-    pods: int
-    placed: int
+    """Stands for the files, the policy's code and the demand."""
+    pods: Count
+    """Pods that were offered."""
+    placed: Count
+    """Pods that found a node."""
     allocation_percent: list[float | None]
-    """At 0 to 130 % of demand; None where nothing arrived near it."""
+    """GPU in use, % of the cluster's."""
     fragmentation_ratio_percent: list[float | None]
+    """GPU that typical pods cannot use, % of what is idle."""
     fragmentation_amount_percent: list[float | None]
+    """GPU that typical pods cannot use, % of the cluster's."""
 
     @property
     def key(self) -> RunKey:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 
 from podium.addons.gpu.study.results import RunResult
+from podium.golang.document_structs import Count, DocumentPart
 
 SHOWN_PERCENT = (50, 80, 90, 100, 110, 120, 130)
 
@@ -14,6 +15,17 @@ class Cell:
     mean: float
     deviation: float | None
     """Of the sample; None for one seed."""
+
+
+class SummaryCell(DocumentPart, frozen=True):
+    """A figure at one percentage of demand."""
+
+    arrived_percent: Count
+    """GPU that was asked for so far, % of the cluster's."""
+    mean: float
+    """Over seeds."""
+    deviation: float | None
+    """Standard deviation of the sample; null for one seed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +107,13 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return fmean(known) if known else None
 
 
-def cells_document(cells: Mapping[int, Cell]) -> list[dict[str, object]]:
+def list_cells(cells: Mapping[int, Cell]) -> tuple[SummaryCell, ...]:
     """Cells for programs, by the percentage of demand."""
-    return [
-        {
-            "arrivedPercent": percent,
-            "mean": round(cell.mean, 4),
-            "deviation": None if cell.deviation is None else round(cell.deviation, 4),
-        }
+    return tuple(
+        SummaryCell(
+            percent,
+            round(cell.mean, 4),
+            None if cell.deviation is None else round(cell.deviation, 4),
+        )
         for percent, cell in cells.items()
-    ]
+    )

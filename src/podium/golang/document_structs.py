@@ -1,0 +1,37 @@
+"""What documents of Podium's own are made of: typed structs, from which all their forms come.
+
+JSON, YAML and records are written from the fields, in their order; `tools/document_schemas.py`
+writes the JSON Schema from their types, with the docstring of a class and the text below a field as
+descriptions. Contract: what is encoded is valid by the schema as it is, so a field without a value
+is null or empty; only one that may be `UNSET` is left out.
+"""
+
+from typing import Annotated, ClassVar, Literal
+
+from msgspec import Meta, Struct
+
+Count = Annotated[int, Meta(ge=0)]
+Positive = Annotated[int, Meta(ge=1)]
+Amount = Annotated[float, Meta(ge=0)]
+Unit = Literal["milli", "bytes", "count"]
+"""Of a resource: milli-cores, bytes, or how many."""
+PodKey = Annotated[str, Meta(pattern="^[^/]*/[^/]+$", description="A pod as namespace/name.")]
+Notes = Annotated[tuple[str, ...], Meta(description="What one should know beside the answer.")]
+
+
+class DocumentPart(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """A part of a document; names of its fields are Python's here and Kubernetes' in JSON."""
+
+
+class PodOnNode(DocumentPart, frozen=True):
+    """A pod with its node."""
+
+    pod: PodKey
+    node: str
+    """Its node."""
+
+
+class Document(DocumentPart, frozen=True):
+    """A document by itself, printed or served under its kind."""
+
+    KIND: ClassVar[str]
