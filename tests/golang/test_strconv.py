@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from podium.golang.csv_records import read_list
 from podium.golang.quoting import quoted, quoted_character, quoted_list
 from podium.golang.strconv import parse_float32, parse_int, parse_uint
-from podium.scheduler.config.flags.release_text import parse_version, reported_version_problem
+from podium.scheduler.config.flags.kinds import parse_version, reported_version_problem
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,8 @@ from podium.scheduler.config.load import load_configuration
 from podium.scheduler.config.types import Configuration
 from podium.scheduler.engine import Engine
 from podium.scheduler.engine.binding_cycle import Binding
-from podium.scheduler.engine.choice import Seeded
 from podium.scheduler.engine.requests import Preemptor
+from podium.scheduler.engine.search import Seeded
 from podium.scheduler.framework.status import Status
 from podium.scheduler.plugins import in_tree_registry
 from podium.user_code.plugins import equip

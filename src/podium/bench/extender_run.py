@@ -23,7 +23,7 @@ from podium.client.extenders.client import ExtenderClient
 from podium.client.extenders.objects import TypedObjects
 from podium.kubernetes.kinds.pod import Pod
 from podium.scheduler.config.types import Extender as ConfiguredExtender
-from podium.scheduler.framework.extender_calls import CallFailed, FilterCall, PrioritizeCall
+from podium.scheduler.framework.asking import CallFailed, FilterCall, PrioritizeCall
 
 _WARM_UP = 10
 

@@ -15,7 +15,7 @@ from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate.live_cluster import LiveCluster, listings_for
 from podium.offline.simulate.live_reading import fetch_snapshot, refusals_told
 from podium.scheduler.config.flags.client_settings import ClientSettings
-from podium.scheduler.framework.watched_kind import WatchedKind
+from podium.scheduler.framework.events import WatchedKind
 
 
 def read_cluster(

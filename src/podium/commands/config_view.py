@@ -7,9 +7,8 @@ from podium.commands.console import RichText, Text
 from podium.commands.tables import Screen, count
 from podium.scheduler.config.effective import expanded
 from podium.scheduler.config.examine import Examination
-from podium.scheduler.config.expand import PointLists
-from podium.scheduler.config.points import ExtensionPoint
-from podium.scheduler.config.types import API_VERSION
+from podium.scheduler.config.merge import PointLists
+from podium.scheduler.config.types import API_VERSION, ExtensionPoint
 
 # The order in which a pod meets them.
 _SHOWN_ORDER = (

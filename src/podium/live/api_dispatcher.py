@@ -30,8 +30,8 @@ from podium.scheduler.engine.requests import (
     Request,
 )
 from podium.scheduler.engine.scheduler import CRASHED
-from podium.scheduler.framework.api_handle import ApiCallFailed, DeferredWrite
 from podium.scheduler.framework.faults import QueueOrderBroken, describe
+from podium.scheduler.framework.handle import ApiCallFailed, DeferredWrite
 from podium.scheduler.framework.status import error
 
 _LOG: Final = logging.getLogger("podium.live")

@@ -18,8 +18,13 @@ from podium.live.object_access import ObjectAccess
 from podium.live.pod_writes import PodWrites
 from podium.live.write_metrics import WriteMetrics
 from podium.scheduler.cluster.pod_info import PodInfo
-from podium.scheduler.framework.asking import NobodyToAsk, WrongAnswers
-from podium.scheduler.framework.extender_calls import BindAnswer, BindCall, CallFailed
+from podium.scheduler.framework.asking import (
+    BindAnswer,
+    BindCall,
+    CallFailed,
+    NobodyToAsk,
+    WrongAnswers,
+)
 from podium.scheduler.framework.status import Status
 
 K = TypeVar("K", bound=KubeObject)

@@ -26,10 +26,10 @@ from podium.live.write_metrics import WriteMetrics
 from podium.scheduler.config.flags.client_settings import ClientSettings
 from podium.scheduler.config.types import Configuration
 from podium.scheduler.engine import Engine
-from podium.scheduler.engine.choice import Seeded
 from podium.scheduler.engine.observer import Observer
-from podium.scheduler.engine.queue.unschedulable_timeout import MAX_UNSCHEDULABLE_S
+from podium.scheduler.engine.queue.backoff import MAX_UNSCHEDULABLE_S
 from podium.scheduler.engine.requests import Event
+from podium.scheduler.engine.search import Seeded
 from podium.scheduler.framework.log import SILENT, Log
 from podium.scheduler.framework.registry import Registry
 

@@ -25,7 +25,7 @@ from podium.live.metric_series import (
     metric_of,
     shown_values,
 )
-from podium.scheduler.config.flags.host_environment import HostEnvironment
+from podium.scheduler.config.flags.client_settings import HostEnvironment
 from podium.scheduler.config.flags.option_checks import label_manifest
 from podium.scheduler.config.flags.options import Metrics as MetricOptions
 

@@ -24,13 +24,12 @@ from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.engine import Decision, Engine
 from podium.scheduler.engine.binding_cycle import Binding
 from podium.scheduler.engine.observer import Observer
+from podium.scheduler.engine.post_filter import PLUGIN as PREEMPTION
 from podium.scheduler.engine.post_filter import POST_FILTER_SKIPPED
-from podium.scheduler.engine.preempting import PLUGIN as PREEMPTION
 from podium.scheduler.engine.requests import Preemptor
 from podium.scheduler.framework.events import ClusterEvent
-from podium.scheduler.framework.queued import QueuedPod
+from podium.scheduler.framework.queued import QueuedPod, WaitingPod
 from podium.scheduler.framework.status import Code, Status
-from podium.scheduler.framework.waiting import WaitingPod
 
 _MAX_ATTEMPTS: Final = 15
 _SUCCESS: Final = Code.SUCCESS.label

@@ -20,7 +20,7 @@ from podium.kubernetes.kinds.typed_objects import convert_object
 from podium.kubernetes.rules.merge_patch import difference
 from podium.live.retrying import with_retries
 from podium.live.typed_changes import change
-from podium.scheduler.framework.api_handle import (
+from podium.scheduler.framework.handle import (
     ApiCallFailed,
     ObjectConflict,
     ObjectExists,

@@ -12,9 +12,9 @@ from podium.live.metric_definitions import Definition, MetricKind, Stability
 from podium.scheduler.engine import Decision, Engine
 from podium.scheduler.engine.observer import Observer
 from podium.scheduler.framework.faults import describe
+from podium.scheduler.framework.handle import CounterMetric, PluginMetric, joined_samples
 from podium.scheduler.framework.log import Log
 from podium.scheduler.framework.plugin import Plugin
-from podium.scheduler.framework.plugin_metrics import CounterMetric, PluginMetric, joined_samples
 from podium.scheduler.framework.status import Status
 
 

@@ -17,7 +17,7 @@ from podium.client.resources import POD_GROUPS
 from podium.kubernetes.kinds.pod_groups import PodGroupCondition
 from podium.kubernetes.rules.timestamps import time_text
 from podium.live.keyed_lock import KeyedLock
-from podium.scheduler.engine.pod_groups.conditions import is_news
+from podium.scheduler.engine.pod_groups.group_cycle import is_news
 from podium.scheduler.engine.requests import PatchPodGroupStatus
 
 MAX_REMEMBERED: Final = 4096

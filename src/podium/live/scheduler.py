@@ -43,8 +43,8 @@ from podium.live.write_metrics import WriteMetrics, uncounted
 from podium.scheduler.engine import Engine
 from podium.scheduler.engine.validation import InvariantBroken
 from podium.scheduler.framework.asking import drive_async
+from podium.scheduler.framework.events import WatchedKind
 from podium.scheduler.framework.faults import QueueOrderBroken
-from podium.scheduler.framework.watched_kind import WatchedKind
 
 _LOG: Final = logging.getLogger("podium.live")
 _BURST_S: Final = 0.005

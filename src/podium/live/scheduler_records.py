@@ -18,10 +18,9 @@ from podium.scheduler.engine import Decision, Engine
 from podium.scheduler.engine.pod_log import Line
 from podium.scheduler.explain.decision_digest import digest_of
 from podium.scheduler.explain.digest_document import choice_document, scores_document
-from podium.scheduler.framework.fit_message import reason_counts
-from podium.scheduler.framework.queued import QueuedPod
+from podium.scheduler.framework.diagnosis import reason_counts
+from podium.scheduler.framework.queued import QueuedPod, WaitingPod
 from podium.scheduler.framework.sources import SourceColumn
-from podium.scheduler.framework.waiting import WaitingPod
 
 MAX_LISTED: Final = 500
 """Pods of each part of the queue that are listed unless more are asked for."""

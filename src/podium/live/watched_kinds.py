@@ -40,7 +40,7 @@ from podium.kubernetes.kinds.workloads import (
     Service,
     StatefulSet,
 )
-from podium.scheduler.framework.watched_kind import WatchedKind
+from podium.scheduler.framework.events import WatchedKind
 
 Watched = tuple[ResourceType, type[KubeObject]]
 

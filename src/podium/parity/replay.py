@@ -26,9 +26,9 @@ from podium.scheduler.cluster.catalog import object_key
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.engine.binding_cycle import Binding
-from podium.scheduler.engine.choice import FirstByName
 from podium.scheduler.engine.requests import Nominate
 from podium.scheduler.engine.scheduler import Engine
+from podium.scheduler.engine.search import FirstByName
 from podium.scheduler.framework.asking import Asker
 from podium.scheduler.framework.registry import Registry
 from podium.scheduler.framework.status import error

@@ -9,6 +9,7 @@ from podium.scheduler.cluster.growth import Ints, Rows, indices
 from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.dependence import Dependence
+from podium.scheduler.framework.diagnosis import Verdict, checked
 from podium.scheduler.framework.points import (
     FilterPlugin,
     Plugin,
@@ -17,7 +18,6 @@ from podium.scheduler.framework.points import (
     ScorePlugin,
 )
 from podium.scheduler.framework.status import SKIP, Status
-from podium.scheduler.framework.verdict import Verdict, checked
 from podium.testing.answers import present_rows
 
 Statuses = list[Status | None]

@@ -13,14 +13,14 @@ from msgspec.structs import replace
 
 from podium.kubernetes.kinds.pod import Pod
 from podium.scheduler.cluster.growth import indices
+from podium.scheduler.framework.caches.templates import world_of
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.dependence import Dependence
+from podium.scheduler.framework.diagnosis import checked
 from podium.scheduler.framework.points import FilterPlugin, Plugin, PreFilterPlugin, PreScorePlugin
 from podium.scheduler.framework.points import ScorePlugin as Scoring
 from podium.scheduler.framework.sources import Source
 from podium.scheduler.framework.status import SKIP
-from podium.scheduler.framework.template_cache import world_of
-from podium.scheduler.framework.verdict import checked
 from podium.testing.asked import Asked, ask, statuses_of
 from podium.testing.fake_cluster import FakeCluster
 from podium.testing.seeded_objects import seeded_pod

@@ -11,8 +11,8 @@ import numpy as np
 from podium.kubernetes.kinds.pod import Pod
 from podium.scheduler.cluster.growth import Rows, indices
 from podium.scheduler.cluster.state import Cluster
+from podium.scheduler.framework.diagnosis import checked
 from podium.scheduler.framework.points import FilterPlugin, Plugin, ScorePlugin
-from podium.scheduler.framework.verdict import checked
 from podium.testing.asked import Asked, ask, statuses_of
 from podium.testing.fake_cluster import FakeCluster
 

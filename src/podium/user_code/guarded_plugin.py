@@ -18,11 +18,11 @@ from typing import Any, Final, cast
 from weakref import ref
 
 from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.framework.diagnosis import Verdict
 from podium.scheduler.framework.events import Registration
 from podium.scheduler.framework.faults import QueueOrderBroken, TookTooLong, WrongAnswer, located
 from podium.scheduler.framework.points import POINTS, Plugin, PreFilterExtensions
 from podium.scheduler.framework.status import Status, error
-from podium.scheduler.framework.verdict import Verdict
 from podium.user_code.guarded_calls import GuardedCall, GuardedCoroutine, guarded_steps
 from podium.user_code.time_limits import LOADING_FACTOR
 

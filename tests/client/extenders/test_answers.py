@@ -17,7 +17,7 @@ from support.addons.extenders.extender_servers import (
 from podium.client.extenders.answers import read_answer
 from podium.client.extenders.lenient import DecodingProblem
 from podium.client.extenders.object_json import object_json
-from podium.scheduler.framework.extender_calls import (
+from podium.scheduler.framework.asking import (
     BindAnswer,
     CallFailed,
     ExtenderAnswer,

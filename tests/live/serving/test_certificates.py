@@ -14,7 +14,7 @@ from support.live.management_server import Run, answer_of, ask, blind, server
 
 from podium.live.serving.reviews import ACCESS_REVIEWS
 from podium.live.serving.trust import PUBLISHED
-from podium.scheduler.config.flags.host_environment import StartRefused
+from podium.scheduler.config.flags.client_settings import StartRefused
 
 # --- the certificate that it shows ------------------------------------------------------------
 

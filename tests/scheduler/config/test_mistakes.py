@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from support.scheduler.config.known_plugins import in_tree
 
-from podium.scheduler.config.examine import Examination, Mistake, examine
-from podium.scheduler.config.mistakes import MAX_TOLD
+from podium.scheduler.config.examine import MAX_TOLD, Examination, Mistake, examine
 
 HEADER = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 

@@ -8,7 +8,6 @@ from support.scheduler.config.known_plugins import in_tree
 
 from podium.scheduler.config.errors import ConfigurationError
 from podium.scheduler.config.examine import examine
-from podium.scheduler.config.legacy_args import NodeLabelArgs, ServiceAffinityArgs
 from podium.scheduler.config.load import load_configuration, load_written
 from podium.scheduler.config.plugin_args import (
     InterPodAffinityArgs,
@@ -16,6 +15,7 @@ from podium.scheduler.config.plugin_args import (
     ResourceSpec,
 )
 from podium.scheduler.config.policy_names import DEFAULT_PRIORITIES, PREDICATES, PRIORITIES
+from podium.scheduler.config.typed_args import NodeLabelArgs, ServiceAffinityArgs
 from podium.scheduler.config.types import Configuration
 from podium.scheduler.config.written import read_written
 

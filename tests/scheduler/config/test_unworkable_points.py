@@ -5,7 +5,7 @@ import json
 import pytest
 
 from podium.scheduler.config.examine import Examination, KnownPlugins, examine
-from podium.scheduler.config.points import ExtensionPoint
+from podium.scheduler.config.types import ExtensionPoint
 from podium.scheduler.plugins import in_tree_registry
 
 REGISTRY = in_tree_registry()

@@ -18,10 +18,9 @@ from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.engine import search
 from podium.scheduler.engine.search import nodes_to_find, rotated, stop_early, whole_table
 from podium.scheduler.framework.cycle import Cycle
-from podium.scheduler.framework.diagnosis import FilterResult
+from podium.scheduler.framework.diagnosis import FilterResult, Verdict, per_row
 from podium.scheduler.framework.points import FilterPlugin, PreFilterPlugin, ScorePlugin
 from podium.scheduler.framework.status import Code, Status, error, unresolvable, unschedulable
-from podium.scheduler.framework.verdict import Verdict, per_row
 from podium.testing import make_node, make_pod
 
 

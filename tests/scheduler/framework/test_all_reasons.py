@@ -7,8 +7,8 @@ import pytest
 from podium.kubernetes.kinds.pod import Pod
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.engine import Engine
-from podium.scheduler.framework.all_reasons import merged
 from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.framework.filtering import merged
 from podium.scheduler.framework.node_form import NodeFilterPlugin, NodeView
 from podium.scheduler.framework.status import Code, Status, unresolvable, unschedulable
 from podium.scheduler.plugins import in_tree_registry

@@ -9,13 +9,15 @@ from podium.scheduler.framework.asking import (
     Ask,
     Asking,
     Calls,
+    FilterAnswer,
+    FilterCall,
     NobodyToAsk,
+    PrioritizeCall,
     WrongAnswers,
     asked,
     drive,
     resolved,
 )
-from podium.scheduler.framework.extender_calls import FilterAnswer, FilterCall, PrioritizeCall
 from podium.testing import make_pod
 
 POD = make_pod("p")

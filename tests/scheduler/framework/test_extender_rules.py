@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podium.scheduler.config.types import Extender, ExtenderManagedResource
-from podium.scheduler.framework.extender_rules import in_calling_order, interested
+from podium.scheduler.framework.asking import in_calling_order, interested
 from podium.testing import make_pod
 
 NAMES = ("a.com/x", "b.com/y", "c.com/z")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from podium.scheduler.cluster.growth import Ints, Rows, count_of
+from podium.scheduler.framework.caches.vectors import VectorCache
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.dependence import Dependence
 from podium.scheduler.framework.faults import describe, located
@@ -19,7 +20,6 @@ from podium.scheduler.framework.points import (
     ScorePlugin,
 )
 from podium.scheduler.framework.scoring import ScoringError, run_pre_scores, run_scores
-from podium.scheduler.framework.vector_cache import VectorCache
 from podium.testing import make_cluster, make_handle, make_node, make_pod
 
 

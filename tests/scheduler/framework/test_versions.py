@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.scheduler.framework.versions import MAX_STEPS, Version
+from podium.scheduler.framework.caches.columns import MAX_STEPS, Version
 
 changes = st.lists(
     st.dictionaries(st.integers(0, 9), st.integers(-5, 5), min_size=1, max_size=4), max_size=20

@@ -8,14 +8,14 @@ import msgspec
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.workloads import Service
 from podium.scheduler.cluster.state import Cluster
-from podium.scheduler.config.legacy_args import (
+from podium.scheduler.config.plugin_args import ResourceSpec, UtilizationShapePoint
+from podium.scheduler.config.typed_args import (
     NodeLabelArgs,
     NodeResourcesLeastAllocatedArgs,
     NodeResourcesMostAllocatedArgs,
     RequestedToCapacityRatioArgs,
     ServiceAffinityArgs,
 )
-from podium.scheduler.config.plugin_args import ResourceSpec, UtilizationShapePoint
 from podium.scheduler.framework.points import ScorePlugin
 from podium.scheduler.plugins.node_label import NodeLabel
 from podium.scheduler.plugins.node_label.plugin import WRONG_LABELS

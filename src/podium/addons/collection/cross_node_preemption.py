@@ -17,7 +17,7 @@ import numpy as np
 from podium.addons.collection.preemption_toleration import PreemptionTolerationArgs
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.plugin import Code, Cycle, Diagnosis, PodInfo
-from podium.scheduler.framework.nominated_filtering import tell_extensions
+from podium.scheduler.framework.filtering import tell_extensions
 from podium.scheduler.plugins.default_preemption import DefaultPreemption
 from podium.scheduler.plugins.default_preemption.disruption_budgets import split_by_budget
 from podium.scheduler.plugins.default_preemption.dry_run import Candidate, rank

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from podium.scheduler.cluster.change_log import ChangeLog
+from podium.scheduler.cluster.growth import ChangeLog
 from podium.scheduler.cluster.nodes import NodeTable
 from podium.scheduler.framework.sources import Floats
 

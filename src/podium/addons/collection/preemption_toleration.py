@@ -20,7 +20,7 @@ from podium.plugin import Cycle, Handle, Pod, Status, error
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.config.args_validation import args_problems
 from podium.scheduler.config.plugin_args import DefaultPreemptionArgs
-from podium.scheduler.framework.watched_kind import WatchedKind
+from podium.scheduler.framework.events import WatchedKind
 from podium.scheduler.plugins.default_preemption import DefaultPreemption
 from podium.scheduler.plugins.default_preemption.victim_rules import VictimRules
 

@@ -9,7 +9,7 @@ from typing import Final, assert_never
 from podium.client.extenders import wire
 from podium.client.extenders.lenient import body_decoder
 from podium.client.extenders.returned_nodes import read_node
-from podium.scheduler.framework.extender_calls import (
+from podium.scheduler.framework.asking import (
     BindAnswer,
     BindCall,
     CallFailed,

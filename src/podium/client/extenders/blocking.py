@@ -12,7 +12,7 @@ from types import TracebackType
 from podium.client.extenders.client import ExtenderClient
 from podium.client.extenders.objects import ObjectSource
 from podium.scheduler.config.types import Extender
-from podium.scheduler.framework.extender_calls import ExtenderAnswer, ExtenderCall
+from podium.scheduler.framework.asking import ExtenderAnswer, ExtenderCall
 
 
 class BlockingExtenderClient:

@@ -22,7 +22,7 @@ from podium.client.extenders.urls import AddressProblem, shown, verb_url
 from podium.golang.quoting import quoted
 from podium.net.proxies import Proxies
 from podium.scheduler.config.types import Extender
-from podium.scheduler.framework.extender_calls import CallFailed, ExtenderAnswer, ExtenderCall
+from podium.scheduler.framework.asking import CallFailed, ExtenderAnswer, ExtenderCall
 
 _log = logging.getLogger(__name__)
 

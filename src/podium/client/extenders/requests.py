@@ -15,7 +15,7 @@ from podium.client.extenders.objects import ObjectSource
 from podium.client.extenders.returned_nodes import ReturnedNode
 from podium.golang.errors import PodiumError
 from podium.kubernetes.kinds.node import Node
-from podium.scheduler.framework.extender_calls import (
+from podium.scheduler.framework.asking import (
     BindCall,
     ExtenderCall,
     FilterCall,

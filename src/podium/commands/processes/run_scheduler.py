@@ -48,8 +48,7 @@ from podium.live.scheduling_log import SchedulingLog
 from podium.live.serving import Reviewers
 from podium.live.tasks import end_part, running_part
 from podium.live.write_metrics import WriteMetrics
-from podium.scheduler.config.flags.client_settings import ClientSettings
-from podium.scheduler.config.flags.host_environment import StartRefused
+from podium.scheduler.config.flags.client_settings import ClientSettings, StartRefused
 from podium.scheduler.config.flags.options import Options
 from podium.scheduler.engine import Engine
 from podium.scheduler.engine.garbage import seldom_collected

@@ -2,7 +2,7 @@
 
 from podium.kubernetes.kinds.node import Node
 from podium.live.scheduling_log.line_writer import LineWriter
-from podium.scheduler.cluster.order import zone_key
+from podium.scheduler.cluster.state import zone_key
 from podium.scheduler.framework.events import Action, ClusterEvent, EventObject, Resource
 from podium.scheduler.framework.log import ObjectRef
 

@@ -3,7 +3,7 @@
 from podium.live.scheduling_log.line_writer import LineWriter
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.engine.decision import Decision
-from podium.scheduler.framework.fit_message import NO_NODES
+from podium.scheduler.framework.diagnosis import NO_NODES
 from podium.scheduler.framework.log import ObjectRef, pod_ref
 from podium.scheduler.framework.queued import QueuedPod
 

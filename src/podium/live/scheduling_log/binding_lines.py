@@ -13,9 +13,8 @@ from podium.scheduler.engine import Engine
 from podium.scheduler.engine.binding_cycle import Binding
 from podium.scheduler.engine.decision import Decision
 from podium.scheduler.framework.log import ObjectRef, pod_ref
-from podium.scheduler.framework.queued import QueuedPod
+from podium.scheduler.framework.queued import QueuedPod, WaitingPod
 from podium.scheduler.framework.status import Code, Status
-from podium.scheduler.framework.waiting import WaitingPod
 
 _BINDER: Final = "DefaultBinder"
 _BIND: Final = f"Bind.{_BINDER}"

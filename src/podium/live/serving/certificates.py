@@ -24,7 +24,7 @@ from podium.net.serving.self_signed import (
     make_authority,
     sign_server_certificate,
 )
-from podium.scheduler.config.flags.host_environment import StartRefused
+from podium.scheduler.config.flags.client_settings import StartRefused
 from podium.scheduler.config.flags.tls_checks import PAIR_NAME
 
 _HOST: Final = "localhost"

@@ -26,7 +26,7 @@ from podium.live.serving.tls import ServingTls
 from podium.live.serving.trust import Trust
 from podium.net.serving import Limits, WebServer
 from podium.net.serving.loop_calls import LoopCalls
-from podium.scheduler.config.flags.host_environment import StartRefused
+from podium.scheduler.config.flags.client_settings import StartRefused
 
 _LOG: Final = logging.getLogger("podium.live")
 _GRACE_S: Final = 5

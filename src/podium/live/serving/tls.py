@@ -21,7 +21,7 @@ from podium.live.serving.tls_names import cipher_names, curve_name
 from podium.live.serving.trust import Trust
 from podium.live.serving.watched_files import WatchedFile
 from podium.net.tls import present, server_context
-from podium.scheduler.config.flags.host_environment import StartRefused
+from podium.scheduler.config.flags.client_settings import StartRefused
 from podium.scheduler.config.flags.kinds import CertificatePair
 from podium.scheduler.config.flags.options import SecureServing
 

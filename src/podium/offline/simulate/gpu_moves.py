@@ -28,8 +28,8 @@ from podium.scheduler.engine import Engine
 from podium.scheduler.engine.binding_cycle import Binding
 from podium.scheduler.engine.scheduler import UnknownProfileError
 from podium.scheduler.framework.asking import Asker
+from podium.scheduler.framework.caches.totals import BestRows
 from podium.scheduler.framework.registry import Registry
-from podium.scheduler.framework.totals import BestRows
 
 
 class SimulatedMoves:

@@ -41,7 +41,7 @@ from podium.offline.simulate.scheduler_simulator_export import (
 )
 from podium.offline.simulate.simkube_trace import is_simkube_trace, simkube_documents
 from podium.offline.simulate.templates import find_wrong_in_templates
-from podium.scheduler.framework.watched_kind import WatchedKind
+from podium.scheduler.framework.events import WatchedKind
 
 _HELM_HOOK = "helm.sh/hook"
 _RESOURCE_VERSION = b'"resourceVersion"'

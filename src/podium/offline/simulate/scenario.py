@@ -43,7 +43,7 @@ from podium.offline.simulate.pod_claims import ClaimMaker
 from podium.offline.simulate.problems import Problems
 from podium.offline.simulate.volumes import provision_at_once
 from podium.scheduler.engine.garbage import uncollected
-from podium.scheduler.framework.watched_kind import WatchedKind
+from podium.scheduler.framework.events import WatchedKind
 
 _FINISHED = ("Succeeded", "Failed")
 _ADMISSION_ONLY = frozenset(ADMISSION_KINDS.values())

@@ -18,12 +18,6 @@ from podium.kubernetes.kinds.pod import (
     NodeSelectorRequirement,
     NodeSelectorTerm,
 )
-from podium.scheduler.config.legacy_args import (
-    NodeLabelArgs,
-    NodeResourcesLeastAllocatedArgs,
-    NodeResourcesMostAllocatedArgs,
-    RequestedToCapacityRatioArgs,
-)
 from podium.scheduler.config.merge import ALL
 from podium.scheduler.config.plugin_args import (
     LEAST_ALLOCATED,
@@ -37,6 +31,12 @@ from podium.scheduler.config.plugin_args import (
     RequestedToCapacityRatioParam,
     ScoringStrategy,
     ServiceSpreadArgs,
+)
+from podium.scheduler.config.typed_args import (
+    NodeLabelArgs,
+    NodeResourcesLeastAllocatedArgs,
+    NodeResourcesMostAllocatedArgs,
+    RequestedToCapacityRatioArgs,
 )
 from podium.scheduler.config.types import (
     API_VERSION,

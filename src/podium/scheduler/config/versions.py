@@ -14,14 +14,12 @@ from typing import Any, Final
 import msgspec
 
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.scheduler.config.decode import DecodeError, decode
+from podium.scheduler.config.decode import DecodeError, StrictErrors, decode
 from podium.scheduler.config.defaults import merged_with_defaults
 from podium.scheduler.config.errors import FieldProblem, invalid
-from podium.scheduler.config.legacy_args import LEGACY_ARGS_KINDS
 from podium.scheduler.config.legacy_plugins import merged_v1beta1, merged_v1beta2, merged_v1beta3
 from podium.scheduler.config.plugin_args import ARGS_KINDS, REQUESTED_TO_CAPACITY_RATIO
-from podium.scheduler.config.strict_errors import StrictErrors
-from podium.scheduler.config.typed_args import ArgsKinds
+from podium.scheduler.config.typed_args import LEGACY_ARGS_KINDS, ArgsKinds
 from podium.scheduler.config.types import (
     API_GROUP,
     API_VERSION,

@@ -14,12 +14,10 @@ from typing import TypeVar
 from msgspec import Struct, field
 
 from podium.scheduler.engine.observer import Observer
-from podium.scheduler.framework.api_handle import ApiHandle, ConcurrentApi, ExtenderApi
-from podium.scheduler.framework.asking import NobodyToAsk
+from podium.scheduler.framework.asking import BindCall, CallFailed, Extenders, NobodyToAsk
 from podium.scheduler.framework.cycle import Cycle
-from podium.scheduler.framework.extender_calls import BindCall, CallFailed
-from podium.scheduler.framework.extender_rules import Extenders
 from podium.scheduler.framework.faults import WrongAnswer, describe, status_or_none
+from podium.scheduler.framework.handle import ApiHandle, ConcurrentApi, ExtenderApi
 from podium.scheduler.framework.points import PreBindPlugin, PreFlight
 from podium.scheduler.framework.profile import Profile
 from podium.scheduler.framework.status import SKIP, Code, Status, error

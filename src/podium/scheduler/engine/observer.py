@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from podium.scheduler.engine.decision import Decision
     from podium.scheduler.engine.queue.queueing_hints import Strategy
     from podium.scheduler.engine.requests import Event, Preemptor
-    from podium.scheduler.framework.queued import QueuedPod
+    from podium.scheduler.framework.queued import QueuedPod, WaitingPod
     from podium.scheduler.framework.status import Status
-    from podium.scheduler.framework.waiting import WaitingPod
 
 POD_ADDED = ClusterEvent(Resource.UNSCHEDULABLE_POD, Action.ADD)
 POD_UPDATED = ClusterEvent(Resource.UNSCHEDULABLE_POD, Action.UPDATE)

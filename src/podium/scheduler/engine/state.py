@@ -13,8 +13,7 @@ from msgspec.structs import replace
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.scheduler.cluster.catalog import object_key
-from podium.scheduler.cluster.known_pods import KnownPods
+from podium.scheduler.cluster.catalog import KnownPods, object_key
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.engine.binding_cycle import Binding
@@ -26,14 +25,12 @@ from podium.scheduler.engine.queue.queue import Concerns
 from podium.scheduler.engine.queue.queueing_hints import FORCE_ACTIVATE
 from podium.scheduler.engine.requests import Event, PluginWrite, Request
 from podium.scheduler.engine.transitions import Transitions
+from podium.scheduler.framework.asking import Extenders, interested
 from podium.scheduler.framework.cycle import Cycle
-from podium.scheduler.framework.events import ClusterEvent, EventObject
-from podium.scheduler.framework.extender_rules import Extenders, interested
+from podium.scheduler.framework.events import ClusterEvent, EventObject, WatchedKind, unique_kinds
 from podium.scheduler.framework.handle import Preempting
 from podium.scheduler.framework.profile import Profile
-from podium.scheduler.framework.queued import QueuedPod
-from podium.scheduler.framework.waiting import WaitingPods
-from podium.scheduler.framework.watched_kind import WatchedKind, unique_kinds
+from podium.scheduler.framework.queued import QueuedPod, WaitingPods
 
 _DURING_BINDING = {"bind_started", "pod_bound"}
 

@@ -7,11 +7,10 @@ to the binding cycle and get an API handle. In every answer None means success.
 from typing import ClassVar
 
 from podium.golang.json_values import JsonObject
-from podium.scheduler.framework.api_handle import ApiHandle
 from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.framework.handle import ApiHandle
 from podium.scheduler.framework.plugin import Plugin
-from podium.scheduler.framework.point_results import PermitResult, PreFlight
-from podium.scheduler.framework.status import Status
+from podium.scheduler.framework.status import PermitResult, PreFlight, Status
 
 
 class ReservePlugin(Plugin):

@@ -10,8 +10,8 @@ Source: `RunPlacementGeneratePlugins` and `RunPlacementScorePlugins` in
 
 from collections.abc import Sequence
 
+from podium.scheduler.framework.cycle import Assignments, Placement, PodGroupCycle
 from podium.scheduler.framework.faults import WrongAnswer, describe
-from podium.scheduler.framework.pod_group_cycle import Assignments, Placement, PodGroupCycle
 from podium.scheduler.framework.points import PlacementGeneratePlugin, PlacementScorePlugin
 from podium.scheduler.framework.scoring import MAX_SCORE
 from podium.scheduler.framework.status import Code, Status, error, unschedulable

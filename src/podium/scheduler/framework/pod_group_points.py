@@ -5,8 +5,8 @@ from typing import ClassVar
 
 from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.scheduler.cluster.pod_info import PodInfo
+from podium.scheduler.framework.cycle import Assignments, Placement, PodGroupCycle
 from podium.scheduler.framework.plugin import Plugin
-from podium.scheduler.framework.pod_group_cycle import Assignments, Placement, PodGroupCycle
 from podium.scheduler.framework.status import Status
 
 

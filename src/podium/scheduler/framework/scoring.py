@@ -10,12 +10,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from podium.scheduler.cluster.growth import Ints, Rows, count_of
+from podium.scheduler.framework.caches.columns import Column, read
+from podium.scheduler.framework.caches.vectors import Scores, VectorCache, usable, whole_numbers
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.faults import WrongAnswer, describe
 from podium.scheduler.framework.points import PreScorePlugin, ScorePlugin
 from podium.scheduler.framework.status import Code, Status
-from podium.scheduler.framework.vector_cache import Scores, VectorCache, usable, whole_numbers
-from podium.scheduler.framework.versions import Column, read
 
 MAX_SCORE = 100
 

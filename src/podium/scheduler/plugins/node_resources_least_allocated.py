@@ -5,7 +5,7 @@ strategy of NodeResourcesFit. The formula is that of the strategy: of a node wit
 to be taken, 75 points for cpu, averaged over the resources by weight.
 """
 
-from podium.scheduler.config.legacy_args import NodeResourcesLeastAllocatedArgs
+from podium.scheduler.config.typed_args import NodeResourcesLeastAllocatedArgs
 from podium.scheduler.plugins.resources.allocation import AllocationScorer, LeastAllocated
 from podium.scheduler.plugins.resources.allocation_score_plugin import AllocationScorePlugin
 

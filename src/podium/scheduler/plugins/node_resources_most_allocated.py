@@ -4,7 +4,7 @@ It was MostRequestedPriority in Policy files and a plugin until v1beta1; since t
 of NodeResourcesFit. Of a node with 4 cpus, 1 of them to be taken, 25 points for cpu.
 """
 
-from podium.scheduler.config.legacy_args import NodeResourcesMostAllocatedArgs
+from podium.scheduler.config.typed_args import NodeResourcesMostAllocatedArgs
 from podium.scheduler.plugins.resources.allocation import AllocationScorer, MostAllocated
 from podium.scheduler.plugins.resources.allocation_score_plugin import AllocationScorePlugin
 

@@ -5,7 +5,7 @@ NodeResourcesFit, whose formula it shares.
 """
 
 from podium.kubernetes.rules.field_errors import required
-from podium.scheduler.config.legacy_args import RequestedToCapacityRatioArgs
+from podium.scheduler.config.typed_args import RequestedToCapacityRatioArgs
 from podium.scheduler.plugins.resources.allocation import AllocationScorer
 from podium.scheduler.plugins.resources.allocation import RequestedToCapacityRatio as Curve
 from podium.scheduler.plugins.resources.allocation_score_plugin import AllocationScorePlugin

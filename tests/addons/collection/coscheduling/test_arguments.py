@@ -12,7 +12,7 @@ from podium.addons.collection.coscheduling.plugin import Coscheduling
 from podium.scheduler.config.errors import ConfigurationError
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.config.plugin_args import RawArgs
-from podium.scheduler.framework.plugin_arguments import ArgumentsError, arguments_of
+from podium.scheduler.framework.registry import ArgumentsError, arguments_of
 from podium.testing import assert_promises
 
 GROUP = "kubescheduler.config.k8s.io"

@@ -10,7 +10,7 @@ from podium.addons.gpu.packing.card_needs import CardSize
 from podium.addons.gpu.packing.pod_kinds import MAX_KINDS
 from podium.addons.gpu.plugin.typical_estimate import MAX_DRIFT_PERCENT, TypicalEstimate
 from podium.kubernetes.kinds.pod import Pod
-from podium.scheduler.cluster.known_pods import KnownPods
+from podium.scheduler.cluster.catalog import KnownPods
 from podium.testing import make_handle, make_pod
 
 SIZE = CardSize(100, 1000)

@@ -7,7 +7,7 @@ from support.scheduler.config.fake_host_environment import FakeHostEnvironment
 
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.errors import ConfigurationError
-from podium.scheduler.config.flags.host_environment import StartRefused
+from podium.scheduler.config.flags.client_settings import StartRefused
 from podium.scheduler.config.flags.notices import configuration_notices, idle_notes, legacy_warnings
 from podium.scheduler.config.flags.options import Options, options_of
 from podium.scheduler.config.flags.parser import parse_flags

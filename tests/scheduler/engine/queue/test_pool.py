@@ -2,7 +2,7 @@
 
 from podium.kubernetes.rules.requests import ALL_REQUESTS
 from podium.scheduler.cluster.pod_info import PodInfos
-from podium.scheduler.engine.queue.pool import Pool
+from podium.scheduler.engine.queue.contents import Pool
 from podium.scheduler.framework.queued import QueuedPod
 from podium.testing import make_pod
 

@@ -23,8 +23,8 @@ from podium.scheduler.framework.cycle import Cycle, StateMissing
 from podium.scheduler.framework.diagnosis import Diagnosis
 from podium.scheduler.framework.handle import Handle
 from podium.scheduler.framework.points import PostFilterResult
+from podium.scheduler.framework.queued import WaitingPods
 from podium.scheduler.framework.status import SKIP, Code
-from podium.scheduler.framework.waiting import WaitingPods
 from podium.scheduler.plugins.dynamic_resources import DynamicResources
 from podium.scheduler.plugins.dynamic_resources.claim_writing import Deallocate, deallocated
 from podium.testing import make_pod

@@ -26,8 +26,7 @@ from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.merge_patch import merge
 from podium.kubernetes.rules.quotas import ResourceQuota
 from podium.offline.driver.in_memory_api import run_to_end
-from podium.scheduler.framework.asking import Answers, Calls
-from podium.scheduler.framework.extender_calls import ExtenderAnswer, ExtenderCall
+from podium.scheduler.framework.asking import Answers, Calls, ExtenderAnswer, ExtenderCall
 
 URL = "http://gpu-extender/scheduler"
 

@@ -27,7 +27,7 @@ from podium.scheduler.cluster.catalog import object_key
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.engine.binding_cycle import Binding
 from podium.scheduler.engine.requests import PluginWrite, Request
-from podium.scheduler.framework.api_handle import (
+from podium.scheduler.framework.handle import (
     ApiCallFailed,
     DeferredWrite,
     ObjectConflict,

@@ -15,7 +15,7 @@ from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.elastic_quota import ElasticQuota
 from podium.kubernetes.kinds.meta import ResourceList
 from podium.kubernetes.rules.requests import allocatable_vector
-from podium.scheduler.framework.watched_kind import WatchedKind
+from podium.scheduler.framework.events import WatchedKind
 
 FIXED: Final = ("cpu", "memory", "ephemeral-storage")
 """Resources that every bound has an amount of."""

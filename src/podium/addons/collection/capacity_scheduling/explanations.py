@@ -6,7 +6,7 @@ from podium.addons.collection.capacity_scheduling.elastic_quotas import FIXED
 from podium.addons.collection.capacity_scheduling.quota_state import QuotaState, sum_amounts
 from podium.golang.arithmetic import INT64_MAX
 from podium.plugin import PodInfo
-from podium.scheduler.framework.refusal_cause import RefusalCause
+from podium.scheduler.framework.plugin import RefusalCause
 
 
 def explain(state: QuotaState, pod: PodInfo) -> RefusalCause | None:

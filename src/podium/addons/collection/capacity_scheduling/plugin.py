@@ -39,8 +39,8 @@ from podium.plugin import (
     Status,
     unschedulable,
 )
+from podium.scheduler.framework.plugin import RefusalCause
 from podium.scheduler.framework.points import Arguments, GroupTrial
-from podium.scheduler.framework.refusal_cause import RefusalCause
 from podium.scheduler.plugins.default_preemption import DefaultPreemption
 from podium.scheduler.plugins.default_preemption.pod_groups import Unit, select_victims, weaker_than
 from podium.scheduler.plugins.default_preemption.victim_rules import VictimRules

@@ -15,7 +15,7 @@ from podium.addons.collection.load.prometheus_loads import ask_prometheus
 from podium.addons.collection.measurement_endpoint import Endpoint, check_address
 from podium.scheduler.config.flags.client_settings import ClientSettings
 from podium.scheduler.framework.faults import WrongAnswer
-from podium.scheduler.framework.plugin_arguments import ArgumentsError
+from podium.scheduler.framework.registry import ArgumentsError
 from podium.scheduler.framework.sources import ValueSource
 
 

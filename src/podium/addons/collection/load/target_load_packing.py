@@ -31,7 +31,7 @@ from podium.kubernetes.rules.timestamps import seconds_of
 from podium.plugin import Cycle, Dependence, Ints, Rows
 from podium.scheduler.cluster.pod_info import PodInfo, PodShape
 from podium.scheduler.framework.handle import Handle
-from podium.scheduler.framework.plugin_arguments import ArgumentsError
+from podium.scheduler.framework.registry import ArgumentsError
 from podium.scheduler.framework.sources import Floats
 
 _DEFAULT_TARGET: Final = 40

@@ -20,7 +20,7 @@ from podium.addons.collection.custom_kinds import (
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.meta import KubeStruct, Quantity
 from podium.plugin import Handle, KubeObject, Pod
-from podium.scheduler.framework.watched_kind import WatchedKind
+from podium.scheduler.framework.events import WatchedKind
 
 GROUP_LABEL: Final = "appgroup.diktyo.x-k8s.io"
 WORKLOAD_LABEL: Final = "appgroup.diktyo.x-k8s.io.workload"

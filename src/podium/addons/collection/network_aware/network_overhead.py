@@ -47,7 +47,7 @@ from podium.plugin import (
     unschedulable,
 )
 from podium.scheduler.cluster.growth import Ints, Mask, indices
-from podium.scheduler.cluster.label_columns import LabelColumn
+from podium.scheduler.cluster.nodes import LabelColumn
 from podium.scheduler.framework.points import Arguments
 
 REFUSED: Final = (

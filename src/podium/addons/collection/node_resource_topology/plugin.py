@@ -54,7 +54,7 @@ from podium.plugin import (
     Verdict,
 )
 from podium.scheduler.cluster.growth import count_of, indices
-from podium.scheduler.framework.verdict import choosing
+from podium.scheduler.framework.diagnosis import choosing
 
 LEAST_NUMA_NODES: Final = "LeastNUMANodes"
 _VICTIMS: Final = "NodeResourceTopologyMatch/victims"

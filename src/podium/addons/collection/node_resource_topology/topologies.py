@@ -20,7 +20,7 @@ from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.meta import KubeStruct, Quantity
 from podium.kubernetes.rules.quantity import milli_value, value
 from podium.plugin import KubeObject
-from podium.scheduler.framework.watched_kind import WatchedKind
+from podium.scheduler.framework.events import WatchedKind
 
 SINGLE_NUMA_NODE: Final = "single-numa-node"
 POD_SCOPE: Final = "pod"

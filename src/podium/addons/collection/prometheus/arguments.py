@@ -9,7 +9,7 @@ from podium.addons.collection.measurement_endpoint import Endpoint, check_addres
 from podium.addons.collection.prometheus.node_names import NODE_LABELS
 from podium.addons.collection.prometheus.query import MAX_QUERY_BYTES
 from podium.addons.collection.prometheus.source import PrometheusSource
-from podium.scheduler.framework.plugin_arguments import ArgumentsError
+from podium.scheduler.framework.registry import ArgumentsError
 
 NodeScore = Annotated[int, Meta(ge=0, le=100)]
 Seconds = Annotated[float, Meta(gt=0, le=86_400)]

@@ -27,7 +27,7 @@ from podium.plugin import (
     unresolvable,
 )
 from podium.scheduler.framework.handle import Handle
-from podium.scheduler.framework.plugin_arguments import ArgumentsError
+from podium.scheduler.framework.registry import ArgumentsError
 
 ABOVE: Final = "node(s) had a measured value above the limit"
 BELOW: Final = "node(s) had a measured value below the limit"

@@ -22,7 +22,7 @@ from podium.addons.collection.prometheus.arguments import (
 )
 from podium.plugin import Cycle, Dependence, Floats, Ints, Rows, ScorePlugin, Source, SourceColumn
 from podium.scheduler.framework.handle import Handle
-from podium.scheduler.framework.plugin_arguments import ArgumentsError
+from podium.scheduler.framework.registry import ArgumentsError
 
 _MAX_SCORE: Final = 100
 _MAX_END: Final = 1e300

@@ -16,8 +16,7 @@ from podium.addons.collection.sysched.syscall_profiles import (
     references_of,
 )
 from podium.plugin import Handle, Pod
-from podium.scheduler.cluster.growth import Ints
-from podium.scheduler.cluster.interning import Interner
+from podium.scheduler.cluster.growth import Interner, Ints
 from podium.scheduler.cluster.usage import Usage
 
 

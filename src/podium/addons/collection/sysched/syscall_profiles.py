@@ -15,7 +15,7 @@ from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.meta import KubeStruct
 from podium.kubernetes.kinds.pod import SeccompProfile
 from podium.plugin import KubeObject, Pod
-from podium.scheduler.framework.watched_kind import WatchedKind
+from podium.scheduler.framework.events import WatchedKind
 
 ANNOTATION: Final = "seccomp.security.alpha.kubernetes.io"
 

@@ -10,7 +10,7 @@ from podium.addons.gpu.cards.requests import CardKey, NodePolicy, PodRequest
 from podium.addons.gpu.dialects import UnknownDialect, find_dialect
 from podium.addons.gpu.dialects.dialect import Dialect
 from podium.plugin import Pod
-from podium.scheduler.framework.plugin_arguments import ArgumentsError
+from podium.scheduler.framework.registry import ArgumentsError
 
 NODE_POLICIES: Final = {policy.value: policy for policy in NodePolicy}
 CARD_ORDERS: Final = {"binpack": (CardKey.FULLEST,), "spread": (CardKey.EMPTIEST,)}

@@ -33,7 +33,7 @@ from podium.kubernetes.rules.quotas import ResourceQuota
 from podium.net.files.bounded_files import read_file
 from podium.plugin import Handle, Ints, PodInfo, ValueSource, WatchedKind
 from podium.scheduler.cluster.growth import Mask
-from podium.scheduler.cluster.label_columns import LabelColumn
+from podium.scheduler.cluster.nodes import LabelColumn
 
 Document = Mapping[str, NamespaceQuota]
 RESOURCE_QUOTAS: Final = WatchedKind(ResourceQuota, "resourcequotas", optional=True)

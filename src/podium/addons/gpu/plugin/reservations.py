@@ -17,7 +17,7 @@ from podium.addons.gpu.cards.allocations import Allocation, CardUse, card_uses
 from podium.addons.gpu.cards.requests import PodRequest
 from podium.addons.gpu.dialects.dialect import PodWrite
 from podium.plugin import Cluster
-from podium.scheduler.cluster.change_log import ChangeLog
+from podium.scheduler.cluster.growth import ChangeLog
 
 
 class Reservation:

@@ -1,4 +1,4 @@
-"""From flags and files to one configuration: what wins over what.
+"""From flags and files to one configuration: what wins over what, providers included.
 
 - Without `--config`: the defaults, then deprecated flags, then leader election flags, each only if
   it was given. Nothing is validated after that, as upstream does not either.
@@ -11,6 +11,13 @@
 policy and builds its profiles only after it has found its API server.
 
 Sources: `cmd/kube-scheduler/app/options` at v1.36.4, v1.22 and v1.21.
+
+Algorithm providers: the default plugins by name, as `--algorithm-provider` chose them. Until 1.21
+there were two. `DefaultProvider` is the default plugins of v1beta1, and `ClusterAutoscalerProvider`
+the same packing pods where the other spreads them. A provider is what a v1beta1 file starts from;
+later formats bring their own defaults.
+
+Source: `pkg/scheduler/algorithmprovider/registry.go` at v1.21.
 """
 
 import dataclasses
@@ -20,29 +27,31 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.scheduler.config.config_map import KEY as POLICY_KEY
+from podium.scheduler.config.decode import SCHEME, header_of
 from podium.scheduler.config.errors import ConfigurationError
-from podium.scheduler.config.flags.host_environment import (
+from podium.scheduler.config.flags.client_settings import (
     FileProblem,
     HostEnvironment,
     StartRefused,
 )
 from podium.scheduler.config.flags.options import Options
-from podium.scheduler.config.flags.providers import is_provider, readers_with
-from podium.scheduler.config.header import SCHEME, header_of
-from podium.scheduler.config.load import built, decode_written
+from podium.scheduler.config.legacy_plugins import V1BETA1_DEFAULTS, merged_v1beta1
+from podium.scheduler.config.load import EMPTY, READERS, built, decode_written, is_empty
+from podium.scheduler.config.load import KEY as POLICY_KEY
 from podium.scheduler.config.plugin_args import InterPodAffinityArgs
 from podium.scheduler.config.policy import is_policy, with_all_reasons
-from podium.scheduler.config.registration import EMPTY, is_empty
 from podium.scheduler.config.types import (
     API_VERSION,
     KIND,
     ClientConnectionConfiguration,
     Configuration,
     LeaderElectionConfiguration,
+    PluginRef,
+    Plugins,
+    PluginSet,
     ProfileConfiguration,
 )
-from podium.scheduler.config.versions import V1BETA1
+from podium.scheduler.config.versions import V1BETA1, Version
 from podium.scheduler.config.written import WrittenFile, read_written
 
 _LEADER_ELECTION: Final = {
@@ -236,3 +245,29 @@ def _given(options: Options, section: object, fields: dict[str, str]) -> dict[st
         for flag, field in fields.items()
         if flag in options.given
     }
+
+
+_DEFAULT: Final = "DefaultProvider"
+_AUTOSCALER: Final = "ClusterAutoscalerProvider"
+_PACKED: Final = {"NodeResourcesLeastAllocated": "NodeResourcesMostAllocated"}
+
+
+def is_provider(name: str) -> bool:
+    """Whether there is such a provider; an empty name asks for none."""
+    return name in ("", _DEFAULT, _AUTOSCALER)
+
+
+def readers_with(provider: str) -> Mapping[str, Version]:
+    """How files are read when their default plugins are a provider's."""
+    if provider != _AUTOSCALER:
+        return READERS
+    return {**READERS, V1BETA1.api_version: dataclasses.replace(V1BETA1, merged=_merged_packed)}
+
+
+def _merged_packed(user: Plugins, gates: FeatureGates) -> Plugins:
+    scores = (
+        PluginRef(_PACKED.get(plugin.name, plugin.name), plugin.weight)
+        for plugin in V1BETA1_DEFAULTS.score.enabled
+    )
+    defaults = replace(V1BETA1_DEFAULTS, score=PluginSet(tuple(scores)))
+    return merged_v1beta1(user, gates, defaults)

@@ -33,7 +33,7 @@ from podium.scheduler.explain.proposals.proposal import Proposal
 from podium.scheduler.explain.proposals.rehearsal import order_of_leaving
 from podium.scheduler.explain.proposals.shell import Kubectl, comment
 from podium.scheduler.explain.proposals.workload import Workload, workload_of
-from podium.scheduler.framework.proposed_change import BY_HAND
+from podium.scheduler.framework.plugin import BY_HAND
 
 _BY_ITSELF = (CSINode, ResourceSlice)
 """Kinds that come with a node."""

@@ -15,12 +15,12 @@ from podium.scheduler.cluster.load import Load, load_of
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.framework.diagnosis import Verdict, checked
 from podium.scheduler.framework.faults import WrongAnswer, describe
 from podium.scheduler.framework.filtering import PreFilterOutcome
 from podium.scheduler.framework.points import FilterPlugin
 from podium.scheduler.framework.profile import Profile
 from podium.scheduler.framework.status import Status, error
-from podium.scheduler.framework.verdict import Verdict, checked
 
 
 @dataclass(slots=True)

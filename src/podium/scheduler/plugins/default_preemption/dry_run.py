@@ -15,10 +15,9 @@ import numpy as np
 
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.scheduler.cluster.pod_info import PodInfo
-from podium.scheduler.cluster.shadow import Shadow
-from podium.scheduler.cluster.usage import Usage
+from podium.scheduler.cluster.usage import Shadow, Usage
 from podium.scheduler.framework.cycle import Cycle
-from podium.scheduler.framework.nominated_filtering import tell_extensions
+from podium.scheduler.framework.filtering import tell_extensions
 from podium.scheduler.framework.profile import Profile
 from podium.scheduler.framework.status import Status, error, unresolvable
 from podium.scheduler.plugins.default_preemption.disruption_budgets import split_by_budget

@@ -12,14 +12,15 @@ from collections.abc import Callable, Sequence
 
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.config.types import Extender
-from podium.scheduler.framework.asking import Answers, Ask
-from podium.scheduler.framework.cycle import Cycle
-from podium.scheduler.framework.extender_calls import (
+from podium.scheduler.framework.asking import (
+    Answers,
+    Ask,
     CallFailed,
     PreemptAnswer,
     PreemptCall,
     Victims,
 )
+from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.points import PostFilterResult
 from podium.scheduler.framework.status import Code
 from podium.scheduler.plugins.default_preemption.dry_run import Candidate, rank

@@ -16,12 +16,11 @@ from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.kubernetes.rules.field_errors import aggregate
 from podium.scheduler.cluster.pod_group_state import GroupKey, PodGroupMissing, group_of, pod_group
 from podium.scheduler.cluster.pod_info import PodInfo
-from podium.scheduler.cluster.shadow import Shadow
+from podium.scheduler.cluster.usage import Shadow
+from podium.scheduler.framework.asking import interested
 from podium.scheduler.framework.cycle import Cycle
-from podium.scheduler.framework.diagnosis import Diagnosis
+from podium.scheduler.framework.diagnosis import Diagnosis, fit_error
 from podium.scheduler.framework.events import Action, Registration, Resource
-from podium.scheduler.framework.extender_rules import interested
-from podium.scheduler.framework.fit_message import fit_error
 from podium.scheduler.framework.handle import Handle
 from podium.scheduler.framework.points import (
     Arguments,

@@ -9,9 +9,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from podium.scheduler.cluster.growth import Mask
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
-from podium.scheduler.framework.explanations.finding import Finding
-from podium.scheduler.framework.explanations.wording import amount_text, joined
+from podium.scheduler.framework.explanations.finding import Finding, amount_text, joined
+from podium.scheduler.framework.explanations.situation import AttemptView
 from podium.scheduler.framework.status import Status
 from podium.scheduler.plugins.dynamic_resources import DynamicResources
 from podium.scheduler.plugins.dynamic_resources.attempt_state import ClaimsState

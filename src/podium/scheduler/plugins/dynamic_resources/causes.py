@@ -11,9 +11,15 @@ from collections.abc import Iterator, Sequence
 from podium.kubernetes.kinds.devices import DeviceClass, ResourceClaim
 from podium.kubernetes.rules.node_affinity import parse_node_selector
 from podium.scheduler.cluster.growth import Mask
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
-from podium.scheduler.framework.explanations.finding import Finding, Narrowing
-from podium.scheduler.framework.explanations.wording import count, joined, some, terms_text
+from podium.scheduler.framework.explanations.finding import (
+    Finding,
+    Narrowing,
+    count,
+    joined,
+    some,
+    terms_text,
+)
+from podium.scheduler.framework.explanations.situation import AttemptView
 from podium.scheduler.plugins.dynamic_resources import DynamicResources
 from podium.scheduler.plugins.dynamic_resources.allocatable_causes import find_claimed_resources
 from podium.scheduler.plugins.dynamic_resources.claim_causes import claims_of_pod

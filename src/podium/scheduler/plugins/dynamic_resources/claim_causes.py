@@ -4,8 +4,8 @@ from podium.kubernetes.kinds.devices import DeviceClass, ResourceClaim
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.cluster.state import Cluster
-from podium.scheduler.framework.explanations.wording import sentence
-from podium.scheduler.framework.refusal_cause import RefusalCause
+from podium.scheduler.framework.explanations.finding import sentence
+from podium.scheduler.framework.plugin import RefusalCause
 from podium.scheduler.plugins.dynamic_resources.claim_state import ClaimState
 from podium.scheduler.plugins.dynamic_resources.pod_claims import claim_key, is_made_for
 

@@ -33,7 +33,7 @@ from podium.kubernetes.kinds.pod import (
 )
 from podium.kubernetes.rules.timestamps import time_text
 from podium.scheduler.cluster.pod_info import PodInfo
-from podium.scheduler.framework.api_handle import (
+from podium.scheduler.framework.handle import (
     ApiHandle,
     DeferredWrite,
     ObjectConflict,

@@ -5,9 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from podium.scheduler.cluster.growth import Mask
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
-from podium.scheduler.framework.explanations.finding import Finding
-from podium.scheduler.framework.explanations.wording import count
+from podium.scheduler.framework.explanations.finding import Finding, count
+from podium.scheduler.framework.explanations.situation import AttemptView
 from podium.scheduler.plugins.dynamic_resources.extended_resources import extended_requests
 from podium.scheduler.plugins.dynamic_resources.supply import Supply
 from podium.scheduler.plugins.resources.extended_resource_classes import ExtendedResourceClasses

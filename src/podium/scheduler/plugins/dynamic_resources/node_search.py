@@ -18,8 +18,8 @@ from podium.scheduler.cluster.growth import Ints, Mask, Rows, count_of, indices
 from podium.scheduler.cluster.node_matching import terms_mask
 from podium.scheduler.cluster.nodes import NodeTable
 from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.framework.diagnosis import Verdict, choosing
 from podium.scheduler.framework.status import Status, error, unresolvable
-from podium.scheduler.framework.verdict import Verdict, choosing
 from podium.scheduler.plugins.dynamic_resources.allocator import Allocator, NoDevices, Solution
 from podium.scheduler.plugins.dynamic_resources.attempt_state import (
     ClaimsState,

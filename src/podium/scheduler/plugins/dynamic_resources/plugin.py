@@ -29,15 +29,14 @@ from podium.scheduler.config.plugin_args import (
     DynamicResourcesArgs,
     waits_for_binding_conditions,
 )
-from podium.scheduler.framework.api_handle import ApiHandle, ObjectConflict
 from podium.scheduler.framework.cycle import Cycle, StateMissing
 from podium.scheduler.framework.dependence import Dependence
-from podium.scheduler.framework.diagnosis import Diagnosis
+from podium.scheduler.framework.diagnosis import Diagnosis, Verdict
 from podium.scheduler.framework.events import Registration
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
 from podium.scheduler.framework.explanations.finding import Finding, Narrowing, NodeRequirement
-from podium.scheduler.framework.explanations.situation import Situation
-from podium.scheduler.framework.handle import Handle
+from podium.scheduler.framework.explanations.situation import AttemptView, Situation
+from podium.scheduler.framework.handle import ApiHandle, Handle, ObjectConflict
+from podium.scheduler.framework.plugin import ProposedChange, RefusalCause
 from podium.scheduler.framework.points import (
     Arguments,
     FilterPlugin,
@@ -50,11 +49,8 @@ from podium.scheduler.framework.points import (
     ReservePlugin,
     ScorePlugin,
 )
-from podium.scheduler.framework.proposed_change import ProposedChange
-from podium.scheduler.framework.refusal_cause import RefusalCause
 from podium.scheduler.framework.scoring import default_normalize
 from podium.scheduler.framework.status import SKIP, Code, Status, error
-from podium.scheduler.framework.verdict import Verdict
 from podium.scheduler.plugins.dynamic_resources.attempt_state import ClaimsState, Reservation
 from podium.scheduler.plugins.dynamic_resources.claim_state import ClaimState
 from podium.scheduler.plugins.dynamic_resources.claim_writing import (

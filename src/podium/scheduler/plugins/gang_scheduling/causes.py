@@ -4,8 +4,8 @@ from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.scheduler.cluster.pod_group_state import PodGroupStateMissing, group_of
 from podium.scheduler.cluster.state import Cluster
-from podium.scheduler.framework.explanations.wording import count
-from podium.scheduler.framework.refusal_cause import RefusalCause
+from podium.scheduler.framework.explanations.finding import count
+from podium.scheduler.framework.plugin import RefusalCause
 
 
 def explain_held_back(cluster: Cluster, pod: Pod) -> RefusalCause | None:

@@ -16,9 +16,8 @@ from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.events import Action, Registration, Resource
 from podium.scheduler.framework.explanations.situation import Situation
+from podium.scheduler.framework.plugin import ProposedChange, RefusalCause
 from podium.scheduler.framework.points import PermitPlugin, PermitResult, PreEnqueuePlugin
-from podium.scheduler.framework.proposed_change import ProposedChange
-from podium.scheduler.framework.refusal_cause import RefusalCause
 from podium.scheduler.framework.status import Code, Status, error, unresolvable
 
 GROUP_UNKNOWN = """waiting for pods's pod group "{}" to appear in scheduling queue"""

@@ -15,7 +15,7 @@ from podium.kubernetes.kinds.pod_groups import (
 )
 from podium.scheduler.framework.explanations import disturbance
 from podium.scheduler.framework.explanations.situation import Situation
-from podium.scheduler.framework.proposed_change import ProposedChange
+from podium.scheduler.framework.plugin import ProposedChange
 
 
 def propose_other_group(situation: Situation, pods: Iterable[Pod]) -> Iterator[ProposedChange]:

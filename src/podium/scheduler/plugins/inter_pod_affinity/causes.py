@@ -8,9 +8,14 @@ from podium.kubernetes.rules.pod_affinity import AffinityTerm
 from podium.scheduler.cluster.growth import Ints, Mask
 from podium.scheduler.cluster.pod_classes import PodQuery
 from podium.scheduler.cluster.pod_info import PodInfo
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
-from podium.scheduler.framework.explanations.finding import Finding, Narrowing
-from podium.scheduler.framework.explanations.wording import joined, selector_text, some
+from podium.scheduler.framework.explanations.finding import (
+    Finding,
+    Narrowing,
+    joined,
+    selector_text,
+    some,
+)
+from podium.scheduler.framework.explanations.situation import AttemptView
 from podium.scheduler.plugins.inter_pod_affinity import InterPodAffinity
 from podium.scheduler.plugins.inter_pod_affinity.filtering import (
     REASON_AFFINITY,

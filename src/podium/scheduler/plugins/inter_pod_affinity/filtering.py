@@ -14,12 +14,11 @@ import numpy as np
 
 from podium.kubernetes.rules.pod_affinity import AffinityTerm
 from podium.scheduler.cluster.growth import Ints, Mask, Rows, count_of
-from podium.scheduler.cluster.pod_classes import PodClasses, PodCounter, PodQuery
+from podium.scheduler.cluster.pod_classes import PodClasses, PodCounter, PodQuery, PodWeights
 from podium.scheduler.cluster.pod_info import PodInfo, PodShape
-from podium.scheduler.cluster.pod_weights import PodWeights
 from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.framework.diagnosis import Verdict, choosing
 from podium.scheduler.framework.status import unresolvable, unschedulable
-from podium.scheduler.framework.verdict import Verdict, choosing
 from podium.scheduler.plugins.inter_pod_affinity.terms import (
     MAX_COUNTED_TERMS,
     CarriedTerms,

@@ -18,12 +18,13 @@ from podium.scheduler.cluster.pod_classes import TermKind
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.config.plugin_args import InterPodAffinityArgs
 from podium.scheduler.framework.cycle import Cycle, StateMissing
+from podium.scheduler.framework.dependence import PlacementLimits
+from podium.scheduler.framework.diagnosis import Verdict
 from podium.scheduler.framework.events import Action, Registration, Resource
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
 from podium.scheduler.framework.explanations.finding import Finding, Narrowing, NodeRequirement
-from podium.scheduler.framework.explanations.situation import Situation
+from podium.scheduler.framework.explanations.situation import AttemptView, Situation
 from podium.scheduler.framework.handle import Handle
-from podium.scheduler.framework.placement_limits import PlacementLimits
+from podium.scheduler.framework.plugin import ProposedChange
 from podium.scheduler.framework.points import (
     FilterPlugin,
     PreFilterExtensions,
@@ -31,9 +32,7 @@ from podium.scheduler.framework.points import (
     PreScorePlugin,
     ScorePlugin,
 )
-from podium.scheduler.framework.proposed_change import ProposedChange
 from podium.scheduler.framework.status import SKIP, Status, error, unresolvable
-from podium.scheduler.framework.verdict import Verdict
 from podium.scheduler.plugins.inter_pod_affinity.filtering import (
     AffinityFilterState,
     count_required,

@@ -10,7 +10,7 @@ from podium.kubernetes.kinds.pod import Pod, PodAffinity, PodAffinityTerm, Weigh
 from podium.kubernetes.rules.labels import SelectorError, selector_of
 from podium.scheduler.framework.explanations import disturbance
 from podium.scheduler.framework.explanations.situation import Situation
-from podium.scheduler.framework.proposed_change import ProposedChange
+from podium.scheduler.framework.plugin import ProposedChange
 from podium.scheduler.plugins.inter_pod_affinity.plugin import InterPodAffinity
 
 WEIGHT = 100

@@ -14,8 +14,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from podium.scheduler.cluster.growth import Ints, Rows
-from podium.scheduler.cluster.pod_classes import PodCounter, PodQuery, TermKind
-from podium.scheduler.cluster.pod_weights import PodWeights
+from podium.scheduler.cluster.pod_classes import PodCounter, PodQuery, PodWeights, TermKind
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.scoring import MAX_SCORE
 from podium.scheduler.plugins.inter_pod_affinity.terms import (

@@ -1,8 +1,8 @@
 """Disks of one cloud: how many a node takes."""
 
 from podium.scheduler.cluster.growth import Mask
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
 from podium.scheduler.framework.explanations.finding import Finding
+from podium.scheduler.framework.explanations.situation import AttemptView
 from podium.scheduler.plugins.legacy_volume_limits.plugin import LegacyVolumeLimits
 
 

@@ -21,13 +21,13 @@ from podium.kubernetes.kinds.volumes import Volume
 from podium.kubernetes.rules.quantity import value
 from podium.scheduler.cluster.growth import Mask, Rows, count_of, indices
 from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.framework.diagnosis import Verdict, per_row, rejecting
 from podium.scheduler.framework.events import Action, Registration, Resource
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
 from podium.scheduler.framework.explanations.finding import Finding
+from podium.scheduler.framework.explanations.situation import AttemptView
 from podium.scheduler.framework.handle import Handle
 from podium.scheduler.framework.points import Arguments, FilterPlugin, PreFilterPlugin
 from podium.scheduler.framework.status import SKIP, Status, error
-from podium.scheduler.framework.verdict import Verdict, per_row, rejecting
 from podium.scheduler.plugins.node_volume_limits.plugin import TOO_MANY_VOLUMES
 from podium.scheduler.plugins.volumes.counted_volumes import UNBOUND_PREFIX, UncountableError
 from podium.scheduler.plugins.volumes.csi_nodes import CsiNodeColumns

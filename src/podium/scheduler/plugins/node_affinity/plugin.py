@@ -30,22 +30,20 @@ from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.config.plugin_args import NodeAffinityArgs
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.dependence import Dependence
+from podium.scheduler.framework.diagnosis import Verdict, choosing, rejecting
 from podium.scheduler.framework.events import Action, Registration, Resource
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
 from podium.scheduler.framework.explanations.finding import Finding, Narrowing, NodeRequirement
-from podium.scheduler.framework.explanations.situation import Situation
+from podium.scheduler.framework.explanations.situation import AttemptView, Situation
 from podium.scheduler.framework.handle import Handle
+from podium.scheduler.framework.plugin import ProposedChange, RefusalCause
 from podium.scheduler.framework.points import (
     FilterPlugin,
     PreFilterPlugin,
     PreScorePlugin,
     ScorePlugin,
 )
-from podium.scheduler.framework.proposed_change import ProposedChange
-from podium.scheduler.framework.refusal_cause import RefusalCause
 from podium.scheduler.framework.scoring import default_normalize
 from podium.scheduler.framework.status import SKIP, Status, unresolvable
-from podium.scheduler.framework.verdict import Verdict, choosing, rejecting
 
 ENFORCED_MISMATCH = unresolvable("node(s) didn't match scheduler-enforced node affinity")
 POD_MISMATCH = unresolvable("node(s) didn't match Pod's node affinity/selector")

@@ -1,9 +1,8 @@
 """Features that a pod needs the kubelet to declare."""
 
 from podium.scheduler.cluster.growth import Mask
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
-from podium.scheduler.framework.explanations.finding import Finding, Narrowing
-from podium.scheduler.framework.explanations.wording import joined
+from podium.scheduler.framework.explanations.finding import Finding, Narrowing, joined
+from podium.scheduler.framework.explanations.situation import AttemptView
 from podium.scheduler.plugins.node_declared_features import NodeDeclaredFeatures
 from podium.scheduler.plugins.node_declared_features.plugin import (
     FEATURES,

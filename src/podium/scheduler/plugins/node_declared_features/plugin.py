@@ -14,15 +14,14 @@ from podium.kubernetes.kinds.pod import Pod, PodSpec
 from podium.scheduler.cluster.growth import Mask, Rows
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.framework.cycle import Cycle, StateMissing
+from podium.scheduler.framework.diagnosis import Verdict, rejecting
 from podium.scheduler.framework.events import Action, Registration, Resource
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
 from podium.scheduler.framework.explanations.finding import Finding, Narrowing, NodeRequirement
-from podium.scheduler.framework.explanations.situation import Situation
+from podium.scheduler.framework.explanations.situation import AttemptView, Situation
 from podium.scheduler.framework.handle import Handle
+from podium.scheduler.framework.plugin import ProposedChange
 from podium.scheduler.framework.points import FilterPlugin, PreFilterPlugin
-from podium.scheduler.framework.proposed_change import ProposedChange
 from podium.scheduler.framework.status import SKIP, Status, unresolvable
-from podium.scheduler.framework.verdict import Verdict, rejecting
 
 FEATURES_MISSING = unresolvable("node(s) didn't match Pod's required features")
 

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from podium.scheduler.framework.explanations import disturbance
 from podium.scheduler.framework.explanations.situation import Situation
-from podium.scheduler.framework.proposed_change import ProposedChange
+from podium.scheduler.framework.plugin import ProposedChange
 from podium.scheduler.plugins.node_declared_features.plugin import NodeDeclaredFeatures
 
 

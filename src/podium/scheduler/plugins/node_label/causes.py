@@ -1,10 +1,9 @@
 """Labels that the configuration wants on every node, or on none."""
 
 from podium.scheduler.cluster.growth import Mask
-from podium.scheduler.config.legacy_args import NodeLabelArgs
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
-from podium.scheduler.framework.explanations.finding import Finding
-from podium.scheduler.framework.explanations.wording import joined
+from podium.scheduler.config.typed_args import NodeLabelArgs
+from podium.scheduler.framework.explanations.finding import Finding, joined
+from podium.scheduler.framework.explanations.situation import AttemptView
 
 
 def find_label_presence(view: AttemptView, among: Mask, args: NodeLabelArgs) -> list[Finding]:

@@ -9,9 +9,9 @@ from typing import Final
 
 from podium.kubernetes.kinds.pod import Pod
 from podium.scheduler.cluster.growth import Mask
-from podium.scheduler.config.legacy_args import NodeLabelArgs
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
+from podium.scheduler.config.typed_args import NodeLabelArgs
 from podium.scheduler.framework.explanations.finding import Finding
+from podium.scheduler.framework.explanations.situation import AttemptView
 from podium.scheduler.framework.node_form import NodeFilterPlugin, NodeScorePlugin, NodeView
 from podium.scheduler.framework.scoring import MAX_SCORE
 from podium.scheduler.framework.status import Status, unresolvable

@@ -1,8 +1,8 @@
 """The node that a pod names."""
 
 from podium.scheduler.cluster.growth import Mask
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
 from podium.scheduler.framework.explanations.finding import Finding
+from podium.scheduler.framework.explanations.situation import AttemptView
 
 
 def find_node_name(view: AttemptView, among: Mask) -> list[Finding]:

@@ -11,12 +11,12 @@ import numpy as np
 from podium.scheduler.cluster.growth import Mask, Rows, indices
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.dependence import Dependence
+from podium.scheduler.framework.diagnosis import Verdict, rejecting
 from podium.scheduler.framework.events import Registration, Resource
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
 from podium.scheduler.framework.explanations.finding import Finding
+from podium.scheduler.framework.explanations.situation import AttemptView
 from podium.scheduler.framework.points import FilterPlugin
 from podium.scheduler.framework.status import unresolvable
-from podium.scheduler.framework.verdict import Verdict, rejecting
 
 OTHER_NODE = unresolvable("node(s) didn't match the requested node name")
 

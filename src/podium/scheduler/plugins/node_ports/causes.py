@@ -2,9 +2,8 @@
 
 from podium.kubernetes.rules.host_ports import HostPort, conflicts
 from podium.scheduler.cluster.growth import Mask
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
-from podium.scheduler.framework.explanations.finding import Finding
-from podium.scheduler.framework.explanations.wording import joined, some
+from podium.scheduler.framework.explanations.finding import Finding, joined, some
+from podium.scheduler.framework.explanations.situation import AttemptView
 
 
 def find_ports(view: AttemptView, among: Mask) -> list[Finding]:

@@ -1,6 +1,6 @@
 """NodePorts: two pods cannot have one host port of one node.
 
-The rules for addresses and wildcards are those of `podium.scheduler.cluster.ports`; ports in use
+The rules for addresses and wildcards are those of `podium.scheduler.cluster.usage`; ports in use
 are read through the cycle, so trials with nominated pods or without victims need no state here.
 """
 
@@ -13,15 +13,14 @@ from podium.kubernetes.rules.host_ports import HostPort, conflicts, host_ports
 from podium.scheduler.cluster.growth import Mask, Rows
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.framework.cycle import Cycle, StateMissing
+from podium.scheduler.framework.dependence import PlacementLimits
+from podium.scheduler.framework.diagnosis import Verdict, rejecting
 from podium.scheduler.framework.events import Action, Registration, Resource
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
 from podium.scheduler.framework.explanations.finding import Finding
-from podium.scheduler.framework.explanations.situation import Situation
-from podium.scheduler.framework.placement_limits import PlacementLimits
+from podium.scheduler.framework.explanations.situation import AttemptView, Situation
+from podium.scheduler.framework.plugin import ProposedChange
 from podium.scheduler.framework.points import FilterPlugin, PreFilterPlugin
-from podium.scheduler.framework.proposed_change import ProposedChange
 from podium.scheduler.framework.status import SKIP, Status, unschedulable
-from podium.scheduler.framework.verdict import Verdict, rejecting
 
 PORTS_IN_USE = unschedulable("node(s) didn't have free ports for the requested pod ports")
 

@@ -9,7 +9,7 @@ from podium.kubernetes.rules.host_ports import HostPort, conflicts, host_ports
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.framework.explanations import disturbance
 from podium.scheduler.framework.explanations.situation import MAX_STEPS_OF_A_KIND, Situation
-from podium.scheduler.framework.proposed_change import ProposedChange
+from podium.scheduler.framework.plugin import ProposedChange
 from podium.scheduler.plugins.node_ports.plugin import NodePorts
 
 

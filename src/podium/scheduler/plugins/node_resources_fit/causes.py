@@ -6,14 +6,15 @@ import numpy as np
 
 from podium.kubernetes.rules.requests import PODS
 from podium.scheduler.cluster.growth import Ints, Mask
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
-from podium.scheduler.framework.explanations.finding import Finding, Narrowing
-from podium.scheduler.framework.explanations.wording import (
+from podium.scheduler.framework.explanations.finding import (
+    Finding,
+    Narrowing,
     amount_text,
     amount_texts,
     count,
     joined,
 )
+from podium.scheduler.framework.explanations.situation import AttemptView
 from podium.scheduler.framework.status import Code
 from podium.scheduler.plugins.node_resources_fit import NodeResourcesFit
 from podium.scheduler.plugins.node_resources_fit.plugin import INSUFFICIENT, TOO_MANY_PODS

@@ -17,7 +17,7 @@ from podium.scheduler.cluster.nodes import CPU, MEMORY
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.config.plugin_args import ResourceSpec
-from podium.scheduler.framework.pod_group_cycle import PlacementRows
+from podium.scheduler.framework.cycle import PlacementRows
 from podium.scheduler.framework.scoring import MAX_SCORE
 
 

@@ -19,15 +19,14 @@ from podium.kubernetes.kinds.devices import DeviceClass
 from podium.kubernetes.rules.requests import CPU, EPHEMERAL_STORAGE, MEMORY, is_extended
 from podium.scheduler.cluster.growth import Ints, Mask, Rows, count_of
 from podium.scheduler.config.plugin_args import NodeResourcesFitArgs
-from podium.scheduler.framework.cycle import Cycle, StateMissing
-from podium.scheduler.framework.dependence import Dependence
+from podium.scheduler.framework.cycle import Assignments, Cycle, PodGroupCycle, StateMissing
+from podium.scheduler.framework.dependence import Demand, Dependence, PlacementLimits
+from podium.scheduler.framework.diagnosis import Verdict, choosing
 from podium.scheduler.framework.events import Registration
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
 from podium.scheduler.framework.explanations.finding import Finding, Narrowing, NodeRequirement
-from podium.scheduler.framework.explanations.situation import Situation
+from podium.scheduler.framework.explanations.situation import AttemptView, Situation
 from podium.scheduler.framework.handle import Handle
-from podium.scheduler.framework.placement_limits import Demand, PlacementLimits
-from podium.scheduler.framework.pod_group_cycle import Assignments, PodGroupCycle
+from podium.scheduler.framework.plugin import ProposedChange
 from podium.scheduler.framework.points import (
     FilterPlugin,
     PlacementScorePlugin,
@@ -35,9 +34,7 @@ from podium.scheduler.framework.points import (
     PreScorePlugin,
     ScorePlugin,
 )
-from podium.scheduler.framework.proposed_change import ProposedChange
 from podium.scheduler.framework.status import Status, unresolvable, unschedulable
-from podium.scheduler.framework.verdict import Verdict, choosing
 from podium.scheduler.plugins.node_resources_fit.hints import FitHints
 from podium.scheduler.plugins.node_resources_fit.placement_allocation import placement_score
 from podium.scheduler.plugins.resources.allocation import scorer_for, stack_scorer_for

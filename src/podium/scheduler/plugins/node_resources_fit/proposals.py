@@ -23,13 +23,13 @@ from podium.kubernetes.rules.requests import (
     to_vector,
 )
 from podium.scheduler.framework.explanations import disturbance
-from podium.scheduler.framework.explanations.situation import Situation
-from podium.scheduler.framework.explanations.written_amounts import (
+from podium.scheduler.framework.explanations.finding import (
     describe,
     is_counted_in_pieces,
     spell,
 )
-from podium.scheduler.framework.proposed_change import ProposedChange
+from podium.scheduler.framework.explanations.situation import Situation
+from podium.scheduler.framework.plugin import ProposedChange
 from podium.scheduler.plugins.node_resources_fit.plugin import NodeResourcesFit
 
 

@@ -1,8 +1,8 @@
 """Cordons: how many nodes are closed to new pods, and how many of them would take this one."""
 
 from podium.scheduler.cluster.growth import Mask
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
 from podium.scheduler.framework.explanations.finding import Finding, Relaxation
+from podium.scheduler.framework.explanations.situation import AttemptView
 from podium.scheduler.plugins.node_unschedulable.plugin import UNSCHEDULABLE_TAINT
 from podium.scheduler.plugins.taint_toleration.causes import tolerate
 

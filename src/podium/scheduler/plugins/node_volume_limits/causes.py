@@ -3,9 +3,8 @@
 import numpy as np
 
 from podium.scheduler.cluster.growth import Mask
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
-from podium.scheduler.framework.explanations.finding import Finding
-from podium.scheduler.framework.explanations.wording import count
+from podium.scheduler.framework.explanations.finding import Finding, count
+from podium.scheduler.framework.explanations.situation import AttemptView
 from podium.scheduler.plugins.node_volume_limits.attached_volumes import AttachedVolumes
 from podium.scheduler.plugins.volumes.counted_volumes import UncountableError, VolumeCounting
 from podium.scheduler.plugins.volumes.csi_nodes import NO_LIMIT, CsiNodeColumns

@@ -25,14 +25,17 @@ from podium.scheduler.cluster.catalog import Catalog
 from podium.scheduler.cluster.growth import Codes, Mask, Rows, count_of, indices
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.framework.diagnosis import Verdict, choosing
 from podium.scheduler.framework.events import Action, Registration, Resource
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
 from podium.scheduler.framework.explanations.finding import Finding
-from podium.scheduler.framework.explanations.situation import ATTACHED_VOLUMES, Situation
+from podium.scheduler.framework.explanations.situation import (
+    ATTACHED_VOLUMES,
+    AttemptView,
+    Situation,
+)
 from podium.scheduler.framework.handle import Handle
 from podium.scheduler.framework.points import Arguments, FilterPlugin, PreFilterPlugin
 from podium.scheduler.framework.status import SKIP, Status, error, unresolvable, unschedulable
-from podium.scheduler.framework.verdict import Verdict, choosing
 from podium.scheduler.plugins.node_volume_limits.attached_volumes import (
     AttachedVolumes,
     NodeVolumes,

@@ -5,9 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from podium.scheduler.cluster.growth import Mask
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
-from podium.scheduler.framework.explanations.finding import Finding
-from podium.scheduler.framework.explanations.wording import count, selector_text, some
+from podium.scheduler.framework.explanations.finding import Finding, count, selector_text, some
+from podium.scheduler.framework.explanations.situation import AttemptView
 from podium.scheduler.plugins.pod_topology_spread import PodTopologySpread
 from podium.scheduler.plugins.pod_topology_spread.filtering import HardConstraint, SpreadFilterState
 

@@ -15,9 +15,9 @@ import numpy as np
 from podium.scheduler.cluster.growth import Mask, Rows
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.framework.cycle import Cycle
-from podium.scheduler.framework.placement_limits import SpreadLimit
+from podium.scheduler.framework.dependence import SpreadLimit
+from podium.scheduler.framework.diagnosis import Values, Verdict, choosing
 from podium.scheduler.framework.status import unresolvable, unschedulable
-from podium.scheduler.framework.verdict import Values, Verdict, choosing
 from podium.scheduler.plugins.pod_topology_spread.constraints import SpreadConstraint
 from podium.scheduler.plugins.pod_topology_spread.node_inclusion import (
     NodeInclusion,

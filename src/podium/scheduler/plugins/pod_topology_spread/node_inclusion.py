@@ -10,8 +10,7 @@ from functools import cached_property
 
 from podium.kubernetes.rules.tolerations import HARD_EFFECTS
 from podium.scheduler.cluster.growth import Mask
-from podium.scheduler.cluster.node_matching import required_mask
-from podium.scheduler.cluster.taint_matching import untolerated_mask
+from podium.scheduler.cluster.node_matching import required_mask, untolerated_mask
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.plugins.pod_topology_spread.constraints import SpreadConstraint
 from podium.scheduler.plugins.topology.domains import Topology

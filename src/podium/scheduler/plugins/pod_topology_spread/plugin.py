@@ -17,12 +17,13 @@ from podium.scheduler.cluster.growth import Ints, Mask, Rows
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.config.plugin_args import PodTopologySpreadArgs
 from podium.scheduler.framework.cycle import Cycle, StateMissing
+from podium.scheduler.framework.dependence import PlacementLimits, SpreadLimit
+from podium.scheduler.framework.diagnosis import Verdict
 from podium.scheduler.framework.events import Action, Registration, Resource
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
 from podium.scheduler.framework.explanations.finding import Finding
-from podium.scheduler.framework.explanations.situation import Situation
+from podium.scheduler.framework.explanations.situation import AttemptView, Situation
 from podium.scheduler.framework.handle import Handle
-from podium.scheduler.framework.placement_limits import PlacementLimits, SpreadLimit
+from podium.scheduler.framework.plugin import ProposedChange
 from podium.scheduler.framework.points import (
     FilterPlugin,
     PreFilterExtensions,
@@ -30,9 +31,7 @@ from podium.scheduler.framework.points import (
     PreScorePlugin,
     ScorePlugin,
 )
-from podium.scheduler.framework.proposed_change import ProposedChange
 from podium.scheduler.framework.status import SKIP, Status, error
-from podium.scheduler.framework.verdict import Verdict
 from podium.scheduler.plugins.pod_topology_spread.constraints import (
     HARD,
     SOFT,

@@ -8,7 +8,7 @@ from podium.golang.errors import closest
 from podium.kubernetes.kinds.pod import Pod, TopologySpreadConstraint
 from podium.scheduler.framework.explanations import disturbance
 from podium.scheduler.framework.explanations.situation import Situation
-from podium.scheduler.framework.proposed_change import ProposedChange
+from podium.scheduler.framework.plugin import ProposedChange
 from podium.scheduler.plugins.pod_topology_spread.plugin import PodTopologySpread
 
 HARD = "DoNotSchedule"

@@ -1,8 +1,8 @@
 """Gates that a pod waits for."""
 
 from podium.kubernetes.kinds.pod import Pod
-from podium.scheduler.framework.explanations.wording import joined
-from podium.scheduler.framework.refusal_cause import RefusalCause
+from podium.scheduler.framework.explanations.finding import joined
+from podium.scheduler.framework.plugin import RefusalCause
 
 
 def explain_gates(pod: Pod) -> RefusalCause:

@@ -6,9 +6,8 @@ from podium.kubernetes.kinds.pod import Pod
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.framework.events import Action, Registration, Resource
 from podium.scheduler.framework.explanations.situation import Situation
+from podium.scheduler.framework.plugin import ProposedChange, RefusalCause
 from podium.scheduler.framework.points import PreEnqueuePlugin
-from podium.scheduler.framework.proposed_change import ProposedChange
-from podium.scheduler.framework.refusal_cause import RefusalCause
 from podium.scheduler.framework.status import Status, unresolvable
 
 

@@ -1,10 +1,9 @@
 """Nodes that are unlike those on which the pods of the service run."""
 
 from podium.scheduler.cluster.growth import Mask
-from podium.scheduler.config.legacy_args import ServiceAffinityArgs
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
-from podium.scheduler.framework.explanations.finding import Finding
-from podium.scheduler.framework.explanations.wording import joined
+from podium.scheduler.config.typed_args import ServiceAffinityArgs
+from podium.scheduler.framework.explanations.finding import Finding, joined
+from podium.scheduler.framework.explanations.situation import AttemptView
 
 
 def find_service_affinity(

@@ -17,14 +17,14 @@ from podium.kubernetes.kinds.workloads import Service
 from podium.kubernetes.rules.labels import selector_of_map
 from podium.scheduler.cluster.growth import Ints, Mask, Rows, count_of, indices
 from podium.scheduler.cluster.pod_classes import PodQuery
-from podium.scheduler.config.legacy_args import ServiceAffinityArgs
+from podium.scheduler.config.typed_args import ServiceAffinityArgs
 from podium.scheduler.framework.cycle import Cycle
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
+from podium.scheduler.framework.diagnosis import Verdict, rejecting
 from podium.scheduler.framework.explanations.finding import Finding
+from podium.scheduler.framework.explanations.situation import AttemptView
 from podium.scheduler.framework.points import FilterPlugin, PreFilterPlugin, ScorePlugin
 from podium.scheduler.framework.scoring import MAX_SCORE
 from podium.scheduler.framework.status import SKIP, Status, unschedulable
-from podium.scheduler.framework.verdict import Verdict, rejecting
 
 WRONG_NODE: Final = unschedulable("node(s) didn't match service affinity")
 

@@ -14,9 +14,8 @@ from podium.kubernetes.rules.tolerations import (
 )
 from podium.scheduler.cluster.growth import Mask
 from podium.scheduler.cluster.nodes import TaintTriple
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
-from podium.scheduler.framework.explanations.finding import Finding, Relaxation
-from podium.scheduler.framework.explanations.wording import joined
+from podium.scheduler.framework.explanations.finding import Finding, Relaxation, joined
+from podium.scheduler.framework.explanations.situation import AttemptView
 from podium.scheduler.plugins.node_unschedulable.plugin import UNSCHEDULABLE_TAINT
 
 

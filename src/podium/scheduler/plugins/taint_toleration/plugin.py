@@ -14,20 +14,19 @@ from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod, Toleration
 from podium.kubernetes.rules.tolerations import HARD_EFFECTS, PREFER_NO_SCHEDULE, untolerated
 from podium.scheduler.cluster.growth import Ints, Mask, Rows, count_of
+from podium.scheduler.cluster.node_matching import untolerated_counts, untolerated_mask
 from podium.scheduler.cluster.pod_info import PodInfo
-from podium.scheduler.cluster.taint_matching import untolerated_counts, untolerated_mask
 from podium.scheduler.framework.cycle import Cycle, StateMissing
 from podium.scheduler.framework.dependence import Dependence
+from podium.scheduler.framework.diagnosis import Verdict, rejecting
 from podium.scheduler.framework.events import Action, Registration, Resource
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
 from podium.scheduler.framework.explanations.finding import Finding, Restated
-from podium.scheduler.framework.explanations.situation import Situation
+from podium.scheduler.framework.explanations.situation import AttemptView, Situation
 from podium.scheduler.framework.handle import Handle
+from podium.scheduler.framework.plugin import ProposedChange
 from podium.scheduler.framework.points import FilterPlugin, PreScorePlugin, ScorePlugin
-from podium.scheduler.framework.proposed_change import ProposedChange
 from podium.scheduler.framework.scoring import default_normalize
 from podium.scheduler.framework.status import Status, unresolvable
-from podium.scheduler.framework.verdict import Verdict, rejecting
 from podium.scheduler.plugins.node_unschedulable import NodeUnschedulable
 
 UNTOLERATED = unresolvable("node(s) had untolerated taint(s)")

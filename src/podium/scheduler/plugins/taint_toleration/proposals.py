@@ -17,7 +17,7 @@ from podium.kubernetes.rules.tolerations import (
 )
 from podium.scheduler.framework.explanations import disturbance
 from podium.scheduler.framework.explanations.situation import MAX_STEPS_OF_A_KIND, Situation
-from podium.scheduler.framework.proposed_change import ProposedChange
+from podium.scheduler.framework.plugin import ProposedChange
 from podium.scheduler.plugins.node_unschedulable import NodeUnschedulable
 from podium.scheduler.plugins.node_unschedulable.plugin import UNSCHEDULABLE_TAINT
 from podium.scheduler.plugins.taint_toleration.plugin import TaintToleration

@@ -12,9 +12,15 @@ from podium.kubernetes.rules.node_affinity import parse_node_selector
 from podium.kubernetes.rules.quantity import value
 from podium.scheduler.cluster.growth import Mask
 from podium.scheduler.cluster.node_matching import terms_mask
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
-from podium.scheduler.framework.explanations.finding import Finding, Narrowing
-from podium.scheduler.framework.explanations.wording import bytes_text, joined, some, terms_text
+from podium.scheduler.framework.explanations.finding import (
+    Finding,
+    Narrowing,
+    bytes_text,
+    joined,
+    some,
+    terms_text,
+)
+from podium.scheduler.framework.explanations.situation import AttemptView
 from podium.scheduler.plugins.volume_binding import VolumeBinding
 from podium.scheduler.plugins.volume_binding.findings import (
     BIND_CONFLICT,

@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from podium.kubernetes.kinds.storage import CSIStorageCapacity, PersistentVolumeClaim
 from podium.scheduler.cluster.growth import Codes, Ints, Mask, Rows
+from podium.scheduler.framework.diagnosis import Verdict
 from podium.scheduler.framework.status import Status, error, unresolvable
-from podium.scheduler.framework.verdict import Verdict
 from podium.scheduler.plugins.volume_binding.node_reach import NONE
 from podium.scheduler.plugins.volume_binding.pod_volumes import PodVolumes, Provision, StaticBinding
 from podium.scheduler.plugins.volume_binding.volume_index import IndexedVolume

@@ -13,8 +13,7 @@ import numpy.typing as npt
 
 from podium.kubernetes.rules.labels import IN, Requirement
 from podium.kubernetes.rules.node_affinity import NodeTerm
-from podium.scheduler.cluster.growth import Codes, Ints, Mask, indices
-from podium.scheduler.cluster.interning import Interner
+from podium.scheduler.cluster.growth import Codes, Interner, Ints, Mask, indices
 from podium.scheduler.cluster.node_matching import labels_mask
 from podium.scheduler.cluster.nodes import NodeTable
 

@@ -26,13 +26,13 @@ from podium.kubernetes.kinds.storage import (
 )
 from podium.scheduler.cluster.growth import Ints, Mask, Rows, count_of
 from podium.scheduler.cluster.pod_info import PodInfo
-from podium.scheduler.framework.api_handle import ApiHandle
 from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.framework.diagnosis import Verdict
 from podium.scheduler.framework.events import Registration
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
 from podium.scheduler.framework.explanations.finding import Finding, Narrowing, NodeRequirement
-from podium.scheduler.framework.explanations.situation import Situation
-from podium.scheduler.framework.handle import Handle
+from podium.scheduler.framework.explanations.situation import AttemptView, Situation
+from podium.scheduler.framework.handle import ApiHandle, Handle
+from podium.scheduler.framework.plugin import ProposedChange, RefusalCause
 from podium.scheduler.framework.points import (
     Arguments,
     FilterPlugin,
@@ -43,10 +43,7 @@ from podium.scheduler.framework.points import (
     ReservePlugin,
     ScorePlugin,
 )
-from podium.scheduler.framework.proposed_change import ProposedChange
-from podium.scheduler.framework.refusal_cause import RefusalCause
 from podium.scheduler.framework.status import SKIP, Status, error, unresolvable
-from podium.scheduler.framework.verdict import Verdict
 from podium.scheduler.plugins.volume_binding.assumed_objects import AssumedObjects, AssumeError
 from podium.scheduler.plugins.volume_binding.capacity_scoring import CapacityScorer
 from podium.scheduler.plugins.volume_binding.findings import Findings

@@ -27,9 +27,9 @@ from podium.kubernetes.kinds.typed_objects import convert_object
 from podium.kubernetes.kinds.volumes import PersistentVolumeClaimSpec, VolumeResources
 from podium.kubernetes.rules.quantity import value
 from podium.scheduler.framework.explanations import disturbance
+from podium.scheduler.framework.explanations.finding import spell
 from podium.scheduler.framework.explanations.situation import MAX_STEPS_OF_A_KIND, Situation
-from podium.scheduler.framework.explanations.written_amounts import spell
-from podium.scheduler.framework.proposed_change import BY_HAND, ProposedChange
+from podium.scheduler.framework.plugin import BY_HAND, ProposedChange
 from podium.scheduler.plugins.volume_binding.plugin import VolumeBinding
 from podium.scheduler.plugins.volume_zone import VolumeZone
 from podium.scheduler.plugins.volumes.pod_claims import (

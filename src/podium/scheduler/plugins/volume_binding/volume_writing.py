@@ -14,7 +14,7 @@ from podium.kubernetes.rules.field_errors import aggregate
 from podium.kubernetes.rules.node_affinity import parse_node_selector
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.cluster.state import Cluster
-from podium.scheduler.framework.api_handle import ApiHandle
+from podium.scheduler.framework.handle import ApiHandle
 from podium.scheduler.plugins.volume_binding.assumed_objects import AssumedObjects, not_found
 from podium.scheduler.plugins.volume_binding.pod_volumes import (
     PodVolumes,

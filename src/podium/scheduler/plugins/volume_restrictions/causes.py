@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 
 from podium.scheduler.cluster.growth import Mask
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
-from podium.scheduler.framework.explanations.finding import Finding
-from podium.scheduler.framework.explanations.wording import joined, some
+from podium.scheduler.framework.explanations.finding import Finding, joined, some
+from podium.scheduler.framework.explanations.situation import AttemptView
 from podium.scheduler.plugins.volume_restrictions.inline_disks import conflicts, disks_of
 from podium.scheduler.plugins.volume_restrictions.plugin import (
     CLAIM_IN_USE,

@@ -17,14 +17,13 @@ from podium.kubernetes.kinds.storage import PersistentVolumeClaim
 from podium.scheduler.cluster.growth import Mask, Rows, count_of
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.framework.diagnosis import Verdict, choosing
 from podium.scheduler.framework.events import Action, Registration, Resource
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
 from podium.scheduler.framework.explanations.finding import Finding
-from podium.scheduler.framework.explanations.situation import Situation
+from podium.scheduler.framework.explanations.situation import AttemptView, Situation
+from podium.scheduler.framework.plugin import RefusalCause
 from podium.scheduler.framework.points import FilterPlugin, PreFilterExtensions, PreFilterPlugin
-from podium.scheduler.framework.refusal_cause import RefusalCause
 from podium.scheduler.framework.status import SKIP, Status, unresolvable, unschedulable
-from podium.scheduler.framework.verdict import Verdict, choosing
 from podium.scheduler.plugins.volume_restrictions.inline_disks import (
     InlineDisks,
     conflicts,

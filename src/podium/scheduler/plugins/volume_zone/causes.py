@@ -1,9 +1,8 @@
 """Zones of bound volumes in which no node is."""
 
 from podium.scheduler.cluster.growth import Mask
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
-from podium.scheduler.framework.explanations.finding import Finding, Narrowing
-from podium.scheduler.framework.explanations.wording import joined, some
+from podium.scheduler.framework.explanations.finding import Finding, Narrowing, joined, some
+from podium.scheduler.framework.explanations.situation import AttemptView
 from podium.scheduler.plugins.volume_zone import VolumeZone
 from podium.scheduler.plugins.volume_zone.plugin import STABLE_KEY, constraints_of
 from podium.scheduler.plugins.volumes.claim_causes import bound_volumes, claim_name

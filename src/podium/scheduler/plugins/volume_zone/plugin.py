@@ -14,17 +14,16 @@ import numpy as np
 from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from podium.scheduler.cluster.catalog import Catalog
 from podium.scheduler.cluster.growth import Mask, Rows, count_of
-from podium.scheduler.cluster.label_columns import ABSENT
-from podium.scheduler.cluster.nodes import NodeTable
+from podium.scheduler.cluster.nodes import ABSENT, NodeTable
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.framework.diagnosis import Verdict, rejecting
 from podium.scheduler.framework.events import Action, Registration, Resource
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
 from podium.scheduler.framework.explanations.finding import Finding, Narrowing, NodeRequirement
+from podium.scheduler.framework.explanations.situation import AttemptView
+from podium.scheduler.framework.plugin import RefusalCause
 from podium.scheduler.framework.points import FilterPlugin, PreFilterPlugin
-from podium.scheduler.framework.refusal_cause import RefusalCause
 from podium.scheduler.framework.status import SKIP, Status, unresolvable
-from podium.scheduler.framework.verdict import Verdict, rejecting
 from podium.scheduler.plugins.volume_binding import VolumeBinding
 from podium.scheduler.plugins.volumes.csi_translation import (
     BETA_REGION,

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from podium.scheduler.cluster.catalog import Catalog
-from podium.scheduler.framework.explanations.wording import sentence
-from podium.scheduler.framework.refusal_cause import RefusalCause
+from podium.scheduler.framework.explanations.finding import sentence
+from podium.scheduler.framework.plugin import RefusalCause
 from podium.scheduler.plugins.volume_binding.pod_volumes import is_fully_bound
 from podium.scheduler.plugins.volumes.pod_claims import (
     PodClaim,

@@ -1,7 +1,7 @@
 """The phases of an attempt for a pod whose like has been seen: only what may differ is asked.
 
 Each function here says the same as its plain form in `filtering.py` and `scoring.py`, to which it
-is held by property tests, and is quicker by what `template_cache.py` knows. `Profile` chooses
+is held by property tests, and is quicker by what `templates.py` knows. `Profile` chooses
 between the two forms.
 """
 
@@ -11,6 +11,23 @@ from typing import TypeVar
 import numpy as np
 
 from podium.scheduler.cluster.growth import Ints, Rows
+from podium.scheduler.framework.caches.templates import (
+    NOT_KNOWN,
+    Constants,
+    Prepared,
+    Rejection,
+    Rejector,
+    Scorer,
+    TemplateCache,
+    TemplateEntry,
+)
+from podium.scheduler.framework.caches.totals import Tallies, Totals
+from podium.scheduler.framework.caches.vectors import (
+    Scores,
+    VectorCache,
+    scores_as_they_are,
+    usable,
+)
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.diagnosis import FilterResult
 from podium.scheduler.framework.filtering import PreFilterOutcome, run_filters, run_pre_filters
@@ -31,19 +48,6 @@ from podium.scheduler.framework.scoring import (
     run_scores,
     scoring_failed,
 )
-from podium.scheduler.framework.tallies import Tallies
-from podium.scheduler.framework.template_cache import (
-    NOT_KNOWN,
-    Constants,
-    Prepared,
-    Rejection,
-    Rejector,
-    Scorer,
-    TemplateCache,
-    TemplateEntry,
-)
-from podium.scheduler.framework.totals import Totals
-from podium.scheduler.framework.vector_cache import Scores, VectorCache, scores_as_they_are, usable
 
 P = TypeVar("P", bound=Plugin)
 
@@ -114,6 +118,7 @@ def filters(
 ) -> FilterResult:
     """The result may be shared with other attempts, unless there are nominated pods to respect."""
     if not isinstance(rows, slice):
+        # Some rows of a search that stops early: what is remembered is of the whole table.
         return run_filters(plugins, cycle, rows, vectors)
     try:
         if template.filters is None:
@@ -123,6 +128,7 @@ def filters(
         return run_filters(plugins, cycle, rows, vectors)
     result = templates.filtered(rows, head)
     if rest or cycle.nominated:
+        # Shared with other attempts: what is added from here on goes into a twin.
         result = result.continued()
     return run_filters(rest, cycle, rows, None, result) if rest else result
 
@@ -140,6 +146,7 @@ def _head(
         if dependence is None:
             return head, [behind.plugin for behind in rejectors[position:]]
         entry = rejector.entry
+        # An entry that was dropped for room is empty for good: look it up again.
         if entry is None or not entry.kept:
             entry = vectors.filter_entry(plugin, dependence)
             rejector.entry = entry if dependence.of_shape else None
@@ -185,7 +192,7 @@ def scores(
     if constants is None:
         try:
             constants = _learn_constants(plugins, cycle, vectors, templates, template)
-        except Exception:  # the plain form says so in its place
+        except Exception:  # the plain form says so in its place, and nothing was learned
             return _plain(plugins, cycle, rows, vectors)
     if not (isinstance(rows, slice) or constants.fit(rows)):
         return _plain(plugins, cycle, rows, vectors)
@@ -230,6 +237,7 @@ def _scores(
             key.append(scorer.entry)
         else:
             own.append((position, scorer, raw))
+    # A scorer without a dependence for its whole shape has no entry, and no tally by its name.
     if None in key:
         totals = _with_own(_added(constants.total, remembered, rows), own, found, cycle, rows)
     else:
@@ -237,6 +245,7 @@ def _scores(
         if not own and some is None:
             totals = Totals(tally.total, tally.leaders)
         else:
+            # `_added` copies: the tally's own column must not take scores of this attempt alone.
             totals = _with_own(_added(tally.total.live, (), rows), own, found, cycle, rows)
     for position in reversed(aside):
         del found[position]

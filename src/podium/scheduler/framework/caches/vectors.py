@@ -4,7 +4,8 @@ Most of a plugin's answer for the next pod is its answer for the last one: the s
 same tolerations, and only a row or two changed since. A plugin that wants this says what its vector
 depends on (`Dependence`): the part of the pod it reads, whether pods on the node matter, and a
 version of anything else. An answer for a row must then depend on nothing but these and the row's
-node. What was handed out can be read as it was for ever (`versions.py`), so decisions can keep it.
+node. What was handed out can be read as it was for ever (`columns.Version`), so decisions can keep
+it.
 """
 
 from collections import OrderedDict
@@ -17,14 +18,13 @@ from msgspec import Struct
 
 from podium.scheduler.cluster.growth import Ints, Rows
 from podium.scheduler.cluster.nodes import NodeTable
+from podium.scheduler.framework.caches.columns import FEW, Changes, Column, Moment, Stale, Version
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.dependence import Dependence
+from podium.scheduler.framework.diagnosis import Values, Verdict, checked
 from podium.scheduler.framework.faults import WrongAnswer, status_or_none
 from podium.scheduler.framework.points import FilterPlugin, ScorePlugin
-from podium.scheduler.framework.stale import FEW, Changes, Moment, Stale
 from podium.scheduler.framework.status import Status
-from podium.scheduler.framework.verdict import Values, Verdict, checked
-from podium.scheduler.framework.versions import Column, Version
 
 MAX_BYTES = 192 * 1024 * 1024
 _NEVER = Moment(-1, -1)
@@ -203,6 +203,7 @@ class VectorCache:
     def _stale(self, entry: _Entry, dependence: Dependence, cycle: Cycle) -> Stale | None:
         """Rows to look at again; None for all of them. Notes that the entry is right now."""
         nodes, usage, changes = cycle.nodes, cycle.usage, self.changes
+        # Noted before the plugin is called: a caller whose plugin fails sets `made_for` to None.
         then, entry.seen = entry.seen, changes.now(nodes, usage)
         made_for = (nodes.membership, dependence.version)
         if entry.made_for != made_for:
@@ -220,6 +221,7 @@ class VectorCache:
             entry.values = entry.verdict = None
             return
         if verdict.broken:
+            # Good for this attempt alone: the next one asks again.
             entry.made_for = None
         entry.values = _spread_out(verdict.values, cycle)
         entry.verdict = Verdict(entry.values, verdict.describe, verdict.broken)
@@ -244,8 +246,10 @@ class VectorCache:
         if all(entry.says(row, status) for row, status in zip(rows, statuses, strict=True)):
             return
         if any(status is not None and not status.code.rejected for status in statuses):
+            # An error of one node ends the attempt: only a whole verdict tells where.
             self._refilter(entry, plugin, cycle)
             return
+        # A copy: decisions hold the verdict as it was.
         values = self._renumbered(entry, cycle)
         for row, status in zip(rows, statuses, strict=True):
             values[row] = 0 if status is None else entry.number(status)

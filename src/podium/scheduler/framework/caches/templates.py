@@ -4,7 +4,7 @@ Pods come in bursts of one template, and between two of them only usage has chan
 then prepare themselves as they did a moment ago: they stand aside, or leave the same state. A
 plugin that says so (`pre_filter_stays`, `pre_score_stays`) is not asked again until something
 other than a pod changes, and vectors that depend on nodes alone are added up once. Plugins that say
-nothing are asked every time, so nobody has to know of this. `cached_phases.py` makes use of it.
+nothing are asked every time, so nobody has to know of this. `phases.py` makes use of it.
 """
 
 from collections import OrderedDict
@@ -19,9 +19,11 @@ from podium.kubernetes.kinds.typed_objects import KINDS
 from podium.scheduler.cluster.growth import Ints, Rows
 from podium.scheduler.cluster.pod_info import PodShape
 from podium.scheduler.cluster.state import Cluster
+from podium.scheduler.framework.caches.totals import Tallies
+from podium.scheduler.framework.caches.vectors import FilterEntry, ScoreEntry, scores_as_they_are
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.dependence import Dependence
-from podium.scheduler.framework.diagnosis import FilterResult
+from podium.scheduler.framework.diagnosis import FilterResult, Verdict
 from podium.scheduler.framework.points import (
     FilterPlugin,
     Plugin,
@@ -30,9 +32,6 @@ from podium.scheduler.framework.points import (
     ScorePlugin,
 )
 from podium.scheduler.framework.scoring import PluginScores
-from podium.scheduler.framework.tallies import Tallies
-from podium.scheduler.framework.vector_cache import FilterEntry, ScoreEntry, scores_as_they_are
-from podium.scheduler.framework.verdict import Verdict
 
 MAX_SHAPES = 8192
 MAX_BYTES = 64 * 1024 * 1024
@@ -105,6 +104,7 @@ class Constants:
 
     def fit(self, rows: npt.NDArray[np.intp]) -> bool:
         """Whether the normalised scores are right for some rows as well."""
+        # The same array is not compared twice; nobody changes an array of rows.
         if not self.uneven or rows is self._fitting:
             return True
         for raw in self.uneven:
@@ -208,7 +208,8 @@ class TemplateCache:
             return None
         world = world_of(cycle.cluster, self._passed_over)
         if world != self._world:
-            # A world that changes with every pod is not worth learning.
+            # A world that changes with every pod is not worth learning: the first attempt after
+            # a change gets no template, so the second one in the same world is what learns.
             self._world = world
             self._forget()
             return None
@@ -230,6 +231,7 @@ class TemplateCache:
     def filtered(self, rows: Rows, head: Sequence[Rejection]) -> FilterResult:
         """What the verdicts at the head of the chain come to; remembered vectors are replaced
         when they change, so the same vectors give the same result."""
+        # Identities are safe as a key: `_Filtered` holds the verdicts, so none is given away again.
         key = tuple([id(verdict) for _, verdict in head])
         known = self._filtered.get(key)
         if known is None:
