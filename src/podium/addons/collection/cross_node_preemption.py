@@ -19,9 +19,13 @@ from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.plugin import Code, Cycle, Diagnosis, PodInfo
 from podium.scheduler.framework.filtering import tell_extensions
 from podium.scheduler.plugins.default_preemption import DefaultPreemption
-from podium.scheduler.plugins.default_preemption.disruption_budgets import split_by_budget
-from podium.scheduler.plugins.default_preemption.dry_run import Candidate, rank
-from podium.scheduler.plugins.default_preemption.victim_rules import VictimRules, importance
+from podium.scheduler.plugins.default_preemption.dry_run import (
+    Candidate,
+    VictimRules,
+    importance,
+    rank,
+    split_by_budget,
+)
 
 _Placed = tuple[PodInfo, int]
 

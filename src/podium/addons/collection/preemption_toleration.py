@@ -22,7 +22,7 @@ from podium.scheduler.config.args_validation import args_problems
 from podium.scheduler.config.plugin_args import DefaultPreemptionArgs
 from podium.scheduler.framework.events import WatchedKind
 from podium.scheduler.plugins.default_preemption import DefaultPreemption
-from podium.scheduler.plugins.default_preemption.victim_rules import VictimRules
+from podium.scheduler.plugins.default_preemption.dry_run import VictimRules
 
 PREFIX: Final = "preemption-toleration.scheduling.x-k8s.io/"
 MINIMUM_PREEMPTABLE_PRIORITY: Final = f"{PREFIX}minimum-preemptable-priority"

@@ -25,9 +25,9 @@ from podium.kubernetes.controllers.provisioning import PROVISIONED_BY
 from podium.kubernetes.kinds.storage import BIND_COMPLETED, BOUND_BY_CONTROLLER, SELECTED_NODE
 from podium.kubernetes.rules.node_pods import CONFIG_MIRROR
 from podium.kubernetes.rules.storage_classes import CLASS_ANNOTATION, DEFAULT_CLASS_MARKS
-from podium.scheduler.plugins.dynamic_resources.pod_claims import EXTENDED_RESOURCE_ANNOTATION
-from podium.scheduler.plugins.node_prefer_avoid_pods import ANNOTATION as PREFER_AVOID_PODS
-from podium.scheduler.plugins.volumes.csi_nodes import MIGRATED_PLUGINS
+from podium.scheduler.plugins.dynamic_resources.claim_state import EXTENDED_RESOURCE_ANNOTATION
+from podium.scheduler.plugins.legacy_scorers import ANNOTATION as PREFER_AVOID_PODS
+from podium.scheduler.plugins.volumes.attach_limits import MIGRATED_PLUGINS
 
 _VOLUMES: Final = (
     BIND_COMPLETED,

@@ -13,7 +13,7 @@ from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.offline.simulate.disruptions import recount_budget
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.engine.scheduler import Engine
-from podium.scheduler.plugins.default_preemption.disruption_budgets import covers
+from podium.scheduler.plugins.default_preemption.dry_run import covers
 
 
 def recount_budgets(engine: Engine) -> None:

@@ -84,6 +84,14 @@ def in_tree_registry() -> Registry:
 
 
 def _load_legacy() -> tuple[type[Plugin], ...]:
+    from podium.scheduler.plugins.legacy_scorers import (
+        NodePreferAvoidPods,
+        NodeResourceLimits,
+        NodeResourcesLeastAllocated,
+        NodeResourcesMostAllocated,
+        RequestedToCapacityRatio,
+        SelectorSpread,
+    )
     from podium.scheduler.plugins.legacy_volume_limits import (
         AzureDiskLimits,
         CinderLimits,
@@ -91,12 +99,6 @@ def _load_legacy() -> tuple[type[Plugin], ...]:
         GCEPDLimits,
     )
     from podium.scheduler.plugins.node_label import NodeLabel
-    from podium.scheduler.plugins.node_prefer_avoid_pods import NodePreferAvoidPods
-    from podium.scheduler.plugins.node_resource_limits import NodeResourceLimits
-    from podium.scheduler.plugins.node_resources_least_allocated import NodeResourcesLeastAllocated
-    from podium.scheduler.plugins.node_resources_most_allocated import NodeResourcesMostAllocated
-    from podium.scheduler.plugins.requested_to_capacity_ratio import RequestedToCapacityRatio
-    from podium.scheduler.plugins.selector_spread import SelectorSpread
     from podium.scheduler.plugins.service_affinity import ServiceAffinity
 
     return (

@@ -42,8 +42,8 @@ from podium.plugin import (
 from podium.scheduler.framework.plugin import RefusalCause
 from podium.scheduler.framework.points import Arguments, GroupTrial
 from podium.scheduler.plugins.default_preemption import DefaultPreemption
+from podium.scheduler.plugins.default_preemption.dry_run import VictimRules
 from podium.scheduler.plugins.default_preemption.pod_groups import Unit, select_victims, weaker_than
-from podium.scheduler.plugins.default_preemption.victim_rules import VictimRules
 
 OVER_MAX: Final = "Pod {} is rejected in PreFilter because ElasticQuota {} is more than Max"
 OVER_TOTAL: Final = (

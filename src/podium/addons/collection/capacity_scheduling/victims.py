@@ -14,7 +14,7 @@ from typing import Final
 
 from podium.addons.collection.capacity_scheduling.quota_state import QuotaState
 from podium.plugin import Cycle, PodInfo, Status, unschedulable
-from podium.scheduler.plugins.default_preemption.victim_rules import VictimRules, importance
+from podium.scheduler.plugins.default_preemption.dry_run import VictimRules, importance
 
 NAME: Final = "CapacityScheduling"
 QUOTA_EXCEEDED: Final = unschedulable("global quota max exceeded")

@@ -17,7 +17,7 @@ from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.cluster.trials import RemovedPods
 from podium.scheduler.framework.points import GroupTrial
 from podium.scheduler.framework.status import unresolvable, unschedulable
-from podium.scheduler.plugins.default_preemption.disruption_budgets import covers
+from podium.scheduler.plugins.default_preemption.dry_run import covers
 
 NEVER = unschedulable("not eligible due to preemptionPolicy=Never.")
 NO_VICTIMS = unresolvable("No preemption victims found for incoming preemptor")

@@ -46,8 +46,8 @@ from podium.scheduler.plugins.dynamic_resources.binding_conditions import (
     is_ready,
     waiting_results,
 )
-from podium.scheduler.plugins.dynamic_resources.claim_state import ClaimState
-from podium.scheduler.plugins.dynamic_resources.pod_claims import (
+from podium.scheduler.plugins.dynamic_resources.claim_state import (
+    ClaimState,
     claim_key,
     is_reserved_for,
     pod_key,

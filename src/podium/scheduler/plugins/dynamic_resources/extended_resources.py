@@ -23,7 +23,7 @@ from podium.kubernetes.kinds.meta import ObjectMeta, OwnerReference
 from podium.kubernetes.kinds.pod import Container, ContainerExtendedResourceRequest, Pod
 from podium.kubernetes.rules.quantity import value
 from podium.kubernetes.rules.requests import ALL_REQUESTS, is_extended, pod_requests, to_vector
-from podium.scheduler.plugins.dynamic_resources.pod_claims import EXTENDED_RESOURCE_ANNOTATION
+from podium.scheduler.plugins.dynamic_resources.claim_state import EXTENDED_RESOURCE_ANNOTATION
 from podium.scheduler.plugins.resources.extended_resource_classes import (
     IMPLICIT_PREFIX,
     ExtendedResourceClasses,

@@ -9,6 +9,11 @@ from podium.kubernetes.kinds.devices import AllocationResult, ResourceClaim
 from podium.kubernetes.kinds.pod import Pod
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.plugins.dynamic_resources.attempt_state import ClaimsState
+from podium.scheduler.plugins.dynamic_resources.claim_state import (
+    FindClaim,
+    claim_key,
+    is_reserved_for,
+)
 from podium.scheduler.plugins.dynamic_resources.claim_writing import (
     is_granted,
     pod_user,
@@ -16,11 +21,6 @@ from podium.scheduler.plugins.dynamic_resources.claim_writing import (
     reserved,
 )
 from podium.scheduler.plugins.dynamic_resources.extended_resources import IN_MEMORY_NAME
-from podium.scheduler.plugins.dynamic_resources.pod_claims import (
-    FindClaim,
-    claim_key,
-    is_reserved_for,
-)
 
 
 def recorded_claims(state: ClaimsState, pod: PodInfo) -> dict[str, list[JsonObject]]:

@@ -52,7 +52,13 @@ from podium.scheduler.framework.points import (
 from podium.scheduler.framework.scoring import default_normalize
 from podium.scheduler.framework.status import SKIP, Code, Status, error
 from podium.scheduler.plugins.dynamic_resources.attempt_state import ClaimsState, Reservation
-from podium.scheduler.plugins.dynamic_resources.claim_state import ClaimState
+from podium.scheduler.plugins.dynamic_resources.claim_state import (
+    ClaimProblem,
+    ClaimState,
+    claims_of_group,
+    is_idle_for,
+    is_reserved_for,
+)
 from podium.scheduler.plugins.dynamic_resources.claim_writing import (
     ClaimWriteError,
     ClaimWriter,
@@ -61,14 +67,13 @@ from podium.scheduler.plugins.dynamic_resources.claim_writing import (
     DeleteClaim,
     ReleaseReservation,
 )
-from podium.scheduler.plugins.dynamic_resources.device_locality import (
+from podium.scheduler.plugins.dynamic_resources.device_strategy import (
     MAX_POINTS,
     DevicePlaces,
+    DeviceStrategy,
     NodePlaces,
 )
-from podium.scheduler.plugins.dynamic_resources.device_strategy import DeviceStrategy
 from podium.scheduler.plugins.dynamic_resources.extended_resources import IN_MEMORY_NAME
-from podium.scheduler.plugins.dynamic_resources.hints import ClaimHints
 from podium.scheduler.plugins.dynamic_resources.inventory import InventoryRules
 from podium.scheduler.plugins.dynamic_resources.node_allocatable import NodeAllocatable
 from podium.scheduler.plugins.dynamic_resources.node_search import (
@@ -78,14 +83,8 @@ from podium.scheduler.plugins.dynamic_resources.node_search import (
 )
 from podium.scheduler.plugins.dynamic_resources.outcome import claims_after_binding, recorded_claims
 from podium.scheduler.plugins.dynamic_resources.picks import Rules
-from podium.scheduler.plugins.dynamic_resources.pod_claims import (
-    ClaimProblem,
-    claims_of_group,
-    is_idle_for,
-    is_reserved_for,
-)
-from podium.scheduler.plugins.dynamic_resources.preparation import Preparation
-from podium.scheduler.plugins.dynamic_resources.supply import Supply
+from podium.scheduler.plugins.dynamic_resources.pools import Supply
+from podium.scheduler.plugins.dynamic_resources.preparation import ClaimHints, Preparation
 from podium.scheduler.plugins.resources.extended_resource_classes import ExtendedResourceClasses
 
 DISABLED = "plugin disabled"
@@ -414,7 +413,7 @@ class DynamicResources(
         return narrow_by_devices(view)
 
     def explain_refusal(self, pod: PodInfo, status: Status) -> RefusalCause | None:  # noqa: ARG002
-        from podium.scheduler.plugins.dynamic_resources.claim_causes import explain_claims
+        from podium.scheduler.plugins.dynamic_resources.causes import explain_claims
 
         return explain_claims(self.handle.cluster, self.handle.gates, pod.pod)
 

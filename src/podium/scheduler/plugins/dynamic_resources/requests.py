@@ -21,8 +21,8 @@ from podium.kubernetes.kinds.devices import (
     ResourceClaim,
 )
 from podium.scheduler.plugins.dynamic_resources.capacity import Asked, asked_of
+from podium.scheduler.plugins.dynamic_resources.claim_state import claim_key
 from podium.scheduler.plugins.dynamic_resources.inventory import DeviceEntry, SelectorError
-from podium.scheduler.plugins.dynamic_resources.pod_claims import claim_key
 from podium.scheduler.plugins.dynamic_resources.search_budget import SearchBudget
 
 MAX_RESULTS = 32

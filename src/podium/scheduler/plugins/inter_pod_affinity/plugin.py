@@ -33,18 +33,15 @@ from podium.scheduler.framework.points import (
     ScorePlugin,
 )
 from podium.scheduler.framework.status import SKIP, Status, error, unresolvable
-from podium.scheduler.plugins.inter_pod_affinity.filtering import (
+from podium.scheduler.plugins.inter_pod_affinity.counting import (
     AffinityFilterState,
-    count_required,
-)
-from podium.scheduler.plugins.inter_pod_affinity.scoring import (
     AffinityScoreState,
+    count_required,
     normalize,
     weigh_domains,
 )
 from podium.scheduler.plugins.inter_pod_affinity.terms import CarriedTerms, TermQueries
-from podium.scheduler.plugins.topology.domain_sums import DomainSums
-from podium.scheduler.plugins.topology.domains import Topologies
+from podium.scheduler.plugins.topology.domains import DomainSums, Topologies
 
 HINTS_NEED_ALL_ANTI_TERMS: Final[bool] = True
 """Quirk Q8: a deleted pod helps only if it matched every one of the waiting pod's anti-affinity
@@ -162,22 +159,22 @@ class InterPodAffinity(
             raise StateMissing(text) from missing
 
     def explain_rejections(self, view: AttemptView, among: Mask) -> list[Finding]:
-        from podium.scheduler.plugins.inter_pod_affinity.causes import find_affinity_conflicts
+        from podium.scheduler.plugins.inter_pod_affinity.explanations import find_affinity_conflicts
 
         return find_affinity_conflicts(view, among)
 
     def narrow_nodes(self, view: AttemptView) -> Narrowing:
-        from podium.scheduler.plugins.inter_pod_affinity.causes import narrow_by_affinity
+        from podium.scheduler.plugins.inter_pod_affinity.explanations import narrow_by_affinity
 
         return narrow_by_affinity(view)
 
     def propose_for(self, situation: Situation) -> Iterator[ProposedChange]:
-        from podium.scheduler.plugins.inter_pod_affinity.proposals import propose_other_affinity
+        from podium.scheduler.plugins.inter_pod_affinity.explanations import propose_other_affinity
 
         return propose_other_affinity(situation)
 
     def find_blockers(self, situation: Situation) -> Callable[[str], list[PodInfo]]:
-        from podium.scheduler.plugins.inter_pod_affinity.blockers import find_blockers
+        from podium.scheduler.plugins.inter_pod_affinity.explanations import find_blockers
 
         return find_blockers(situation)
 

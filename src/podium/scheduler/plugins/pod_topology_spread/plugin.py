@@ -38,10 +38,13 @@ from podium.scheduler.plugins.pod_topology_spread.constraints import (
     SpreadConstraint,
     SpreadConstraints,
 )
-from podium.scheduler.plugins.pod_topology_spread.filtering import SpreadFilterState, count_hard
-from podium.scheduler.plugins.pod_topology_spread.scoring import SpreadScoreState, prepare_scores
-from podium.scheduler.plugins.topology.domain_sums import DomainSums
-from podium.scheduler.plugins.topology.domains import Topologies
+from podium.scheduler.plugins.pod_topology_spread.counting import (
+    SpreadFilterState,
+    SpreadScoreState,
+    count_hard,
+    prepare_scores,
+)
+from podium.scheduler.plugins.topology.domains import DomainSums, Topologies
 
 _HARD_FAILED = "get constraints from pod: obtaining pod's hard topology spread constraints: "
 _SOFT_FAILED = "calculating preScoreState: obtaining pod's soft topology spread constraints: "
@@ -145,12 +148,12 @@ class PodTopologySpread(
             raise StateMissing(text) from missing
 
     def explain_rejections(self, view: AttemptView, among: Mask) -> list[Finding]:
-        from podium.scheduler.plugins.pod_topology_spread.causes import find_skew
+        from podium.scheduler.plugins.pod_topology_spread.explanations import find_skew
 
         return find_skew(view, among)
 
     def propose_for(self, situation: Situation) -> Iterator[ProposedChange]:
-        from podium.scheduler.plugins.pod_topology_spread.proposals import propose_other_spread
+        from podium.scheduler.plugins.pod_topology_spread.explanations import propose_other_spread
 
         return propose_other_spread(situation)
 

@@ -28,13 +28,13 @@ from podium.scheduler.plugins.volume_binding.findings import (
     NODE_CONFLICT,
     REASONS,
 )
+from podium.scheduler.plugins.volume_binding.node_reach import NO_PROVISIONER, volume_limit
 from podium.scheduler.plugins.volume_binding.pod_volumes import (
     STORAGE,
     is_fully_bound,
     requested_bytes,
     selected_node,
 )
-from podium.scheduler.plugins.volume_binding.provisioning import NO_PROVISIONER, volume_limit
 from podium.scheduler.plugins.volumes.claim_causes import bound_volumes, claim_name
 from podium.scheduler.plugins.volumes.pod_claims import (
     claims_of,

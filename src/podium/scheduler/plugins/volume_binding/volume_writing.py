@@ -15,16 +15,17 @@ from podium.kubernetes.rules.node_affinity import parse_node_selector
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.framework.handle import ApiHandle
-from podium.scheduler.plugins.volume_binding.assumed_objects import AssumedObjects, not_found
 from podium.scheduler.plugins.volume_binding.pod_volumes import (
+    AssumedObjects,
     PodVolumes,
     Provision,
     StaticBinding,
     claim_key,
     is_fully_bound,
+    not_found,
     selected_node,
 )
-from podium.scheduler.plugins.volumes.csi_nodes import migrated_plugins
+from podium.scheduler.plugins.volumes.attach_limits import migrated_plugins
 from podium.scheduler.plugins.volumes.csi_translation import (
     TranslationError,
     in_tree_plugin,
