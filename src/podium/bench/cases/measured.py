@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from podium.addons.collection.load.loads import Loads, NodeLoad
+from podium.addons.collection.load.load_source import Loads, NodeLoad
 from podium.bench.cases import resources
 from podium.bench.scene import Plan, Scene
 from podium.bench.templates import node_name

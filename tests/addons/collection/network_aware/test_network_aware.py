@@ -9,14 +9,14 @@ from podium.addons.collection.network_aware.app_groups import (
     GROUP_LABEL,
     WORKLOAD_LABEL,
     AppGroup,
+    TopologicalSort,
 )
-from podium.addons.collection.network_aware.network_overhead import NetworkOverhead
-from podium.addons.collection.network_aware.network_topologies import (
+from podium.addons.collection.network_aware.network_overhead import (
     REGION,
     ZONE,
+    NetworkOverhead,
     NetworkTopology,
 )
-from podium.addons.collection.network_aware.topological_sort import TopologicalSort
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.testing import (

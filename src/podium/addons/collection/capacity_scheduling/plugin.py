@@ -1,28 +1,32 @@
-"""CapacityScheduling: the points.
+"""CapacityScheduling: the points, whom a pod may preempt, and why a quota keeps a pod waiting.
 
 PreFilter refuses a pod whose namespace would have more than its maximum, or for which nothing is
 left that any namespace is guaranteed: so what others do not use can be borrowed. PostFilter takes
 the place of DefaultPreemption and gives a namespace back what it is guaranteed. At Reserve there is
-nothing to do, since an assumed pod counts already (`quota_usage.py`).
+nothing to do, since an assumed pod counts already (`quotas.py`).
+
+Whom a pod may preempt where quotas rule. A namespace that has not used up what it is guaranteed
+takes it back from namespaces that have borrowed, whatever the priorities; one that has may only
+make its own weaker pods leave. Pods without a quota and pods with one leave each other alone.
+
+Upstream takes a pod twice that neither filters nor quotas let back, which is an error, and forgets
+the budget of one that only quotas keep out; here a pod that may not come back is one victim,
+whatever the reason.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from podium.addons.collection.capacity_scheduling.elastic_quotas import (
+from podium.addons.collection.capacity_scheduling.quotas import (
     ELASTIC_QUOTAS,
+    FIXED,
     Bounds,
+    QuotaState,
+    QuotaUsage,
     bounds_of,
+    sum_amounts,
 )
-from podium.addons.collection.capacity_scheduling.explanations import explain
-from podium.addons.collection.capacity_scheduling.quota_state import QuotaState, sum_amounts
-from podium.addons.collection.capacity_scheduling.quota_usage import QuotaUsage
-from podium.addons.collection.capacity_scheduling.victims import (
-    NAME,
-    QuotaVictims,
-    UnlimitedVictims,
-    borrowed_pods,
-)
+from podium.golang.arithmetic import INT64_MAX
 from podium.kubernetes.kinds.elastic_quota import ElasticQuota
 from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.plugin import (
@@ -42,8 +46,79 @@ from podium.plugin import (
 from podium.scheduler.framework.plugin import RefusalCause
 from podium.scheduler.framework.points import Arguments, GroupTrial
 from podium.scheduler.plugins.default_preemption import DefaultPreemption
-from podium.scheduler.plugins.default_preemption.dry_run import VictimRules
+from podium.scheduler.plugins.default_preemption.dry_run import VictimRules, importance
 from podium.scheduler.plugins.default_preemption.pod_groups import Unit, select_victims, weaker_than
+
+NAME: Final = "CapacityScheduling"
+QUOTA_EXCEEDED: Final = unschedulable("global quota max exceeded")
+
+
+class QuotaVictims(VictimRules):
+    """For pods of a namespace that has a quota; `state` is that of the attempt itself."""
+
+    stable = False
+
+    def __init__(self, state: QuotaState) -> None:
+        self._has_used_up_min = state.is_over_min_with(state.in_quota)
+
+    def in_order(self, pods: Sequence[PodInfo]) -> Sequence[PodInfo]:
+        return sorted(pods, key=importance, reverse=True)
+
+    def may_leave(self, trial: Cycle, pod: PodInfo) -> bool:
+        namespace = pod.shape.namespace
+        if namespace == trial.pod.shape.namespace:
+            return self._has_used_up_min and pod.priority < trial.pod.priority
+        return not self._has_used_up_min and _has_borrowed(trial, namespace)
+
+    def refuse_emptied(self, trial: Cycle) -> Status | None:
+        state = trial.read(NAME, QuotaState)
+        too_much = state.is_over_max_with(state.request)
+        too_much = too_much or state.is_total_over_min_with(state.request)
+        return QUOTA_EXCEEDED if too_much else None
+
+    def refuse_given_back(self, trial: Cycle) -> Status | None:
+        state = trial.read(NAME, QuotaState)
+        too_much = state.is_over_max_with(state.in_quota)
+        too_much = too_much or state.is_total_over_min_with(state.in_all)
+        return QUOTA_EXCEEDED if too_much else None
+
+    def is_awaited(self, cycle: Cycle, pod: PodInfo) -> bool:
+        namespace = pod.shape.namespace
+        if namespace == cycle.pod.shape.namespace:
+            return pod.priority < cycle.pod.priority
+        return not self._has_used_up_min and _has_borrowed(cycle, namespace)
+
+
+class UnlimitedVictims(VictimRules):
+    """For pods of a namespace without a quota; `namespaces` have one."""
+
+    stable = False
+
+    def __init__(self, namespaces: frozenset[str]) -> None:
+        self._namespaces = namespaces
+
+    def may_leave(self, trial: Cycle, pod: PodInfo) -> bool:
+        return pod.priority < trial.pod.priority and pod.shape.namespace not in self._namespaces
+
+    def is_awaited(self, cycle: Cycle, pod: PodInfo) -> bool:
+        return self.may_leave(cycle, pod)
+
+
+def borrowed_pods(state: QuotaState, pods: Iterable[PodInfo]) -> Iterator[PodInfo]:
+    """Pods of other namespaces that run on what these have borrowed, the least important first;
+    `state` sees them go."""
+    for pod in sorted(pods, key=importance, reverse=True):
+        namespace = pod.shape.namespace
+        borrows = namespace in state.quotas and namespace != state.quota.namespace
+        if borrows and state.is_over_min(namespace):
+            state.imagine(pod, -1)
+            yield pod
+
+
+def _has_borrowed(cycle: Cycle, namespace: str) -> bool:
+    state = cycle.read(NAME, QuotaState)
+    return namespace in state.quotas and state.is_over_min(namespace)
+
 
 OVER_MAX: Final = "Pod {} is rejected in PreFilter because ElasticQuota {} is more than Max"
 OVER_TOTAL: Final = (
@@ -161,3 +236,47 @@ class CapacityScheduling(DefaultPreemption, PreFilterPlugin, PreFilterExtensions
             for quota in self.handle.list(ElasticQuota):
                 self._quotas.setdefault(quota.metadata.namespace, bounds_of(quota))
         return self._quotas
+
+
+def explain(state: QuotaState, pod: PodInfo) -> RefusalCause | None:
+    """What is exceeded, if something still is."""
+    namespace = pod.shape.namespace
+    used = state.used(namespace)
+    if state.is_over_max_with(state.in_quota):
+        name, bound = _first_exceeded(state.in_quota, used, state.quota.max, INT64_MAX)
+        text = (
+            f"The ElasticQuota of namespace {namespace} allows {_amount(name, bound)} {name}:"
+            f" {_amount(name, used.get(name, 0))} used,"
+            f" {_amount(name, state.in_quota.get(name, 0))} asked for"
+        )
+        return RefusalCause("quota-max-exceeded", namespace, f"{text}.", {"resource": name})
+    if state.is_total_over_min_with(state.in_all):
+        total = sum_amounts(state.used(each) for each in state.quotas)
+        guaranteed = sum_amounts(bounds.min for bounds in state.quotas.values())
+        name, bound = _first_exceeded(state.in_all, total, guaranteed, 0)
+        text = (
+            f"All ElasticQuotas together guarantee {_amount(name, bound)} {name}:"
+            f" {_amount(name, total.get(name, 0))} used,"
+            f" {_amount(name, state.in_all.get(name, 0))} asked for; nothing is left to borrow"
+        )
+        return RefusalCause("quota-total-exceeded", namespace, f"{text}.", {"resource": name})
+    return None
+
+
+def _first_exceeded(
+    asked: Mapping[str, int], used: Mapping[str, int], bound: Mapping[str, int], unnamed: int
+) -> tuple[str, int]:
+    for name in (*FIXED, *sorted({*asked} | {*used})):
+        most = bound.get(name, unnamed)
+        if asked.get(name, 0) + used.get(name, 0) > most:
+            return name, most
+    return FIXED[0], bound.get(FIXED[0], unnamed)
+
+
+def _amount(name: str, amount: int) -> str:
+    if name == "cpu":
+        return str(amount / 1000).removesuffix(".0")
+    mebibytes = 1 << 20
+    if name in FIXED and amount and amount % mebibytes == 0:
+        return f"{amount // mebibytes}Mi"
+    return str(amount)

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from podium.addons.collection.load.load_score import MAX_SCORE, LoadScorePlugin
-from podium.addons.collection.load.metric_provider import LoadArgs
+from podium.addons.collection.load.load_source import LoadArgs
 from podium.net.files.bounded_files import read_file
 from podium.plugin import Cycle, Dependence, Ints, Rows
 from podium.scheduler.cluster.nodes import NodeTable

@@ -20,10 +20,8 @@ import msgspec
 import numpy as np
 from msgspec import Meta
 
-from podium.addons.collection.load.load_score import MAX_SCORE, LoadScorePlugin, rounded
-from podium.addons.collection.load.loads import Loads
-from podium.addons.collection.load.metric_provider import LoadArgs
-from podium.addons.collection.load.pod_columns import PodColumns
+from podium.addons.collection.load.load_score import MAX_SCORE, LoadScorePlugin, PodColumns, rounded
+from podium.addons.collection.load.load_source import LoadArgs, Loads
 from podium.kubernetes.kinds.meta import Quantity
 from podium.kubernetes.kinds.pod import Container, ResourceRequirements
 from podium.kubernetes.rules.quantity import QuantityError, milli_value

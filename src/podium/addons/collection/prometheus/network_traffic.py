@@ -15,13 +15,13 @@ from typing import Annotated, Final, Literal
 import numpy as np
 from msgspec import Meta
 
-from podium.addons.collection.prometheus.arguments import (
+from podium.addons.collection.prometheus.source import (
     NEUTRAL_SCORE,
     NodeScore,
     PrometheusArgs,
+    quote_label_value,
     source_of,
 )
-from podium.addons.collection.prometheus.query import quote_label_value
 from podium.golang.durations import Duration
 from podium.plugin import Cycle, Dependence, Ints, Rows, ScorePlugin, Source, SourceColumn
 from podium.scheduler.framework.handle import Handle

@@ -1,20 +1,121 @@
-"""The quotas as one attempt sees them, and as its trials imagine them.
+"""Quotas: their bounds, what is used of them, and how one attempt and its trials see both.
 
 An attempt starts from what is used now; a trial of preemption or of nominated pods notes what it
 imagines to come and go on top of that, so that a copy for a trial copies little.
+
+What the pods on nodes ask for, summed up by namespace. The sums follow the table of the cluster:
+when pods have come to a node or left it, what that node contributed is worked out anew. A pod
+counts from the moment it is assumed there.
+
+The bounds of ElasticQuotas as the scheduler counts, and the definition of the kind. A bound that is
+absent as a whole means nothing guaranteed, and no limit. One that is given and does not name cpu,
+memory or ephemeral storage has 0 of it; any other resource that it does not name counts as 0
+against `min` and is unlimited in `max` (`pkg/capacityscheduling/elasticquota.go` of the
+collection).
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
-from podium.addons.collection.capacity_scheduling.elastic_quotas import FIXED, Bounds
-from podium.addons.collection.capacity_scheduling.quota_usage import (
-    Amounts,
-    add_amounts,
-    is_counted,
-)
+from podium.addons.collection.custom_kinds import AGE, QUANTITIES, definition, object_schema
 from podium.golang.arithmetic import INT64_MAX
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.elastic_quota import ElasticQuota
+from podium.kubernetes.kinds.meta import ResourceList
+from podium.kubernetes.rules.requests import allocatable_vector
 from podium.plugin import PodInfo
+from podium.scheduler.cluster.nodes import NodeTable
+from podium.scheduler.cluster.usage import Usage
+from podium.scheduler.framework.events import WatchedKind
+
+Amounts = dict[str, int]
+
+_COUNTED_PHASES = ("", "Pending", "Running")
+
+
+def is_counted(pod: PodInfo) -> bool:
+    """Whether a pod takes something of its namespace's quota."""
+    return pod.pod.status.phase in _COUNTED_PHASES
+
+
+def add_amounts(total: Amounts, amounts: Mapping[str, int], sign: int = 1) -> None:
+    for name, amount in amounts.items():
+        total[name] = total.get(name, 0) + sign * amount
+
+
+class QuotaUsage:
+    def __init__(self, nodes: NodeTable, usage: Usage) -> None:
+        self._nodes = nodes
+        self._usage = usage
+        self._generation = -1
+        self._by_row: dict[int, dict[str, Amounts]] = {}
+        self._by_namespace: dict[str, Amounts] = {}
+
+    def read(self) -> Mapping[str, Mapping[str, int]]:
+        """Namespace -> amounts, up to date; namespaces without pods may be missing."""
+        changed = self._usage.log.since(self._generation)
+        if changed is None:
+            self._by_row.clear()
+            self._by_namespace.clear()
+            changed = list(range(self._nodes.size))
+        for row in set(changed):
+            self._count_again(row)
+        self._generation = self._usage.log.generation
+        return self._by_namespace
+
+    def _count_again(self, row: int) -> None:
+        for namespace, amounts in self._by_row.pop(row, {}).items():
+            add_amounts(self._by_namespace[namespace], amounts, -1)
+        found: dict[str, Amounts] = {}
+        for pod in self._usage.pods(row):
+            if is_counted(pod):
+                add_amounts(found.setdefault(pod.shape.namespace, {}), pod.shape.requests)
+        for namespace, amounts in found.items():
+            add_amounts(self._by_namespace.setdefault(namespace, {}), amounts)
+        if found:
+            self._by_row[row] = found
+
+
+FIXED: Final = ("cpu", "memory", "ephemeral-storage")
+"""Resources that every bound has an amount of."""
+
+
+class Bounds(NamedTuple):
+    """A quota's bounds in the scheduler's units: cpu in milli, the rest in units."""
+
+    namespace: str
+    min: Mapping[str, int]
+    max: Mapping[str, int]
+
+
+def bounds_of(quota: ElasticQuota) -> Bounds:
+    spec = quota.spec
+    return Bounds(
+        quota.metadata.namespace,
+        _amounts(spec.min) if spec.min is not None else dict.fromkeys(FIXED, 0),
+        _amounts(spec.max) if spec.max is not None else dict.fromkeys(FIXED, INT64_MAX),
+    )
+
+
+def _amounts(bound: ResourceList) -> dict[str, int]:
+    return {**dict.fromkeys(FIXED, 0), **allocatable_vector(bound)}
+
+
+def _definition() -> JsonObject:
+    return definition(
+        ElasticQuota,
+        "elasticquotas",
+        short_names=("eq", "eqs"),
+        properties={
+            "spec": object_schema(min=QUANTITIES, max=QUANTITIES),
+            "status": object_schema(used=QUANTITIES),
+        },
+        columns=(("Used", "string", ".status.used"), ("Max", "string", ".spec.max"), AGE),
+    )
+
+
+ELASTIC_QUOTAS: Final = WatchedKind(ElasticQuota, "elasticquotas", definition=_definition)
+
 
 _NOTHING: Final[Mapping[str, int]] = {}
 
