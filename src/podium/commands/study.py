@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Group, Parameter
 
-from podium.addons.gpu.study.devices import DeviceName
+from podium.addons.gpu.study.batch import DeviceName
 from podium.commands.exit_codes import NO, OK
 from podium.commands.html_report import Html, option_text
 from podium.commands.options import Output
@@ -119,9 +119,7 @@ def gpu_packing(
         run_groups,
         run_on_gpu,
     )
-    from podium.addons.gpu.study.results import ResultFolder
-    from podium.addons.gpu.study.summary import SHOWN_PERCENT, summarize
-    from podium.addons.gpu.study.tables import write_tables
+    from podium.addons.gpu.study.results import SHOWN_PERCENT, ResultFolder, summarize, write_tables
     from podium.commands.documents import print_document
     from podium.commands.study_bound import bounds_document, find_bounds, show_bounds
     from podium.commands.study_report import study_report
@@ -257,7 +255,7 @@ def _run_count(groups: Sequence[RunGroup]) -> int:
 
 
 def _trace_name(path: Path) -> str:
-    from podium.addons.gpu.study.cluster_files import SUFFIXES
+    from podium.addons.gpu.study.traces import SUFFIXES
 
     name = path.name.removesuffix(".gz")
     for suffix in (".csv", *SUFFIXES):

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from podium.addons.gpu.study.allocation_bound import bound_percent
 from podium.addons.gpu.study.batch import TraceFiles
-from podium.addons.gpu.study.trace_files import read_trace
+from podium.addons.gpu.study.traces import read_trace
+from podium.addons.gpu.study.workloads import bound_percent
 from podium.commands.tables import Screen, count
 
 Bounds = Mapping[str, Mapping[int, float]]

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from podium.addons.gpu.study.results import RunResult
-from podium.addons.gpu.study.summary import Cell, PolicySummary, cells_document
+from podium.addons.gpu.study.results import Cell, PolicySummary, RunResult, cells_document
 from podium.commands.tables import Screen, count
 
 _CURVE_STEP = 2

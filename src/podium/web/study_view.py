@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from podium.addons.gpu.study.results import RunResult
-from podium.addons.gpu.study.summary import PolicySummary, cells_document, summarize
+from podium.addons.gpu.study.results import PolicySummary, RunResult, cells_document, summarize
 
 Cells = Sequence[float | None]
 

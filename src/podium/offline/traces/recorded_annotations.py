@@ -14,12 +14,11 @@ from podium.addons.collection.preemption_toleration import (
     MINIMUM_PREEMPTABLE_PRIORITY,
     TOLERATION_SECONDS,
 )
-from podium.addons.gpu.dialects import gpushare, stale
+from podium.addons.gpu.dialects import gpushare, vgpu_manager
+from podium.addons.gpu.dialects.dialect import GRACE_PERIOD_ANNOTATION
 from podium.addons.gpu.dialects.hami import dialect as hami
 from podium.addons.gpu.dialects.hami import policies as hami_policies
 from podium.addons.gpu.dialects.hami import registration as hami_registration
-from podium.addons.gpu.dialects.vgpu_manager import dialect as vgpu_manager
-from podium.addons.gpu.dialects.vgpu_manager import registration as vgpu_registration
 from podium.kubernetes.controllers.claims import POD_CLAIM
 from podium.kubernetes.controllers.provisioning import PROVISIONED_BY
 from podium.kubernetes.kinds.storage import BIND_COMPLETED, BOUND_BY_CONTROLLER, SELECTED_NODE
@@ -44,15 +43,15 @@ _NODES: Final = (
     hami_registration.LINK_SCORES,
     hami_registration.HANDSHAKE,
     hami_registration.CORDON,
-    vgpu_registration.REGISTER,
-    vgpu_registration.CONFIG,
-    vgpu_registration.TOPOLOGY,
+    vgpu_manager.REGISTER,
+    vgpu_manager.CONFIG,
+    vgpu_manager.TOPOLOGY,
 )
 _PODS: Final = (
     CONFIG_MIRROR,
     POD_CLAIM,
     EXTENDED_RESOURCE_ANNOTATION,
-    stale.GRACE_PERIOD_ANNOTATION,
+    GRACE_PERIOD_ANNOTATION,
     hami_policies.NODE_POLICY,
     hami_policies.CARD_POLICY,
     hami_policies.WEIGHTS,

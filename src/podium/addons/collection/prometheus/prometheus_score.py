@@ -1,8 +1,8 @@
 """PrometheusScore and PrometheusFilter: any query with one value for each node.
 
-For the score a value is placed between two ends, 0 at one and 100 at the other: `min` and `max` if they are
-given, otherwise the lowest and the highest value of Prometheus' answer. What lies beyond an end
-counts as that end. A node without a value gets `missingScore`.
+For the score a value is placed between two ends, 0 at one and 100 at the other: `min` and `max` if
+they are given, otherwise the lowest and the highest value of Prometheus' answer. What lies beyond
+an end counts as that end. A node without a value gets `missingScore`.
 
 Worked example: values 20, 50, 80, the lowest preferred, give 100, 50, 0; with min 0 and max 100
 they give 80, 50, 20.

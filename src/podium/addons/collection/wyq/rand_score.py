@@ -1,8 +1,8 @@
 """`randScore` and `RandomScore`: a pod goes where the image is that it rebuilds, or by chance.
 
-Despite its name nothing about `randScore` is random. A build pod names the image in the environment variable
-`PUBLICIMAGE` of its first container; a node that holds it scores 100, every other one 0. With a
-weight of 300 that outweighs all scores of kube-scheduler's own plugins together.
+Despite its name nothing about `randScore` is random. A build pod names the image in the environment
+variable `PUBLICIMAGE` of its first container; a node that holds it scores 100, every other one 0.
+With a weight of 300 that outweighs all scores of kube-scheduler's own plugins together.
 
 What nodes hold is in their status, which lists the 50 largest images by default; a service on the
 nodes, if there is one, knows of all. An image that is named for the first time

@@ -1,7 +1,8 @@
 """Trace plugins, which say at which point they are called, and filters by one label.
 
-`defalut` and `wyq` change nothing. Filters here answer for all nodes at once; lines are written only of nodes that no filter before has
-rejected, because those are the ones that a scheduler which goes node by node comes to.
+`defalut` and `wyq` change nothing. Filters here answer for all nodes at once; lines are written
+only of nodes that no filter before has rejected, because those are the ones that a scheduler which
+goes node by node comes to.
 
 Kept as it was: Permit answers success together with an hour, and the hour counts for nothing;
 PostFilter answers success without a node, which ends that phase and nominates nobody. Not kept:

@@ -11,8 +11,7 @@ cores, so that an init container would be given the card of another one: such po
 from collections.abc import Iterable, Sequence
 
 from podium.addons.gpu.cards.allocations import Allocation, CardShare
-from podium.addons.gpu.cards.card import MAX_CARDS, NO_CARDS, Card, NodeCards
-from podium.addons.gpu.cards.reasons import Reason
+from podium.addons.gpu.cards.card import MAX_CARDS, NO_CARDS, Card, NodeCards, Reason
 from podium.addons.gpu.cards.requests import (
     CardKey,
     CardSelector,

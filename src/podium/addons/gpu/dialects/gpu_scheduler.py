@@ -9,8 +9,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from podium.addons.gpu.cards.card import NO_CARDS, Card, NodeCards
-from podium.addons.gpu.cards.reasons import Reason
+from podium.addons.gpu.cards.card import NO_CARDS, Card, NodeCards, Reason
 from podium.addons.gpu.cards.requests import CardSelector
 from podium.addons.gpu.dialects.dialect import NodeWrite, Phase, PodWrite
 from podium.addons.gpu.dialects.gpu_manager import GPUManager

@@ -10,13 +10,17 @@ from typing import Final
 
 from msgspec import Struct
 
+from podium.addons.gpu.cards.card import Reason
 from podium.addons.gpu.cards.choosing import check_row
 from podium.addons.gpu.cards.ledger import Reservation
-from podium.addons.gpu.cards.reasons import Reason
 from podium.addons.gpu.cards.requests import PodRequest
 from podium.addons.gpu.extender.cluster_view import ClusterView, PodChanged
-from podium.addons.gpu.extender.decision_writing import DecisionWriter
-from podium.addons.gpu.extender.node_locking import NodeLocked, NodeLocks, TakenLock
+from podium.addons.gpu.extender.decision_writing import (
+    DecisionWriter,
+    NodeLocked,
+    NodeLocks,
+    TakenLock,
+)
 from podium.client import Clock, KubeClient, RequestFailed
 from podium.kubernetes.kinds.pod import Pod
 

@@ -1,15 +1,30 @@
-"""Nodes, their cards and who has them, in the shape that `kubectl inspect gpushare` reads.
+"""What the extender shows: cards as `kubectl inspect gpushare` reads them, and metrics.
 
 `totalGPU` and `usedGPU` are memory in the dialect's units, as there; what else is known of cards
 stands beside it.
+
+Metrics (cards, fragmentation, refusals) are read from the ledger when somebody asks.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
 
 from podium.addons.extenders.service import PageText
 from podium.addons.gpu.cards.allocations import NOTHING_CHARGED
+from podium.addons.gpu.cards.fragmentation import (
+    CARD_READINGS,
+    REJECTED_NODES,
+    REJECTED_NODES_LABELS,
+    REJECTED_NODES_WORDS,
+    RESERVATIONS,
+    RESERVATIONS_WORDS,
+    UNREADABLE,
+    UNREADABLE_WORDS,
+)
 from podium.addons.gpu.cards.ledger import Holder
 from podium.addons.gpu.extender.cluster_view import ClusterView
 
@@ -74,3 +89,27 @@ def _pod(holder: Holder, card: int) -> dict[str, Any]:
         "usedCores": use.cores,
         "reserved": holder.is_reserved,
     }
+
+
+class CardMetrics(Collector):
+    def __init__(self, view: ClusterView) -> None:
+        self._view = view
+
+    def collect(self) -> Iterator[Metric]:
+        ledger = self._view.ledger
+        for reading in CARD_READINGS:
+            gauge = GaugeMetricFamily(reading.name, reading.words, labels=reading.labels)
+            for labels, number in reading.read(ledger.table, ledger.rows()):
+                gauge.add_metric(labels, number)
+            yield gauge
+        rejected = CounterMetricFamily(
+            REJECTED_NODES.removesuffix("_total"),
+            REJECTED_NODES_WORDS,
+            labels=REJECTED_NODES_LABELS,
+        )
+        for (verb, reason), count in self._view.rejections.items():
+            rejected.add_metric((verb, reason.code), count)
+        yield rejected
+        yield GaugeMetricFamily(RESERVATIONS, RESERVATIONS_WORDS, value=len(ledger.reservations))
+        unread = sum(1 for _, held in ledger.pods() if held.unread)
+        yield GaugeMetricFamily(UNREADABLE, UNREADABLE_WORDS, value=unread)

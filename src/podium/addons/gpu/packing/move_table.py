@@ -15,15 +15,13 @@ from podium.addons.gpu.cards.card import Card, NodeCards
 from podium.addons.gpu.cards.card_rules import Facts, set_needs
 from podium.addons.gpu.cards.card_table import NO_REASON, CardTable
 from podium.addons.gpu.cards.choosing import allocate
-from podium.addons.gpu.cards.fitting import fit
+from podium.addons.gpu.cards.fitting import fit, node_values
 from podium.addons.gpu.cards.fragmentation import fragmentation, node_fragmentation
-from podium.addons.gpu.cards.held_cards import held_cards
-from podium.addons.gpu.cards.node_scores import node_values
+from podium.addons.gpu.cards.known_pods import held_cards
 from podium.addons.gpu.cards.overview import ConfigMaps, read_cards, speaks
 from podium.addons.gpu.cards.requests import ContainerRequest, PodRequest, starting_order
 from podium.addons.gpu.dialects.dialect import Dialect, InvalidRequest, Phase
-from podium.addons.gpu.packing.movable_pods import priority_of, why_unmovable
-from podium.addons.gpu.packing.moves import Placement, key_of
+from podium.addons.gpu.packing.moves import Placement, key_of, priority_of, why_unmovable
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.node_affinity import required_of
