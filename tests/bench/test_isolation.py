@@ -6,8 +6,7 @@ import msgspec
 import pytest
 
 from podium.bench.cases import CASES
-from podium.bench.child import Order, Report, carry_out, serve
-from podium.bench.isolation import MeasuringError, measure_apart
+from podium.bench.child import MeasuringError, Order, Report, carry_out, measure_apart, serve
 
 TINY = CASES["SchedulingBasic"].plan(5)
 
@@ -49,4 +48,4 @@ def test_stacks_are_sampled_on_request() -> None:
     plan = CASES["SchedulingBasic"].plan(500)
     report = measure_apart(Order(case="SchedulingBasic", plan=plan, look="stacks"))
     assert report.functions == ()
-    assert any("Driver.step (bench/driver.py)" in stack for stack in report.stacks)
+    assert any("Driver.step (bench/engine_run.py)" in stack for stack in report.stacks)

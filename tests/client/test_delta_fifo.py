@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.live.scripted_server import make_object
 from support.live.virtual_loop import run_virtually
 
-from podium.client.delta_fifo import DeltaFIFO, PoppedDeltas
+from podium.client.shared_informer import DeltaFIFO, PoppedDeltas
 from podium.client.watching import head_of
 from podium.kubernetes.controllers.object_keys import DeletedFinalStateUnknown, Key
 

@@ -19,7 +19,7 @@ from podium.client.resources import COSCHEDULING_POD_GROUPS, NODES, PODS
 from podium.live.assembly import Assembly
 from podium.scheduler.config.load import load_file
 from podium.simulated.cluster import SimulatedClusterOptions
-from podium.simulated.controller_names import ALL
+from podium.simulated.names import ALL
 from podium.simulated.nodes.templates import default_template, nodes_from
 from podium.testing.embedded import embedded_cluster
 

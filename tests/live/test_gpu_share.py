@@ -16,7 +16,7 @@ from podium.client.resources import NODES, PODS
 from podium.plugin import ApiHandle, Cycle, PreBindPlugin, PreFlight, Status, unschedulable
 from podium.scheduler.config.load import load_configuration
 from podium.simulated.cluster import SimulatedClusterOptions
-from podium.simulated.controller_names import ALL
+from podium.simulated.names import ALL
 from podium.simulated.nodes.templates import default_template, nodes_from
 from podium.testing.embedded import embedded_cluster
 

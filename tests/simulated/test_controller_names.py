@@ -1,7 +1,7 @@
 """The names that help lists are those of the registry."""
 
 from podium.simulated import controller_registry
-from podium.simulated.controller_names import ALL
+from podium.simulated.names import ALL
 
 
 def test_every_name_has_a_controller_and_every_controller_a_name() -> None:

@@ -23,7 +23,7 @@ from podium.kubernetes.controllers.actions import (
 )
 from podium.kubernetes.rules.moment import Moment
 from podium.simulated.clock import ClusterClock
-from podium.simulated.control import Planned, make_control_loop
+from podium.simulated.controller_registry import Planned, make_control_loop
 from podium.simulated.informers import Informers
 from podium.simulated.request_executor import RequestExecutor
 

@@ -14,8 +14,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 import msgspec
 
 from podium.golang.errors import InputError
-from podium.golang.json_reader import find_repeated, members, mend_halves, mended
-from podium.golang.json_syntax import syntax_error
+from podium.golang.json_reader import find_repeated, members, mend_halves, mended, syntax_error
 from podium.golang.json_values import JsonValue
 from podium.golang.quoting import quoted
 from podium.golang.yaml_reader import read_first_document

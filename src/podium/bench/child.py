@@ -1,20 +1,21 @@
-"""One measurement in a process of its own: an order on standard input, reports on standard output.
+"""One measurement in a process of its own, seen from that process and from the one that asks.
 
 A process that has measured something before has memory and caches that the next measurement would
 be charged with; hence one process for each run. Reports are JSON, one a line: how far it has come,
 and at the end what was found.
 """
 
+import subprocess
 import sys
-from typing import BinaryIO, Literal
+import tempfile
+from typing import IO, BinaryIO, Literal
 
 import msgspec
 
 from podium.bench.engine_run import Progress, measure_case
 from podium.bench.figures import Figures
-from podium.bench.function_times import FunctionTime, FunctionTimes
-from podium.bench.scene import Plan
-from podium.bench.stack_samples import StackSamples, folded
+from podium.bench.function_times import FunctionTime, FunctionTimes, StackSamples, folded
+from podium.bench.templates import Plan
 
 Look = Literal["", "functions", "stacks"]
 """Who looks on: nobody, a counter of calls, a sampler of stacks."""
@@ -75,3 +76,53 @@ if __name__ == "__main__":
         serve(sys.stdin.buffer, sys.stdout.buffer)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+class MeasuringError(RuntimeError):
+    """A measurement ended without figures; the text is what its process left behind."""
+
+
+def measure_apart(order: Order, progress: Progress | None = None) -> Report:
+    """Carry out an order in a new process and wait for its end."""
+    with tempfile.TemporaryFile() as errors:
+        child = subprocess.Popen(
+            [sys.executable, "-m", "podium.bench.child"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+        )
+        try:
+            return _converse(child, order, errors, progress)
+        finally:
+            if child.poll() is None:
+                child.kill()
+            child.wait()
+            for pipe in (child.stdin, child.stdout):
+                if pipe is not None and not pipe.closed:
+                    pipe.close()
+
+
+def _converse(
+    child: "subprocess.Popen[bytes]",
+    order: Order,
+    errors: IO[bytes],
+    progress: Progress | None,
+) -> Report:
+    if child.stdin is None or child.stdout is None:
+        raise MeasuringError("the measuring process has no pipes")
+    try:
+        child.stdin.write(msgspec.json.encode(order) + b"\n")
+        child.stdin.close()
+    except BrokenPipeError:
+        pass  # it died at once; what it left behind says why
+    for line in child.stdout:
+        report = msgspec.json.decode(line, type=Report)
+        if report.figures is not None:
+            child.wait()
+            return report
+        if progress is not None:
+            progress(report.done)
+    code = child.wait()
+    errors.seek(0)
+    left = errors.read().decode(errors="replace").strip()
+    raise MeasuringError(f"measuring {order.case} ended with code {code}: {left}")

@@ -10,16 +10,16 @@ from typing import Any, Final
 
 import msgspec
 
-from podium.bench.driver import Driver
-from podium.bench.hostile_claims import VOLUMES_AND_DEVICES
-from podium.bench.hostile_nodes import (
+from podium.bench.engine_run import Driver
+from podium.bench.hostile_claims import (
     FULL_NODES,
+    VOLUMES_AND_DEVICES,
     make_scene_node,
     make_scene_nodes,
     make_scene_pods,
 )
 from podium.bench.hostile_pods import NODE_AFFINITY, NODES, POD_AFFINITY, HostilePod, Object
-from podium.bench.scene import Arrival
+from podium.bench.templates import Arrival
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.typed_objects import KubeObject, decode_json
 from podium.scheduler.config.types import Configuration

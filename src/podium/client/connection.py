@@ -6,12 +6,17 @@ Podium runs in. Of several files the first to name something wins. Files that an
 relative to the kubeconfig that holds the entry.
 
 What a user can get wrong is an `InputError` that names the file and what is missing in it.
+
+The kubeconfig of a `podium up` that has ended. Such a cluster lives in one process, and its
+kubeconfig outlives it. `podium up` writes into it which process it is and how it was started;
+whoever then finds nobody listening can say so.
 """
 
 import os
+import shlex
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeVar
@@ -19,11 +24,11 @@ from urllib.parse import quote
 
 from msgspec.structs import replace
 
-from podium.client.credentials import Credentials, user_credentials
-from podium.client.exec_plugin import ExecCredentials
+from podium.client.credentials import Credentials, ExecCredentials, user_credentials
 from podium.client.http_transport import HttpTransport
 from podium.client.kube_client import KubeClient
 from podium.golang.errors import InputError, closest, did_you_mean
+from podium.golang.json_values import JsonObject
 from podium.net.files.bounded_files import read_file
 from podium.scheduler.config.errors import ConfigurationError
 from podium.scheduler.config.flags.client_settings import ROOT_CA_FILE, TOKEN_FILE, ClientSettings
@@ -242,3 +247,40 @@ def _located(file: str, kubeconfig: str) -> str:
     if not file or not kubeconfig:
         return file
     return os.path.abspath(os.path.join(os.path.dirname(kubeconfig), file))
+
+
+UP_EXTENSION: Final = "podium/up"
+"""The extension of a kubeconfig's cluster that says whose it is: `process` and `command`."""
+
+
+def describe_process(arguments: Sequence[str]) -> JsonObject:
+    """This process, with the arguments that `podium` was started with."""
+    return {"process": os.getpid(), "command": shlex.join(["podium", *arguments])}
+
+
+def find_ended_process(cluster: ClusterEntry) -> InputError | None:
+    """What to say where nobody listens; None if the file names no process, or it still runs."""
+    for extension in cluster.extensions:
+        found = extension.extension
+        if extension.name == UP_EXTENSION and isinstance(found, dict):
+            process, command = found.get("process"), found.get("command")
+            if isinstance(process, int) and process > 0 and isinstance(command, str):
+                return None if _runs(process) else _ended(process, command)
+    return None
+
+
+def _ended(process: int, command: str) -> InputError:
+    return InputError(
+        f"the cluster of this kubeconfig was `podium up`, process {process}, which has ended",
+        remedy=f"start it again with `{command}`",
+    )
+
+
+def _runs(process: int) -> bool:
+    with suppress(ProcessLookupError, OverflowError):
+        try:
+            os.kill(process, 0)
+        except PermissionError:
+            return True  # somebody else's
+        return True
+    return False

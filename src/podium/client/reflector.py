@@ -25,9 +25,9 @@ from podium.client.api_errors import (
     decode_status,
     error_of_status,
 )
-from podium.client.backoff import RelistBackoff
 from podium.client.clock import Clock
 from podium.client.kube_client import EVERYTHING, PAGE, KubeClient, Query, Selection
+from podium.client.rate_limit import RelistBackoff
 from podium.client.resources import ResourceType
 from podium.client.transport import RequestFailed, Stream, Unreachable
 from podium.client.watching import (

@@ -106,9 +106,8 @@ def engine(
         podium bench engine --file workload.json --json
     """
     from podium.bench.cases import SIZES
-    from podium.bench.comparison import compare
     from podium.bench.plot import draw_plot
-    from podium.bench.results import by_name, read_results, recorded
+    from podium.bench.results import by_name, compare, read_results, recorded
     from podium.commands.bench_progress import runs_progress
     from podium.commands.bench_view import BenchView
 
@@ -222,8 +221,8 @@ def _read(path: Path) -> bytes:
 
 
 def _run(name: str, order: Order, repeat: int, progress: RunsProgress, *, first: int = 0) -> Result:
+    from podium.bench.child import measure_apart
     from podium.bench.figures import Result
-    from podium.bench.isolation import measure_apart
 
     runs: list[Figures] = []
     for number in range(first, first + repeat):
@@ -269,14 +268,14 @@ def _run_file(file: Path, percentage: int, repeat: int) -> Result:
 
 
 def _functions(order: Order) -> tuple[FunctionTime, ...]:
-    from podium.bench.isolation import measure_apart
+    from podium.bench.child import measure_apart
 
     return measure_apart(_add_profiler(order, "functions")).functions
 
 
 def _draw_flames(orders: dict[str, Order], target: Path) -> None:
+    from podium.bench.child import measure_apart
     from podium.bench.flame_graph import draw_flame_graph
-    from podium.bench.isolation import measure_apart
 
     for name, order in orders.items():
         stacks = measure_apart(_add_profiler(order, "stacks")).stacks
@@ -306,8 +305,7 @@ def _print_json(
     *,
     single: bool,
 ) -> None:
-    from podium.bench.comparison import compare
-    from podium.bench.results import recorded, to_document
+    from podium.bench.results import compare, recorded, to_document
     from podium.commands.documents import print_document, print_list
 
     ratios = {c.name: c for c in compare(before, [recorded(result) for result in results])}

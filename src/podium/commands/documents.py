@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import yaml
 
-from podium.golang.printable_documents import dump_yaml, escape_in_json
+from podium.golang.yaml_writer import dump_yaml, escape_in_json
 from podium.net.files.versioned_documents import Kind, ListedKind, add_version, make_list
 
 

@@ -27,7 +27,7 @@ from podium.commands.node_options import (
 from podium.commands.options import progress_bar
 from podium.commands.printing import print_line
 from podium.commands.server_options import Context, Kubeconfig
-from podium.simulated.controller_names import ALL
+from podium.simulated.names import ALL
 
 if TYPE_CHECKING:
     from podium.simulated.cluster import Progress, SimulatedClusterOptions
@@ -88,7 +88,7 @@ def nodes(
     from podium.commands.processes.event_loop import run
     from podium.commands.processes.run_simulated_nodes import run_simulated_nodes
     from podium.simulated.cluster import SimulatedClusterOptions
-    from podium.simulated.controller_names import chosen
+    from podium.simulated.names import chosen
 
     start_logging(logging.INFO if verbose else logging.WARNING)
     require_usable_speed(speed)

@@ -215,7 +215,7 @@ def up(
 
     from podium.apiserver.serving.kubeconfig import write_kubeconfig
     from podium.apiserver.serving.server import ApiServer, ServerOptions
-    from podium.client.ended_cluster import UP_EXTENSION, describe_process
+    from podium.client.connection import UP_EXTENSION, describe_process
     from podium.commands.decision_lines import DecisionLines
     from podium.commands.feature_gate_flags import read_gates
     from podium.commands.processes.cluster_scheduler import SchedulerPlan
@@ -230,7 +230,7 @@ def up(
     from podium.scheduler.engine.garbage import seldom_collected
     from podium.scheduler.plugins import in_tree_registry
     from podium.simulated.cluster import SimulatedClusterOptions
-    from podium.simulated.controller_names import ALL
+    from podium.simulated.names import ALL
     from podium.user_code.plugins import equip
     from podium.web.page_server import PageServer
     from podium.web.play_decisions import RecentDecisions

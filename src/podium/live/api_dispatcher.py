@@ -13,8 +13,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Final, assert_never
 
 from podium.live.api_handle import LiveApi
-from podium.live.pod_group_writes import PodGroupWrites
-from podium.live.pod_writes import PodWrites
+from podium.live.pod_writes import PodGroupWrites, PodWrites
 from podium.scheduler.engine import Engine
 from podium.scheduler.engine.binding_cycle import Binding
 from podium.scheduler.engine.requests import (

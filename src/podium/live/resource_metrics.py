@@ -25,8 +25,8 @@ from podium.kubernetes.rules.requests import (
     MEMORY,
     pod_requests,
 )
+from podium.live.exposition import go_number
 from podium.live.metric_definitions import POD_LIMIT, POD_REQUEST, Definition
-from podium.live.metric_series import go_number
 
 _PODS_AT_ONCE: Final = 200
 _ENDED: Final = ("Succeeded", "Failed")

@@ -1,4 +1,4 @@
-"""Labels and annotations by which people speak to the simulated cluster.
+"""Words by which people speak to the simulated cluster: labels, annotations, controllers.
 
 podium.dev/simulated=true      label of a node: Podium plays its kubelet
 podium.dev/failure             annotation of a node: `unreachable` or `not-ready`
@@ -15,9 +15,15 @@ podium.dev/exit-code           annotation of a pod: exit code of its containers 
 podium.dev/stop-seconds        annotation of a pod: how long it takes to stop, at most
                                its grace period
 podium.dev/image-pull-error    annotation of a pod: why its images cannot be pulled
+
+The controllers of a simulated cluster by name, and which of them somebody means. Apart from the
+registry that makes them: help lists them all and makes none.
 """
 
+from collections.abc import Iterable
 from typing import Final
+
+from podium.golang.errors import InputError, closest, did_you_mean
 
 SIMULATED: Final = "podium.dev/simulated"
 FAILURE: Final = "podium.dev/failure"
@@ -36,3 +42,45 @@ RESULT: Final = "podium.dev/result"
 EXIT_CODE: Final = "podium.dev/exit-code"
 STOP_SECONDS: Final = "podium.dev/stop-seconds"
 IMAGE_PULL_ERROR: Final = "podium.dev/image-pull-error"
+
+
+ALL: Final = (
+    "cronjobs",
+    "daemonsets",
+    "deployments",
+    "disruptionbudgets",
+    "elasticquotas",
+    "endpoints",
+    "endpointslices",
+    "ephemeralvolumes",
+    "garbagecollector",
+    "jobs",
+    "namespaces",
+    "nodelifecycle",
+    "podgc",
+    "podgroups",
+    "replicasets",
+    "replicationcontrollers",
+    "resourceclaims",
+    "resourcequotas",
+    "rootcapublisher",
+    "serviceaccounts",
+    "statefulsets",
+    "tainteviction",
+    "volumeprotection",
+    "volumes",
+)
+
+
+def chosen(names: Iterable[str]) -> tuple[str, ...]:
+    """The controllers that are meant by `all`, `none` or names. Raises InputError."""
+    wanted = tuple(names)
+    if wanted == ("all",):
+        return ALL
+    if wanted == ("none",):
+        return ()
+    for name in wanted:
+        if name not in ALL:
+            known = did_you_mean(closest(name, ALL)) or f"there is {', '.join(ALL)}, all and none"
+            raise InputError(f'there is no controller "{name}"', remedy=known)
+    return tuple(dict.fromkeys(wanted))

@@ -13,7 +13,7 @@ from support.addons.extenders.extender_servers import (
     serving_in_thread,
 )
 
-from podium.client.extenders.blocking import BlockingExtenderClient
+from podium.client.extenders.client import BlockingExtenderClient
 from podium.client.extenders.objects import TypedObjects
 from podium.kubernetes.kinds.node import Node
 from podium.scheduler.config.errors import ConfigurationError

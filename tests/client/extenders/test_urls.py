@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.client.extenders.urls import AddressProblem, checked, shown, verb_url, wire_form
+from podium.client.extenders.exchange import AddressProblem, checked, shown, verb_url, wire_form
 from podium.golang.quoting import quoted
 
 

@@ -32,7 +32,7 @@ from podium.scheduler.engine import Engine
 from podium.scheduler.engine.observer import Observer
 from podium.scheduler.plugins import in_tree_registry
 from podium.simulated.cluster import SimulatedClusterOptions
-from podium.simulated.controller_names import ALL
+from podium.simulated.names import ALL
 from podium.simulated.nodes.templates import default_template, nodes_from
 from podium.user_code.plugins import equip
 

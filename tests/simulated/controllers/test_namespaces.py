@@ -8,7 +8,7 @@ from support.simulated.simulated_clusters import Cluster, in_cluster, pod_spec
 
 from podium.client import DeleteOptions
 from podium.client.resources import CONFIG_MAPS, NAMESPACES, PODS
-from podium.simulated.controllers.namespace_conditions import Contents, deletion_conditions
+from podium.simulated.controllers.namespaces import Contents, deletion_conditions
 
 
 def test_pods_are_gone_before_anything_else_is_deleted() -> None:

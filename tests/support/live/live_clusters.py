@@ -17,7 +17,7 @@ from podium.scheduler.config.types import Configuration
 from podium.scheduler.engine import Engine
 from podium.scheduler.engine.observer import Observer
 from podium.simulated.cluster import SimulatedClusterOptions
-from podium.simulated.controller_names import ALL
+from podium.simulated.names import ALL
 from podium.simulated.nodes.templates import default_template, nodes_from
 from podium.testing.embedded import embedded_cluster
 

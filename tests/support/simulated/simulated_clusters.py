@@ -14,8 +14,7 @@ from podium.client import KubeClient, PatchType, ResourceType, Selection
 from podium.client.api_errors import NotFound
 from podium.golang.json_values import JsonObject
 from podium.simulated.cluster import SimulatedClusterOptions
-from podium.simulated.controller_names import ALL
-from podium.simulated.names import DEFAULT_GPU_DIALECT
+from podium.simulated.names import ALL, DEFAULT_GPU_DIALECT
 from podium.simulated.nodes.templates import default_template, nodes_from
 from podium.testing.embedded import embedded_cluster
 

@@ -33,8 +33,8 @@ import numpy as np
 
 from podium.addons.collection.score_ranges import stretch_scores
 from podium.golang.array_arithmetic import quotients
+from podium.golang.durations import RFC3339, seconds_by_layout
 from podium.golang.strconv import parse_float64
-from podium.golang.time_layouts import RFC3339, seconds_by_layout
 from podium.plugin import Cycle, Dependence, Ints, Registration, Rows, ScorePlugin
 from podium.scheduler.cluster.growth import ChangeLog, count_of, indices
 from podium.scheduler.cluster.nodes import NodeTable

@@ -5,8 +5,17 @@ from typing import Any
 
 from msgspec import convert
 
-from podium.bench.scene import Arrival, Plan, Scene, arrivals
-from podium.bench.templates import Raw, make_nodes, make_pod, node_name, on_node
+from podium.bench.templates import (
+    Arrival,
+    Plan,
+    Raw,
+    Scene,
+    arrivals,
+    make_nodes,
+    make_pod,
+    node_name,
+    on_node,
+)
 from podium.kubernetes.kinds.meta import KubeStruct
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.storage import CSINode, PersistentVolume, PersistentVolumeClaim

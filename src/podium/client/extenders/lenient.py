@@ -18,8 +18,7 @@ from podium.golang.decoding import GoReader
 from podium.golang.errors import PodiumError
 from podium.golang.json_reader import JSONSyntaxError, WrittenFloat, mend_halves, read_first
 from podium.golang.mistakes import Way
-from podium.golang.shapes import Form, ListOf, MapOf, Shape, Struct
-from podium.golang.struct_shapes import StructShapes
+from podium.golang.shapes import Form, ListOf, MapOf, Shape, Struct, StructShapes
 from podium.kubernetes.schema.decoding import SELF_DECODING
 
 Encoded = bytes | bytearray | msgspec.Raw

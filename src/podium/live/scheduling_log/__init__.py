@@ -9,14 +9,21 @@ observers come and go. The texts, keys and levels are those of Kubernetes 1.36.4
 from random import Random
 from typing import Final
 
-from podium.live.scheduling_log.arrivals import Arrivals, NodeTreeChanges, Updates
 from podium.live.scheduling_log.attempts import (
     AttemptErrors,
     Attempts,
     AttemptsAhead,
     FailedSearches,
+    IgnoredBinders,
+    IgnoredExtenders,
+    IgnoredPriorities,
     Outcomes,
+    PostFilterErrors,
+    PostFilterStatuses,
+    PreFilterStatuses,
     RejectedPods,
+    Scores,
+    SlowCycles,
     StatusUpdates,
 )
 from podium.live.scheduling_log.binding_lines import (
@@ -25,37 +32,28 @@ from podium.live.scheduling_log.binding_lines import (
     BoundPods,
     FailedBindings,
     FinishedBindings,
-    PermitWaits,
-    RejectedBindings,
-)
-from podium.live.scheduling_log.extender_lines import (
-    IgnoredBinders,
-    IgnoredExtenders,
-    IgnoredPriorities,
-)
-from podium.live.scheduling_log.line_writer import LineWriter, LogOfLines
-from podium.live.scheduling_log.pod_group_lines import GroupAttempts, GroupMembers, GroupOutcomes
-from podium.live.scheduling_log.point_statuses import (
-    PostFilterErrors,
-    PostFilterStatuses,
-    PreFilterStatuses,
-)
-from podium.live.scheduling_log.preemption_lines import (
+    GroupAttempts,
+    GroupMembers,
+    GroupOutcomes,
     HopelessPreemptions,
     IneligiblePreemptors,
+    PermitWaits,
     PreemptionErrors,
     Preemptions,
+    RejectedBindings,
 )
+from podium.live.scheduling_log.line_writer import LineWriter, LogOfLines
 from podium.live.scheduling_log.queue_moves import (
+    Arrivals,
     EventsInFlight,
     GatedPods,
     GateErrors,
     IgnoredEvents,
+    NodeTreeChanges,
     QueueMoves,
     ReturnedPods,
+    Updates,
 )
-from podium.live.scheduling_log.scores import Scores
-from podium.live.scheduling_log.slow_cycles import SlowCycles
 from podium.scheduler.engine import Engine
 
 _WRITERS: Final[tuple[type[LineWriter], ...]] = (

@@ -12,18 +12,18 @@ Knows nothing of Kubernetes: what is asked and who may ask is the application's 
 """
 
 from podium.net.serving.asgi import (
+    BadQuery,
     BodyTooLarge,
     ClientGone,
     Message,
     Receive,
     Scope,
     Send,
+    parse_query,
     read_body,
 )
 from podium.net.serving.limits import Limits
-from podium.net.serving.listener import bind_listener, listen
-from podium.net.serving.query import BadQuery, parse_query
-from podium.net.serving.server import WebServer, run_until_signal
+from podium.net.serving.server import WebServer, bind_listener, listen, run_until_signal
 
 __all__ = [
     "BadQuery",

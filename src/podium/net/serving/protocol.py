@@ -20,9 +20,16 @@ from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from podium.net.serving.head_buffer import HeadBuffer, Unfinished
+from podium.net.serving.head_buffer import (
+    CHUNKED,
+    FRAMING,
+    HeadBuffer,
+    Refusal,
+    Unfinished,
+    framed,
+    split_target,
+)
 from podium.net.serving.limits import Limits
-from podium.net.serving.request_head import CHUNKED, FRAMING, Refusal, framed, split_target
 from podium.net.serving.response_cycle import ReadingFlow, ResponseCycle, ResponseTransport
 
 # What is read now.

@@ -18,9 +18,15 @@ from typing import Any
 
 import msgspec
 
-from podium.golang.documents import Document, expand_lists, read_documents
+from podium.golang.documents import (
+    Document,
+    JsonListItem,
+    Located,
+    expand_lists,
+    read_documents,
+    read_json_list,
+)
 from podium.golang.errors import InputError, ObjectError, raise_first
-from podium.golang.json_list_items import JsonListItem, Located, read_json_list
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.workloads import WORKLOAD_KINDS, Workload
 from podium.kubernetes.kinds.reading import described, read_raw, unknown_fields

@@ -32,8 +32,8 @@ import yaml
 from msgspec.structs import fields
 
 from podium.golang.durations import Duration
-from podium.golang.printable_documents import dump_yaml
 from podium.golang.yaml_scalars import ScalarError, plain
+from podium.golang.yaml_writer import dump_yaml
 from podium.kubernetes.kinds.pod import (
     NodeSelector,
     NodeSelectorRequirement,

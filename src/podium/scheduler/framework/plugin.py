@@ -138,7 +138,7 @@ class Plugin:
         return ()
 
     def metrics(self) -> Sequence[PluginMetric]:
-        """Numbers of its own that a live scheduler shows on `/metrics`; see `plugin_metrics.py`."""
+        """Numbers of its own that a live scheduler shows on `/metrics`; see `metrics.py`."""
         return ()
 
     def count_refusal(self, point: str, status: Status, nodes: int) -> None:

@@ -10,10 +10,9 @@ from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.conditions import changed_condition
 from podium.kubernetes.controllers.pods import Container, ContainerStatus, Pod
 from podium.kubernetes.rules.moment import Moment
-from podium.simulated.pods.container_runs import ContainerRuns
-from podium.simulated.pods.durations import whole_number
-from podium.simulated.pods.field_paths import FieldPath, plain
-from podium.simulated.pods.pod_lives import life_status, live_on
+from podium.simulated.pods.container_lives import ContainerRuns
+from podium.simulated.pods.kubelet_facts import FieldPath, plain
+from podium.simulated.pods.pod_lives import life_status, live_on, whole_number
 from podium.simulated.pods.stages import ContainerChange, Effect
 
 

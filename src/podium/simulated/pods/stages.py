@@ -12,8 +12,8 @@ from typing import Any
 
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.rules.moment import Moment
-from podium.simulated.pods.durations import seconds_of
-from podium.simulated.pods.field_paths import FieldPath
+from podium.simulated.pods.kubelet_facts import FieldPath
+from podium.simulated.pods.pod_lives import seconds_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from podium.scheduler.config.effective import effective
 from podium.scheduler.config.load import load_file
 from podium.scheduler.plugins import in_tree_registry
 from podium.simulated.cluster import SimulatedClusterOptions
-from podium.simulated.controller_names import ALL
+from podium.simulated.names import ALL
 from podium.simulated.nodes.templates import default_template, nodes_from
 from podium.user_code.plugins import equip
 

@@ -48,8 +48,7 @@ from podium.kubernetes.rules.requests import (
     pod_requests,
     to_vector,
 )
-from podium.net.files.bounded_files import MAX_CLUSTER_BYTES, read_input
-from podium.net.files.gzip_inputs import MAGIC, unpack_gzip
+from podium.net.files.bounded_files import MAGIC, MAX_CLUSTER_BYTES, read_input, unpack_gzip
 
 
 @dataclass(frozen=True, slots=True)

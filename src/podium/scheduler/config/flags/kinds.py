@@ -18,11 +18,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from podium.golang.csv_records import read_list
 from podium.golang.durations import Duration
-from podium.golang.ip_addresses import parse_ip
 from podium.golang.quoting import quoted
-from podium.golang.strconv import parse_bool, parse_float32, parse_int, parse_uint
+from podium.golang.strconv import parse_bool, parse_float32, parse_int, parse_uint, read_list
+from podium.golang.urls import parse_ip
 from podium.kubernetes.releases.release import release
 from podium.kubernetes.rules.quantity import QuantityError
 from podium.kubernetes.rules.quantity import value as quantity_value
