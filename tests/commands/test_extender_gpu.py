@@ -10,8 +10,8 @@ import pytest
 from podium.addons.gpu.cards.ledger import Ledger
 from podium.addons.gpu.cards.quota import read_quotas
 from podium.addons.gpu.dialects import DIALECTS, find_dialect
+from podium.addons.gpu.extender.application import CardMetrics
 from podium.addons.gpu.extender.cluster_view import ClusterView, NamespaceQuotas, read_config_file
-from podium.addons.gpu.extender.inspection import CardMetrics
 from podium.commands import main
 from podium.commands.app import build_app
 from podium.golang.errors import InputError

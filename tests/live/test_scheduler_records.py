@@ -5,7 +5,7 @@ from typing import Any
 from support.commands.document_schemas import load, require_valid
 from support.scheduler.framework.fake_plugins import filter_by, permit
 
-from podium.addons.collection.prometheus.prometheus_score import PrometheusScore
+from podium.addons.collection.prometheus.plugins import PrometheusScore
 from podium.live.scheduler_records import DecisionRecords, SchedulerRecords
 from podium.net.files.versioned_documents import Kind, add_version
 from podium.scheduler.framework.points import PermitResult

@@ -13,7 +13,7 @@ from support.live.virtual_loop import run_virtually, sleep_virtually
 
 from podium.client import LoopClock
 from podium.client.resources import NODES, PODS
-from podium.live.api_handle import ObjectAccess
+from podium.live.api_dispatcher import ObjectAccess
 from podium.live.scheduler import SourceRefreshing
 from podium.plugin import (
     ApiHandle,

@@ -22,8 +22,8 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from podium.bench import hostile_bodies
-from podium.bench.figures import percentile_ms
 from podium.bench.http_load import Connection, LoadError, connect, in_fast_loop, request, watch
+from podium.bench.results import percentile_ms
 from podium.bench.scheduler_process import ServedApi, served_api
 from podium.bench.templates import IMAGE, SMALL
 

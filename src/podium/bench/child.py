@@ -13,8 +13,8 @@ from typing import IO, BinaryIO, Literal
 import msgspec
 
 from podium.bench.engine_run import Progress, measure_case
-from podium.bench.figures import Figures
 from podium.bench.function_times import FunctionTime, FunctionTimes, StackSamples, folded
+from podium.bench.results import Figures
 from podium.bench.templates import Plan
 
 Look = Literal["", "functions", "stacks"]

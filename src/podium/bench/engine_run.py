@@ -26,7 +26,7 @@ from time import perf_counter
 import msgspec
 
 from podium.bench.cases import CASES
-from podium.bench.figures import Figures, percentile_ms
+from podium.bench.results import Figures, percentile_ms
 from podium.bench.templates import Arrival, Churn, Plan, Scene, Turn
 from podium.golang.errors import InputError
 from podium.kubernetes.kinds.meta import KubeStruct

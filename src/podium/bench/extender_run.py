@@ -17,7 +17,7 @@ from time import perf_counter, process_time
 import msgspec
 
 from podium.addons.extenders import Extender, Nodes
-from podium.bench.figures import percentile_ms
+from podium.bench.results import percentile_ms
 from podium.bench.templates import make_nodes, make_pod
 from podium.client.extenders.client import ExtenderClient
 from podium.client.extenders.objects import TypedObjects

@@ -23,8 +23,8 @@ from typing import Final
 import msgspec
 
 from podium.bench.cases import CASES, full_name
-from podium.bench.figures import Figures, percentile_ms
 from podium.bench.http_load import Connection, LoadError, connect, in_fast_loop, request, watch
+from podium.bench.results import Figures, percentile_ms
 from podium.bench.scheduler_process import (
     OWN_COMMAND,
     SchedulerProcess,

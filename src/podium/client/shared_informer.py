@@ -52,9 +52,8 @@ from podium.client.event_handlers import (
 )
 from podium.client.kube_client import EVERYTHING, KubeClient, Selection
 from podium.client.object_store import KnownObjects, MutationCache
-from podium.client.reflector import Reflector
+from podium.client.reflector import Decoder, Head, ObjectReader, Reflector, decoder_of
 from podium.client.resources import ResourceType
-from podium.client.watching import Decoder, Head, ObjectReader, decoder_of
 from podium.golang.errors import InputError
 from podium.kubernetes.controllers.indexer import NAMESPACE_INDEX, Indexer, IndexFunc
 from podium.kubernetes.controllers.object_keys import (

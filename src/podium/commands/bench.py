@@ -20,9 +20,8 @@ from podium.golang.errors import InputError
 
 if TYPE_CHECKING:
     from podium.bench.child import Order
-    from podium.bench.figures import Figures, Result
     from podium.bench.function_times import FunctionTime
-    from podium.bench.results import Recorded
+    from podium.bench.results import Figures, Recorded, Result
     from podium.commands.bench_progress import RunsProgress
 
 
@@ -222,7 +221,7 @@ def _read(path: Path) -> bytes:
 
 def _run(name: str, order: Order, repeat: int, progress: RunsProgress, *, first: int = 0) -> Result:
     from podium.bench.child import measure_apart
-    from podium.bench.figures import Result
+    from podium.bench.results import Result
 
     runs: list[Figures] = []
     for number in range(first, first + repeat):
@@ -235,7 +234,7 @@ def _run(name: str, order: Order, repeat: int, progress: RunsProgress, *, first:
 
 def _run_in_turns(orders: dict[str, Order], repeat: int, progress: RunsProgress) -> list[Result]:
     """Runs that are to be compared, one after the other, so that all meet the same noise."""
-    from podium.bench.figures import Result
+    from podium.bench.results import Result
 
     found: dict[str, list[Result]] = {name: [] for name in orders}
     for number in range(repeat):
@@ -251,7 +250,7 @@ def _run_in_turns(orders: dict[str, Order], repeat: int, progress: RunsProgress)
 
 def _run_file(file: Path, percentage: int, repeat: int) -> Result:
     from podium.bench.engine_run import measure_file, read_workload
-    from podium.bench.figures import Result
+    from podium.bench.results import Result
     from podium.commands.bench_progress import file_progress
 
     workload = read_workload(_read(file), str(file))
@@ -275,7 +274,7 @@ def _functions(order: Order) -> tuple[FunctionTime, ...]:
 
 def _draw_flames(orders: dict[str, Order], target: Path) -> None:
     from podium.bench.child import measure_apart
-    from podium.bench.flame_graph import draw_flame_graph
+    from podium.bench.function_times import draw_flame_graph
 
     for name, order in orders.items():
         stacks = measure_apart(_add_profiler(order, "stacks")).stacks

@@ -17,9 +17,8 @@ from podium.commands.exit_codes import NO, OK
 from podium.golang.errors import InputError
 
 if TYPE_CHECKING:
-    from podium.bench.figures import Figures
     from podium.bench.live_run import LiveOrder
-    from podium.bench.results import LiveComparison, LiveResult, Ratio
+    from podium.bench.results import Figures, LiveComparison, LiveResult, Ratio
     from podium.commands.bench_progress import RunsProgress
 
 

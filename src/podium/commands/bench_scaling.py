@@ -14,7 +14,7 @@ from podium.golang.errors import InputError
 
 if TYPE_CHECKING:
     from podium.bench.child import Order
-    from podium.bench.figures import Figures
+    from podium.bench.results import Figures
 
 
 AxisName = Literal["nodes", "init", "signatures", "selectors", "domains", "clusters"]

@@ -186,8 +186,8 @@ def convert(
     """
     from podium.commands.config_files import FileJudge
     from podium.commands.feature_gate_flags import read_gates
-    from podium.scheduler.config.convert import to_v1
     from podium.scheduler.config.effective import effective
+    from podium.scheduler.config.versions import to_v1
 
     found = FileJudge(read_gates(feature_gates), tuple(plugin or ())).load(file)
     assert found.configuration is not None

@@ -9,7 +9,7 @@ from typing import Any
 from podium.kubernetes.rules.requests import CPU, EPHEMERAL_STORAGE, MEMORY
 from podium.offline.simulate import PodOutcome, PodResult, SimulationReport
 from podium.offline.simulate.report import group_by_cause
-from podium.scheduler.engine.pod_log import Line
+from podium.scheduler.engine.observer import Line
 from podium.scheduler.explain.cause_document import cause_document
 from podium.scheduler.explain.digest_document import digest_document
 

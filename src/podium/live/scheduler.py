@@ -31,8 +31,7 @@ from podium.client.api_errors import NotFound
 from podium.client.extenders.client import ExtenderClient
 from podium.client.rate_limit import RelistBackoff
 from podium.kubernetes.kinds.typed_objects import KubeObject
-from podium.live.api_dispatcher import ApiDispatcher
-from podium.live.api_handle import LiveApi, Tell
+from podium.live.api_dispatcher import ApiDispatcher, LiveApi, Tell
 from podium.live.feed import (
     PODS,
     UNFINISHED,

@@ -24,8 +24,7 @@ from msgspec import Struct
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.timestamps import micro_time_text
 from podium.scheduler.engine import Decision, Engine
-from podium.scheduler.engine.observer import Observer
-from podium.scheduler.engine.pod_log import Line
+from podium.scheduler.engine.observer import Line, Observer
 from podium.scheduler.explain.decision_digest import digest_of, rejections
 from podium.scheduler.explain.digest_document import choice_document, scores_document
 from podium.scheduler.framework.diagnosis import reason_counts

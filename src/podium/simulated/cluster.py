@@ -32,8 +32,12 @@ from podium.simulated.controller_registry import (
 )
 from podium.simulated.controllers.garbage import Garbage, collects
 from podium.simulated.informers import REFRESH_S, Informers, ServedKinds
-from podium.simulated.nodes.heartbeats import INTERVAL_S, AllocatableFollower, Heartbeats
-from podium.simulated.nodes.kubelet_labels import KubeletLabels
+from podium.simulated.nodes.heartbeats import (
+    INTERVAL_S,
+    AllocatableFollower,
+    Heartbeats,
+    KubeletLabels,
+)
 from podium.simulated.pods.kubelets import Kubelets
 from podium.simulated.pods.stage_files import default_stages
 from podium.simulated.pods.stages import Stage

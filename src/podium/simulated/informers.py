@@ -17,7 +17,7 @@ from podium.client import (
     SharedInformer,
     last_state,
 )
-from podium.client.discovery import Served, discover
+from podium.client.kube_client import Served, discover
 from podium.client.resources import PODS
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.stores import Listener, PodStore, Store, Stores

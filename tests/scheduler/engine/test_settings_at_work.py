@@ -17,7 +17,7 @@ from podium.scheduler.config.load import load_configuration
 from podium.scheduler.config.types import API_VERSION, KIND, ExtensionPoint
 from podium.scheduler.engine.scheduler import Engine
 from podium.scheduler.engine.search import FirstByName
-from podium.scheduler.framework.pod_group_points import (
+from podium.scheduler.framework.binding_points import (
     PlacementGeneratePlugin,
     PlacementScorePlugin,
 )

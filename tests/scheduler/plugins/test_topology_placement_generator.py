@@ -7,7 +7,7 @@ from support.scheduler.engine.group_driver import make_group, member
 
 from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.kubernetes.rules.requests import ALL_REQUESTS
-from podium.scheduler.cluster.pod_group_state import PodGroupMissing
+from podium.scheduler.cluster.catalog import PodGroupMissing
 from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.framework.cycle import Placement, PodGroupCycle
 from podium.scheduler.framework.placements import run_placement_generate

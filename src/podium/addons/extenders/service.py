@@ -38,7 +38,7 @@ from podium.addons.extenders.extender import (
     verbs_of,
 )
 from podium.client.extenders import wire
-from podium.client.extenders.lenient import DecodingProblem, body_decoder
+from podium.client.extenders.wire import DecodingProblem, body_decoder
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.net.serving import BodyTooLarge, ClientGone, Receive, Scope, Send, read_body

@@ -26,10 +26,10 @@ from podium.client.extenders.exchange import (
     shown,
     verb_url,
 )
-from podium.client.extenders.lenient import DecodingProblem
 from podium.client.extenders.messages import NodeIsGone, body_of, read_answer, verb_of
 from podium.client.extenders.objects import ObjectSource
 from podium.client.extenders.tls import tls_clients
+from podium.client.extenders.wire import DecodingProblem
 from podium.golang.quoting import quoted
 from podium.net.proxies import Proxies
 from podium.scheduler.config.types import Extender

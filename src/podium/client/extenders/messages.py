@@ -24,14 +24,14 @@ import msgspec
 from msgspec import Raw
 
 from podium.client.extenders import wire
-from podium.client.extenders.lenient import (
+from podium.client.extenders.objects import ObjectSource, object_json
+from podium.client.extenders.wire import (
     SHAPES,
     UNDECODABLE,
     body_decoder,
     lenient_decoder,
     names_within,
 )
-from podium.client.extenders.objects import ObjectSource, object_json
 from podium.golang.errors import PodiumError
 from podium.kubernetes.kinds.countable import is_countable
 from podium.kubernetes.kinds.node import Node

@@ -17,7 +17,7 @@ from podium.client import KubeClient, ResourceType, Unreachable
 from podium.client.api_errors import ApiError, NotFound
 from podium.client.clock import unwrap_errors
 from podium.client.connection import find_ended_process, transport_for
-from podium.client.discovery import served_in
+from podium.client.kube_client import served_in
 from podium.commands.processes.defaults import CONTROLLER_WORKERS
 from podium.commands.processes.kube_log import KubeLog
 from podium.commands.processes.steady_time import steady_wall

@@ -13,8 +13,8 @@ import numpy as np
 
 from podium.live.scheduling_log.attempts import UNHANDLED, own_words
 from podium.live.scheduling_log.line_writer import LineWriter, LogOfLines, as_set, group_ref
+from podium.scheduler.cluster.catalog import GroupKey, group_of
 from podium.scheduler.cluster.growth import indices
-from podium.scheduler.cluster.pod_group_state import GroupKey, group_of
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.engine import Engine
 from podium.scheduler.engine.binding_cycle import Binding

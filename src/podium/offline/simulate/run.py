@@ -42,7 +42,7 @@ from podium.scheduler.cluster.load import load_of
 from podium.scheduler.config.types import Configuration
 from podium.scheduler.engine import Attempt, Engine
 from podium.scheduler.engine.garbage import uncollected
-from podium.scheduler.engine.pod_log import MAX_PODS, NoPodLog, PodLog
+from podium.scheduler.engine.observer import MAX_PODS, NoPodLog, PodLog
 from podium.scheduler.engine.queue.backoff import MAX_UNSCHEDULABLE_S
 from podium.scheduler.engine.search import Seeded
 from podium.scheduler.engine.validation import InvariantBroken

@@ -10,7 +10,7 @@ anew takes them off first.
 from collections.abc import Mapping
 from typing import Final
 
-from podium.addons.collection.preemption_toleration import (
+from podium.addons.collection.preemption import (
     MINIMUM_PREEMPTABLE_PRIORITY,
     TOLERATION_SECONDS,
 )

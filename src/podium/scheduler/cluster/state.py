@@ -24,11 +24,10 @@ import numpy.typing as npt
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.requests import RequestRules
-from podium.scheduler.cluster.catalog import Catalog
+from podium.scheduler.cluster.catalog import Catalog, PodGroupStates
 from podium.scheduler.cluster.nodes import NodeTable
 from podium.scheduler.cluster.nominated_pods import NominatedPodsByPriority, Nominator
 from podium.scheduler.cluster.pod_classes import PodClasses
-from podium.scheduler.cluster.pod_group_state import PodGroupStates
 from podium.scheduler.cluster.pod_info import PodInfo, PodInfos
 from podium.scheduler.cluster.usage import Usage
 

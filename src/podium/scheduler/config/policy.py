@@ -19,9 +19,8 @@ from podium.golang.quoting import quoted
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.buildable import FIT, NO_FIT_ARGS, ignored_resources
 from podium.scheduler.config.decode import DecodeError, StrictErrors, decode, header_of
-from podium.scheduler.config.defaults import DEFAULT_SCHEDULER_NAME, complete
+from podium.scheduler.config.defaults import DEFAULT_SCHEDULER_NAME, complete, with_companions
 from podium.scheduler.config.errors import ConfigurationError, FieldProblem, invalid, joined
-from podium.scheduler.config.legacy_plugins import with_companions
 from podium.scheduler.config.plugin_args import (
     DEFAULT_RESOURCES,
     LIST_DEFAULTING,

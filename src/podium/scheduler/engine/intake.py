@@ -39,8 +39,7 @@ from podium.scheduler.cluster.catalog import object_key
 from podium.scheduler.cluster.pod_info import PodInfo, uid_of
 from podium.scheduler.engine.interests import InformedPlugins, PreChecks
 from podium.scheduler.engine.queue.queue import Concerns
-from podium.scheduler.engine.state import EngineState, described, placed
-from podium.scheduler.engine.transitions import transition
+from podium.scheduler.engine.state import EngineState, described, placed, transition
 from podium.scheduler.framework.events import Action, ClusterEvent, EventObject, Resource
 from podium.scheduler.framework.queued import QueuedPod
 from podium.scheduler.plugins.dynamic_resources.taint_rules import retainted

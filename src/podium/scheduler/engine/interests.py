@@ -38,8 +38,7 @@ from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.config.errors import ConfigurationError
 from podium.scheduler.engine.queue.queue import Concerns
 from podium.scheduler.engine.queue.queueing_hints import Interest, Interests
-from podium.scheduler.engine.state import EngineState
-from podium.scheduler.engine.transitions import transition
+from podium.scheduler.engine.state import EngineState, transition
 from podium.scheduler.framework.asking import EXTENDER
 from podium.scheduler.framework.events import Action, ClusterEvent, Registration, Resource
 from podium.scheduler.framework.faults import WrongAnswer, located

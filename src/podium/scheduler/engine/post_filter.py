@@ -27,8 +27,7 @@ from podium.scheduler.engine.requests import (
     PreemptForGroup,
     Preemptor,
 )
-from podium.scheduler.engine.state import EngineState
-from podium.scheduler.engine.transitions import transition
+from podium.scheduler.engine.state import EngineState, transition
 from podium.scheduler.framework.asking import Answers, Asking, Calls, resolved
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.diagnosis import Diagnosis

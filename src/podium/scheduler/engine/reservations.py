@@ -17,8 +17,7 @@ from podium.scheduler.engine.decision import Decision
 from podium.scheduler.engine.failure import Failures
 from podium.scheduler.engine.intake import POD_DELETED
 from podium.scheduler.engine.requests import Bind, Nominate
-from podium.scheduler.engine.state import EngineState, Flight, placed
-from podium.scheduler.engine.transitions import transition
+from podium.scheduler.engine.state import EngineState, Flight, placed, transition
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.diagnosis import one_node_error
 from podium.scheduler.framework.faults import WrongAnswer, describe, status_or_none

@@ -22,16 +22,14 @@ from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.cluster.catalog import KnownPods
 from podium.scheduler.cluster.pod_info import PodInfo, request_rules
 from podium.scheduler.cluster.state import Cluster
-from podium.scheduler.config.merge import PointLists, expand_profiles
-from podium.scheduler.config.score_weights import with_score_weights
+from podium.scheduler.config.merge import PointLists, expand_profiles, with_score_weights
 from podium.scheduler.config.types import Configuration
 from podium.scheduler.engine.binding_cycle import Binding
 from podium.scheduler.engine.decision import Decision
 from podium.scheduler.engine.failure import Failures
 from podium.scheduler.engine.intake import Intake
 from podium.scheduler.engine.interests import SourceIntake, interests_of
-from podium.scheduler.engine.observer import Observers
-from podium.scheduler.engine.pod_log import PodLog
+from podium.scheduler.engine.observer import Observers, PodLog
 from podium.scheduler.engine.post_filter import Preemptions
 from podium.scheduler.engine.queue import SchedulingQueue
 from podium.scheduler.engine.queue.backoff import MAX_UNSCHEDULABLE_S, RETRY_TIME, Backoff
@@ -39,8 +37,7 @@ from podium.scheduler.engine.requests import Request
 from podium.scheduler.engine.reservations import Bindings, Reservations
 from podium.scheduler.engine.scheduling_cycle import SchedulingCycle
 from podium.scheduler.engine.search import Choice, Seeded
-from podium.scheduler.engine.state import EngineState
-from podium.scheduler.engine.transitions import transition
+from podium.scheduler.engine.state import EngineState, transition
 from podium.scheduler.framework.asking import Asker, Asking, drive, in_calling_order
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.faults import describe, status_or_none

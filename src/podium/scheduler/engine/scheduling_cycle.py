@@ -7,7 +7,7 @@
 It is a generator: where extenders have a say it yields calls and is resumed with their answers
 (`scheduler/framework/asking.py`); without any it never stops. Nothing here waits or writes outside:
 the cluster gains an assumed pod on success and the rest is told by the decision. A cycle works on
-the cluster as it was when it began: what changes meanwhile is kept back (`transitions.py`). What
+the cluster as it was when it began: what changes meanwhile is kept back (`state.py`). What
 ends an attempt, which text it ends with and what happens to a nomination is upstream's
 (`pkg/scheduler/schedule_one.go`, `schedulingCycle` and what it calls).
 """

@@ -1,6 +1,6 @@
 """`--validate`: after every transition, look at the whole state and see whether it can be.
 
-Between two transitions (`transitions.py`) everything has to add up: the table is what its pods make
+Between two transitions (`state.py`) everything has to add up: the table is what its pods make
 it, no pod is lost or in two places, nothing is held for a pod that is gone. The check is a pure
 function of the state; a `StateValidator` runs it where transitions end and names the one that broke
 it.

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from podium.scheduler.cluster.catalog import GroupKey
 from podium.scheduler.cluster.nodes import NodeTable
 from podium.scheduler.cluster.nominated_pods import NO_NOMINATED_PODS, NominatedPods
-from podium.scheduler.cluster.pod_group_state import GroupKey
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.cluster.usage import Usage

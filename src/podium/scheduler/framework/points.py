@@ -17,7 +17,11 @@ from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.framework.asking import Ask
 from podium.scheduler.framework.binding_points import (
     BindPlugin,
+    GroupTrial,
     PermitPlugin,
+    PlacementGeneratePlugin,
+    PlacementScorePlugin,
+    PodGroupPostFilterPlugin,
     PostBindPlugin,
     PreBindPlugin,
     ReservePlugin,
@@ -32,12 +36,6 @@ from podium.scheduler.framework.explanations.finding import (
     Restated,
 )
 from podium.scheduler.framework.plugin import Arguments, Plugin
-from podium.scheduler.framework.pod_group_points import (
-    GroupTrial,
-    PlacementGeneratePlugin,
-    PlacementScorePlugin,
-    PodGroupPostFilterPlugin,
-)
 from podium.scheduler.framework.queued import QueuedPod, SortKey
 from podium.scheduler.framework.status import PermitResult, PostFilterResult, PreFlight, Status
 

@@ -1,7 +1,8 @@
 """The in-tree plugins, a file or a folder each, and the registry that knows them by name.
 
 A plugin of several files is a folder: the plugin itself is in its `plugin.py`. What several plugins
-ask stands by topic: `resources`, `topology`, `volumes`.
+ask stands by topic: `resources`, `topology`, `volumes`. Scorers that only old configurations name
+share `legacy_scorers.py`.
 
 `IN_TREE` are the plugins of 1.36, `LEGACY` the names of those that kube-scheduler has given up and
 that old configurations and Policy files still name; these are loaded when one of them is named.

@@ -23,7 +23,7 @@ from podium.kubernetes.kinds.pod_groups import (
     PodGroupSchedulingPolicy,
     PodGroupSpec,
 )
-from podium.scheduler.cluster.pod_group_state import (
+from podium.scheduler.cluster.catalog import (
     PodGroupMissing,
     PodGroupStateMissing,
     group_of,

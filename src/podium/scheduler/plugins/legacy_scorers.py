@@ -74,7 +74,7 @@ from podium.scheduler.plugins.resources.allocation import (
 )
 from podium.scheduler.plugins.resources.allocation import RequestedToCapacityRatio as Curve
 from podium.scheduler.plugins.resources.columns import ResourceColumns
-from podium.scheduler.plugins.topology.owner_selectors import OwnerSelectors
+from podium.scheduler.plugins.topology import OwnerSelectors
 
 _ZONE_SHARE: Final = 2 / 3
 _NODE_SHARE: Final = 1 - _ZONE_SHARE

@@ -23,7 +23,7 @@ from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.typed_objects import convert_object
 from podium.kubernetes.rules.quantity import QuantityError, nano
 from podium.simulated.names import SIMULATED
-from podium.simulated.nodes.kubelet_labels import HOSTNAME, missing_labels
+from podium.simulated.nodes.heartbeats import HOSTNAME, missing_labels
 
 ZONE: Final = "topology.kubernetes.io/zone"
 _OWN_METADATA: Final = ("name", "labels", "annotations")

@@ -20,9 +20,8 @@ from podium.simulated.informers import Informers
 from podium.simulated.names import FAILURE, SIMULATED
 from podium.simulated.pods.admission import Needs, Rejection, needs_of
 from podium.simulated.pods.container_lives import ContainerRuns
-from podium.simulated.pods.effects import status_after
 from podium.simulated.pods.kubelet_facts import KubeletFacts, find_facts, plain
-from podium.simulated.pods.stages import Stage, go_by_kubelet, next_stage
+from podium.simulated.pods.stages import Stage, go_by_kubelet, next_stage, status_after
 
 _FIRST_ADDRESS: Final = 10 << 24 | 64 << 16
 _ADDRESSES: Final = 1 << 22

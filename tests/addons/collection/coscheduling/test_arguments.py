@@ -6,8 +6,11 @@ import pytest
 import yaml
 from support.addons.collection.gang_cluster import member
 
-from podium.addons.collection.coscheduling.definition import POD_GROUPS, pod_group_definition
-from podium.addons.collection.coscheduling.gangs import CoschedulingArgs
+from podium.addons.collection.coscheduling.gangs import (
+    POD_GROUPS,
+    CoschedulingArgs,
+    pod_group_definition,
+)
 from podium.addons.collection.coscheduling.plugin import Coscheduling
 from podium.scheduler.config.errors import ConfigurationError
 from podium.scheduler.config.load import load_configuration

@@ -5,17 +5,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from podium.addons.collection.network_aware.app_groups import (
+from podium.addons.collection.network_aware import (
     GROUP_LABEL,
-    WORKLOAD_LABEL,
-    AppGroup,
-    TopologicalSort,
-)
-from podium.addons.collection.network_aware.network_overhead import (
     REGION,
+    WORKLOAD_LABEL,
     ZONE,
+    AppGroup,
     NetworkOverhead,
     NetworkTopology,
+    TopologicalSort,
 )
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod

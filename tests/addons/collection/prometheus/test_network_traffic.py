@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import yaml
 
-from podium.addons.collection.prometheus.network_traffic import NetworkTraffic
+from podium.addons.collection.prometheus.plugins import NetworkTraffic
 from podium.plugin import Ints
 from podium.scheduler.config.errors import ConfigurationError
 from podium.scheduler.config.load import load_configuration

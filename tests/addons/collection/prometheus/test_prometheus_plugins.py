@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from podium.addons.collection.prometheus.prometheus_score import (
+from podium.addons.collection.prometheus.plugins import (
     ABOVE,
     BELOW,
     UNMEASURED,

@@ -1,4 +1,4 @@
-"""Groups as the plugin sees them: members, how far they are, what is remembered, what has room.
+"""Groups: the kind, and as the plugin sees them: members, what is remembered, what has room.
 
 Nothing is counted along. Members are the pods that are known, those have a node whom the cluster
 has on one, so each counts once and nothing is left behind when an event is missed. Pods that are
@@ -22,6 +22,8 @@ The plugin's arguments, in all versions that they ever had. They are v1beta1 to 
 `kubescheduler.config.k8s.io`. What an older version had and a newer one has not is taken in any:
 `kubeMaster` and `kubeConfigPath` mean nothing here, and the time for which a failed group was
 denied still counts where somebody writes it.
+
+The CustomResourceDefinition of PodGroups, as `kubernetes-sigs/scheduler-plugins` has it.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -32,6 +34,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from podium.addons.collection.custom_kinds import QUANTITIES
+from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.coscheduling import (
     CoschedulingPodGroup,
     SchedulingSigsPodGroup,
@@ -43,7 +47,7 @@ from podium.kubernetes.kinds.meta import ResourceList
 from podium.kubernetes.rules.quantity import milli_value, value
 from podium.kubernetes.rules.quantity_spelling import canonical
 from podium.kubernetes.rules.timestamps import seconds_of
-from podium.plugin import Cluster, Code, Handle, Ints, Pod, PodInfo
+from podium.plugin import Cluster, Code, Handle, Ints, Pod, PodInfo, WatchedKind
 from podium.scheduler.config.plugin_args import NodeResourcesFitArgs
 
 GroupKey = tuple[str, str]
@@ -384,3 +388,83 @@ class CoschedulingArgs(msgspec.Struct, rename="camel", frozen=True):
     @property
     def wait_s(self) -> float:
         return float(self.permit_waiting_time_seconds) or DEFAULT_WAIT_S
+
+
+_APPROVED: Final = "https://github.com/kubernetes-sigs/scheduler-plugins/pull/50"
+_COLUMNS: Final = (
+    ("Phase", "string", ".status.phase"),
+    ("MinMember", "integer", ".spec.minMember"),
+    ("Running", "integer", ".status.running"),
+    ("Succeeded", "integer", ".status.succeeded"),
+    ("Failed", "integer", ".status.failed"),
+    ("Age", "date", ".metadata.creationTimestamp"),
+)
+
+
+def pod_group_definition() -> JsonObject:
+    """The manifest to apply."""
+    count: JsonObject = {"type": "integer", "format": "int32", "minimum": 0}
+    spec: JsonObject = {
+        "type": "object",
+        "properties": {
+            "minMember": {**count, "minimum": 1},
+            "minResources": QUANTITIES,
+            "scheduleTimeoutSeconds": {"type": "integer", "format": "int32"},
+        },
+    }
+    status: JsonObject = {
+        "type": "object",
+        "properties": {
+            "phase": {"type": "string"},
+            "occupiedBy": {"type": "string"},
+            "running": count,
+            "succeeded": count,
+            "failed": count,
+            "scheduleStartTime": {"type": "string", "format": "date-time"},
+        },
+    }
+    version: JsonObject = {
+        "name": "v1alpha1",
+        "served": True,
+        "storage": True,
+        "subresources": {"status": {}},
+        "additionalPrinterColumns": [
+            {"name": name, "type": kind, "jsonPath": path} for name, kind, path in _COLUMNS
+        ],
+        "schema": {
+            "openAPIV3Schema": {
+                "type": "object",
+                "properties": {
+                    "apiVersion": {"type": "string"},
+                    "kind": {"type": "string"},
+                    "metadata": {"type": "object"},
+                    "spec": spec,
+                    "status": status,
+                },
+            }
+        },
+    }
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {
+            "name": "podgroups.scheduling.x-k8s.io",
+            "annotations": {"api-approved.kubernetes.io": _APPROVED},
+        },
+        "spec": {
+            "group": "scheduling.x-k8s.io",
+            "scope": "Namespaced",
+            "names": {
+                "kind": "PodGroup",
+                "listKind": "PodGroupList",
+                "plural": "podgroups",
+                "singular": "podgroup",
+                "shortNames": ["pg", "pgs"],
+            },
+            "versions": [version],
+        },
+    }
+
+
+POD_GROUPS: Final = WatchedKind(SchedulingXPodGroup, "podgroups", definition=pod_group_definition)
+OLDER_POD_GROUPS: Final = WatchedKind(SchedulingSigsPodGroup, "podgroups", optional=True)

@@ -14,9 +14,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from podium.addons.collection.coscheduling import messages
-from podium.addons.collection.coscheduling.definition import OLDER_POD_GROUPS, POD_GROUPS
 from podium.addons.collection.coscheduling.explanations import explain, propose
 from podium.addons.collection.coscheduling.gangs import (
+    OLDER_POD_GROUPS,
+    POD_GROUPS,
     CoschedulingArgs,
     CountedResources,
     Gang,

@@ -35,11 +35,12 @@ from podium.addons.collection.node_resource_topology.topologies import (
     zone_requests_of,
 )
 from podium.addons.collection.node_resource_topology.zone_scores import (
+    ABSENT,
     STRATEGIES,
+    ZoneTable,
     score_least_numa,
     score_zones,
 )
-from podium.addons.collection.node_resource_topology.zone_table import ABSENT, ZoneTable
 from podium.addons.collection.score_ranges import MAX_SCORE
 from podium.plugin import (
     Action,

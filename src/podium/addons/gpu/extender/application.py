@@ -1,27 +1,46 @@
-"""The GPU extender put together: a view that is kept true, verbs, pages, and what time brings.
+"""The GPU extender put together: a view kept true, verbs, what it shows, what time brings.
 
 Nodes, pods and the ConfigMaps that say more are watched. With time doubts are cleared up, leftovers
 removed, and the quota file read again.
+
+What the extender shows: cards as `kubectl inspect gpushare` reads them, and metrics. `totalGPU` and
+`usedGPU` are memory in the dialect's units, as there; what else is known of cards stands beside it.
+
+Metrics (cards, fragmentation, refusals) are read from the ledger when somebody asks.
 """
 
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random, SystemRandom
 from typing import Any, Final, Generic, TypeVar
 
+import msgspec
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
 from podium import __version__
 from podium.addons.extenders.service import DEFAULT_BODY_LIMIT, ExtenderService, PageText, Route
-from podium.addons.gpu.cards.ledger import Ledger
+from podium.addons.gpu.cards.allocations import NOTHING_CHARGED
+from podium.addons.gpu.cards.fragmentation import (
+    CARD_READINGS,
+    REJECTED_NODES,
+    REJECTED_NODES_LABELS,
+    REJECTED_NODES_WORDS,
+    RESERVATIONS,
+    RESERVATIONS_WORDS,
+    UNREADABLE,
+    UNREADABLE_WORDS,
+)
+from podium.addons.gpu.cards.ledger import Holder, Ledger
 from podium.addons.gpu.cards.quota import MODEL_LABEL, POOL_LABEL, QUOTA_CONFIG_MAP, QUOTA_KEY
 from podium.addons.gpu.dialects.dialect import GRACE_PERIOD_S, Dialect
 from podium.addons.gpu.extender.cluster_view import ClusterView, NamespaceQuotas, PodChanged
 from podium.addons.gpu.extender.deciding import Decider
 from podium.addons.gpu.extender.gpu_extender import GPUExtender, Predicates
-from podium.addons.gpu.extender.inspection import CardMetrics, inspect_page
 from podium.addons.gpu.extender.preemption import PreemptionSettings
 from podium.client import (
     Clock,
@@ -35,8 +54,8 @@ from podium.client import (
     Selection,
     last_state,
 )
+from podium.client.reflector import decoder_of
 from podium.client.resources import CONFIG_MAPS, NODES, PODS, RESOURCE_QUOTAS
-from podium.client.watching import decoder_of
 from podium.kubernetes.controllers.workloads import ConfigMap
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.node import Node
@@ -347,3 +366,90 @@ class ClusterWatch:
     def _put_config_map(self, config_map: ConfigMap, data: dict[str, str]) -> None:
         view = self._view
         view.ledger.put_config_map(config_map.namespace, config_map.name, data, view.now())
+
+
+_JSON = "application/json"
+
+
+def inspect_page(view: ClusterView, node_name: str) -> PageText | None:
+    """All nodes with cards, or one by its name."""
+    if node_name and node_name not in view.ledger.rows():
+        body = {"nodes": [], "error": f"node {node_name} not found"}
+        return PageText(404, msgspec.json.encode(body), _JSON)
+    holders = view.ledger.holders()
+    names = [node_name] if node_name else sorted(view.ledger.rows())
+    found = [_node(view, name, holders.get(name, [])) for name in names]
+    if not node_name:
+        found = [node for node in found if node["devs"] or "reason" in node]
+    return PageText(200, msgspec.json.encode({"nodes": found}), _JSON)
+
+
+def _node(view: ClusterView, name: str, holders: list[Holder]) -> dict[str, Any]:
+    ledger = view.ledger
+    row = ledger.rows()[name]
+    cards = ledger.cards(name)
+    books = ledger.table.charged[row]
+    devices = []
+    for card in cards.cards:
+        charged = books.get(card.index, NOTHING_CHARGED)
+        devices.append(
+            {
+                "id": card.index,
+                "totalGPU": card.memory,
+                "usedGPU": charged.memory,
+                "totalCores": card.cores,
+                "usedCores": charged.cores,
+                "uuid": card.uuid,
+                "model": card.model,
+                "healthy": card.healthy,
+                "pods": [
+                    _pod(holder, card.index) for holder in holders if card.index in holder.uses
+                ],
+            }
+        )
+    node: dict[str, Any] = {
+        "name": name,
+        "totalGPU": sum(device["totalGPU"] for device in devices),
+        "usedGPU": sum(device["usedGPU"] for device in devices),
+        "devs": devices,
+    }
+    reason = ledger.table.refusal_of(row)
+    if reason is not None and (cards.cards or cards.detail):
+        node["reason"] = reason.code
+        node["message"] = cards.detail or reason.phrase
+    return node
+
+
+def _pod(holder: Holder, card: int) -> dict[str, Any]:
+    use = holder.uses[card]
+    return {
+        "name": holder.pod.name,
+        "namespace": holder.pod.namespace,
+        "usedGPU": use.memory,
+        "usedCores": use.cores,
+        "reserved": holder.is_reserved,
+    }
+
+
+class CardMetrics(Collector):
+    def __init__(self, view: ClusterView) -> None:
+        self._view = view
+
+    def collect(self) -> Iterator[Metric]:
+        ledger = self._view.ledger
+        for reading in CARD_READINGS:
+            gauge = GaugeMetricFamily(reading.name, reading.words, labels=reading.labels)
+            for labels, number in reading.read(ledger.table, ledger.rows()):
+                gauge.add_metric(labels, number)
+            yield gauge
+        rejected = CounterMetricFamily(
+            REJECTED_NODES.removesuffix("_total"),
+            REJECTED_NODES_WORDS,
+            labels=REJECTED_NODES_LABELS,
+        )
+        for (verb, reason), count in self._view.rejections.items():
+            rejected.add_metric((verb, reason.code), count)
+        yield rejected
+        yield GaugeMetricFamily(RESERVATIONS, RESERVATIONS_WORDS, value=len(ledger.reservations))
+        unread = sum(1 for _, held in ledger.pods() if held.unread)
+        yield GaugeMetricFamily(UNREADABLE, UNREADABLE_WORDS, value=unread)

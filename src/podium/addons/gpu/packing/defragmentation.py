@@ -28,19 +28,23 @@ from msgspec.structs import replace
 from podium.addons.gpu.cards.allocations import Allocation, card_uses
 from podium.addons.gpu.cards.choosing import allocate
 from podium.addons.gpu.cards.requests import PodRequest
-from podium.addons.gpu.packing.move_table import Holder, MoveTable, Places, Undo, take_back
 from podium.addons.gpu.packing.moves import (
     BudgetsLeft,
     Defragmentation,
+    Holder,
     Move,
     MoveAnswer,
     MoveScheduler,
+    MoveTable,
     PlacedPod,
     Placement,
+    Places,
     RefusedStep,
     Step,
+    Undo,
     key_of,
     priority_of,
+    take_back,
 )
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget

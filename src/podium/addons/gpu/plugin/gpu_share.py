@@ -18,6 +18,7 @@ from podium.addons.gpu.cards.requests import PodRequest
 from podium.addons.gpu.dialects.dialect import InvalidRequest, grace_period, merge_writes
 from podium.addons.gpu.plugin.arguments import (
     GPUShareArgs,
+    NodeConfigMaps,
     apply_policies,
     dialect_of,
     preferred_card,
@@ -33,7 +34,6 @@ from podium.addons.gpu.plugin.attempt_state import (
     number_of,
 )
 from podium.addons.gpu.plugin.card_metrics import CardMetrics, IdleCards
-from podium.addons.gpu.plugin.config_maps import NodeConfigMaps
 from podium.addons.gpu.plugin.decision_writing import (
     TakeBack,
     lock_node,

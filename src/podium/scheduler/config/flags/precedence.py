@@ -28,6 +28,7 @@ from msgspec.structs import replace
 
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.decode import SCHEME, header_of
+from podium.scheduler.config.defaults import V1BETA1_DEFAULTS, merged_v1beta1
 from podium.scheduler.config.errors import ConfigurationError
 from podium.scheduler.config.flags.client_settings import (
     FileProblem,
@@ -35,7 +36,6 @@ from podium.scheduler.config.flags.client_settings import (
     StartRefused,
 )
 from podium.scheduler.config.flags.options import Options
-from podium.scheduler.config.legacy_plugins import V1BETA1_DEFAULTS, merged_v1beta1
 from podium.scheduler.config.load import EMPTY, READERS, built, decode_written, is_empty
 from podium.scheduler.config.load import KEY as POLICY_KEY
 from podium.scheduler.config.plugin_args import InterPodAffinityArgs

@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from podium.scheduler.cluster.pod_group_state import GroupKey
+from podium.scheduler.cluster.catalog import GroupKey
 from podium.scheduler.engine.decision import Decision
 from podium.scheduler.engine.post_filter import Preemptions
 from podium.scheduler.engine.reservations import Reservations

@@ -36,7 +36,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 
 from podium.kubernetes.kinds.pod_groups import PodGroup, PodGroupCondition
-from podium.scheduler.cluster.pod_group_state import PodGroupMissing, group_of, pod_group
+from podium.scheduler.cluster.catalog import PodGroupMissing, group_of, pod_group
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.engine.binding_cycle import Binding
 from podium.scheduler.engine.decision import Decision

@@ -29,7 +29,7 @@ from collections.abc import Callable, Iterable, Sequence
 from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.kubernetes.rules.field_errors import aggregate
-from podium.scheduler.cluster.pod_group_state import GroupKey, PodGroupMissing, group_of, pod_group
+from podium.scheduler.cluster.catalog import GroupKey, PodGroupMissing, group_of, pod_group
 from podium.scheduler.cluster.pod_info import PodInfo, PodShape
 from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.cluster.usage import Shadow

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from podium.kubernetes.kinds.pod_groups import PER_GROUP, PodGroup
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
-from podium.scheduler.cluster.pod_group_state import PodGroupMissing, group_of, pod_group
+from podium.scheduler.cluster.catalog import PodGroupMissing, group_of, pod_group
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.cluster.trials import RemovedPods

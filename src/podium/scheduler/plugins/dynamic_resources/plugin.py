@@ -16,13 +16,13 @@ import numpy as np
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.devices import DeviceClass, ResourceClaim
 from podium.kubernetes.kinds.pod import Pod
-from podium.scheduler.cluster.growth import Ints, Mask, Rows, count_of
-from podium.scheduler.cluster.pod_group_state import (
+from podium.scheduler.cluster.catalog import (
     PodGroupMissing,
     PodGroupStateMissing,
     group_of,
     pod_group,
 )
+from podium.scheduler.cluster.growth import Ints, Mask, Rows, count_of
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.config.plugin_args import (
     MOST_ALLOCATED,

@@ -14,8 +14,7 @@ from podium.kubernetes.kinds.devices import AllocationResult, DeviceRequest, Res
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.kubernetes.rules.node_affinity import NodeSelectorError, NodeTerm, parse_node_selector
-from podium.scheduler.cluster.catalog import Catalog
-from podium.scheduler.cluster.pod_group_state import PodGroupMissing, pod_group
+from podium.scheduler.cluster.catalog import Catalog, PodGroupMissing, pod_group
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.framework.events import Action, Registration, Resource
 from podium.scheduler.framework.status import Status, error, unresolvable

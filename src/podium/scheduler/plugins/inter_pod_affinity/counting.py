@@ -40,7 +40,7 @@ from podium.scheduler.plugins.inter_pod_affinity.terms import (
     CarriedTerms,
     TermQueries,
 )
-from podium.scheduler.plugins.topology.domains import DomainCounts, DomainSums, Topologies, Topology
+from podium.scheduler.plugins.topology import DomainCounts, DomainSums, Topologies, Topology
 
 REASON_AFFINITY = "node(s) didn't match pod affinity rules"
 REASON_ANTI_AFFINITY = "node(s) didn't match pod anti-affinity rules"

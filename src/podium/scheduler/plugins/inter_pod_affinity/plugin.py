@@ -41,7 +41,7 @@ from podium.scheduler.plugins.inter_pod_affinity.counting import (
     weigh_domains,
 )
 from podium.scheduler.plugins.inter_pod_affinity.terms import CarriedTerms, TermQueries
-from podium.scheduler.plugins.topology.domains import DomainSums, Topologies
+from podium.scheduler.plugins.topology import DomainSums, Topologies
 
 HINTS_NEED_ALL_ANTI_TERMS: Final[bool] = True
 """Quirk Q8: a deleted pod helps only if it matched every one of the waiting pod's anti-affinity

@@ -25,8 +25,7 @@ from podium.scheduler.cluster.pod_classes import PodClasses, PodCounter, PodQuer
 from podium.scheduler.cluster.pod_info import PodInfo, PodShape
 from podium.scheduler.config.plugin_args import SYSTEM_DEFAULTING, PodTopologySpreadArgs
 from podium.scheduler.framework.cycle import Cycle
-from podium.scheduler.plugins.topology.domains import Topology
-from podium.scheduler.plugins.topology.owner_selectors import OwnerSelectors
+from podium.scheduler.plugins.topology import OwnerSelectors, Topology
 
 Action = Literal["DoNotSchedule", "ScheduleAnyway"]
 HARD: Action = "DoNotSchedule"

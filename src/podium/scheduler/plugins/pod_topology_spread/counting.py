@@ -37,7 +37,7 @@ from podium.scheduler.plugins.pod_topology_spread.constraints import (
     both,
     rows_with_all_keys,
 )
-from podium.scheduler.plugins.topology.domains import DomainCounts, DomainSums, Topologies, Topology
+from podium.scheduler.plugins.topology import DomainCounts, DomainSums, Topologies, Topology
 
 REASON_SKEWED = "node(s) didn't match pod topology spread constraints"
 REASON_UNLABELLED = REASON_SKEWED + " (missing required label)"

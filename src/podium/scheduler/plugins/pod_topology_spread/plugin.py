@@ -44,7 +44,7 @@ from podium.scheduler.plugins.pod_topology_spread.counting import (
     count_hard,
     prepare_scores,
 )
-from podium.scheduler.plugins.topology.domains import DomainSums, Topologies
+from podium.scheduler.plugins.topology import DomainSums, Topologies
 
 _HARD_FAILED = "get constraints from pod: obtaining pod's hard topology spread constraints: "
 _SOFT_FAILED = "calculating preScoreState: obtaining pod's soft topology spread constraints: "

@@ -57,12 +57,12 @@ from podium.scheduler.plugins.volume_binding.pod_volumes import (
     PodVolumes,
     Provision,
     StaticBinding,
+    VolumeWriter,
     all_bound,
     claim_key,
     classify,
 )
 from podium.scheduler.plugins.volume_binding.volume_search import VolumeSearch
-from podium.scheduler.plugins.volume_binding.volume_writing import VolumeWriter
 from podium.scheduler.plugins.volumes.attach_limits import MIGRATED_PLUGINS
 from podium.scheduler.plugins.volumes.pod_claims import (
     claim_not_found,
