@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Group, Parameter
 
-from podium.addons.gpu.study.batch import DeviceName
+from podium.addons.gpu.study.devices import DeviceName
 from podium.commands.exit_codes import NO, OK
 from podium.commands.html_report import Html, option_text
 from podium.commands.options import Output

@@ -36,7 +36,7 @@ def is_openb_pods(data: bytes) -> bool:
 
 def openb_documents(data: bytes, source: str) -> list[Document]:
     """Nodes or pods as documents, one a line. Raises InputError."""
-    from podium.addons.gpu.packing.openb_rows import node_manifest, pod_manifest
+    from podium.addons.gpu.packing.openb_manifests import node_manifest, pod_manifest
 
     text = _text(data, source)
     if is_node_list(_columns(data)):
@@ -51,7 +51,7 @@ def openb_documents(data: bytes, source: str) -> list[Document]:
 
 def read_openb_events(data: bytes, source: str, *, gates: FeatureGates) -> list[PodArrival]:
     """The arrivals of a list of pods, the first one at 0. Raises InputError."""
-    from podium.addons.gpu.packing.openb_rows import pod_manifest
+    from podium.addons.gpu.packing.openb_manifests import pod_manifest
 
     rows = read_pod_rows(_text(data, source), source)
     if not rows:

@@ -6,7 +6,7 @@ from podium.addons.gpu.cards.card import Card, NodeCards
 from podium.addons.gpu.cards.card_table import CardTable
 from podium.addons.gpu.cards.requests import ContainerRequest, PodRequest
 from podium.addons.gpu.dialects.dialect import InvalidRequest
-from podium.addons.gpu.packing.node_columns import CardSize
+from podium.addons.gpu.packing.card_columns import CardSize
 from podium.addons.gpu.packing.typical_pods import MAX_KINDS
 from podium.addons.gpu.plugin.card_metrics import MAX_DRIFT_PERCENT, TypicalEstimate
 from podium.kubernetes.kinds.pod import Pod

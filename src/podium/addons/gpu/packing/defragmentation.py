@@ -350,7 +350,8 @@ class Defragmenter:
         waited = {key: placed for key, placed in answer.placed.items() if key not in moved}
         self._note_placed(waited, undo)
         moves = tuple(
-            _answered(move, answer.placed[key_of(move.pod)]) for move in step.moves[: len(gone)]
+            _move_as_placed(move, answer.placed[key_of(move.pod)])
+            for move in step.moves[: len(gone)]
         )
         if step.places is not None:
             pod, _ = step.places
@@ -386,7 +387,7 @@ def _keys(victims: Iterable[Holder]) -> frozenset[str]:
     return frozenset(key_of(victim.pod) for victim in victims)
 
 
-def _answered(move: Move, placed: PlacedPod) -> Move:
+def _move_as_placed(move: Move, placed: PlacedPod) -> Move:
     """The move with the place that the scheduler has for it."""
     target = Placement(placed.node, placed.allocation.cards())
     proposed = None if target == move.target else move.target

@@ -29,7 +29,7 @@ from podium.addons.gpu.cards.card_table import CardTable
 from podium.addons.gpu.cards.columns import Floats, Ints
 from podium.addons.gpu.cards.known_pods import held_cards
 from podium.addons.gpu.dialects.dialect import Dialect, InvalidRequest
-from podium.addons.gpu.packing.node_columns import (
+from podium.addons.gpu.packing.card_columns import (
     CardSize,
     card_need,
     card_sizes,

@@ -29,13 +29,8 @@ import numpy as np
 from podium.addons.gpu.cards.card_table import CardTable
 from podium.addons.gpu.cards.columns import Floats, Ints
 from podium.addons.gpu.cards.requests import CardSelector
-from podium.addons.gpu.packing.node_columns import (
-    ANY_MODEL,
-    MAX_MODELS,
-    CardNeed,
-    CardSize,
-    model_mask,
-)
+from podium.addons.gpu.packing.card_columns import CardNeed, CardSize, model_mask
+from podium.addons.gpu.packing.node_columns import ANY_MODEL, MAX_MODELS
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.requests import ALL_REQUESTS, pod_requests, to_vector
 

@@ -30,8 +30,9 @@ from podium.addons.gpu.cards.fragmentation import (
 )
 from podium.addons.gpu.cards.requests import PodRequest
 from podium.addons.gpu.dialects.dialect import InvalidRequest
+from podium.addons.gpu.packing.card_columns import CardSize, card_need, devices_by_model
 from podium.addons.gpu.packing.fragmentation import NodeFragments, table_fragments, total_fragments
-from podium.addons.gpu.packing.node_columns import WHOLE, CardSize, card_need, devices_by_model
+from podium.addons.gpu.packing.node_columns import WHOLE
 from podium.addons.gpu.packing.typical_pods import (
     PodKind,
     TypicalPods,

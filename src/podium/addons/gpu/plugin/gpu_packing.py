@@ -18,15 +18,9 @@ import numpy as np
 
 from podium.addons.collection.args_header import ArgsHeader
 from podium.addons.gpu.cards.card_table import CardTable
+from podium.addons.gpu.packing.card_columns import CardSize, card_need, packing_columns, pod_tag
 from podium.addons.gpu.packing.fragmentation import rows_by_size
-from podium.addons.gpu.packing.node_columns import (
-    CardSize,
-    NodeColumns,
-    best_fitting_device,
-    card_need,
-    packing_columns,
-    pod_tag,
-)
+from podium.addons.gpu.packing.node_columns import NodeColumns, best_fitting_device
 from podium.addons.gpu.packing.node_columns import Pod as PackedPod
 from podium.addons.gpu.packing.policies import POLICIES
 from podium.addons.gpu.packing.typical_pods import PodKind
@@ -86,7 +80,7 @@ class PackingPlugin(CardChooser, ScorePlugin):
         table, policy = self._cards().table, POLICIES[self.name]
         columns, scores = self._columns(rows), np.zeros(len(rows), np.int64)
         for size, part in self._by_size(rows):
-            pod = _packed(kind, size)
+            pod = _pack_kind(kind, size)
             scored = policy(columns.take(part), pod, self._estimate().of(table, size))
             scores[part] = scored.scores
         # Rows that have no room for the pod may be anything.
@@ -99,7 +93,7 @@ class PackingPlugin(CardChooser, ScorePlugin):
         rows, kind = np.array([row]), self._kind(cycle)
         table = self._cards().table
         [(size, _)] = self._by_size(rows)
-        pod, columns = _packed(kind, size), self._columns(rows)
+        pod, columns = _pack_kind(kind, size), self._columns(rows)
         if pod.gpus != 1 or not pod.is_share:
             return None
         if cycle.pod.uid in self.handle.cluster.placements:
@@ -193,7 +187,7 @@ class Random(PreScorePlugin, PackingPlugin):
     def choose_card(self, cycle: Cycle, row: int) -> int | None:
         rows = np.array([row])
         [(size, _)] = self._by_size(rows)
-        pod = _packed(self._kind(cycle), size)
+        pod = _pack_kind(self._kind(cycle), size)
         fitting = np.flatnonzero(self._columns(rows).left[0] >= pod.gpu_milli).tolist()
         if pod.gpus != 1 or not pod.is_share or not fitting:
             return None
@@ -205,7 +199,7 @@ class Random(PreScorePlugin, PackingPlugin):
         return int.from_bytes(blake2b(text.encode(), digest_size=8).digest()) % below
 
 
-def _packed(kind: PodKind, size: CardSize) -> PackedPod:
+def _pack_kind(kind: PodKind, size: CardSize) -> PackedPod:
     return PackedPod(kind.cpu_milli, kind.need.milli(size), kind.need.cards)
 
 

@@ -10,12 +10,13 @@ from functools import lru_cache
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
 import numpy as np
 
 from podium.addons.gpu.cards.columns import Ints
+from podium.addons.gpu.study.devices import DeviceName, require_installed
 from podium.addons.gpu.study.numpy_engine import NO_NODE, Placements, place
 from podium.addons.gpu.study.results import ResultFolder, RunKey, RunResult, make_result, measure
 from podium.addons.gpu.study.traces import Trace, read_trace
@@ -32,18 +33,6 @@ from podium.net.files.bounded_files import MAX_CLUSTER_BYTES, read_input
 from podium.offline.sweeps.execution import collect_finished, execute_sweep
 from podium.offline.sweeps.executors import Executor
 from podium.offline.sweeps.planned_runs import PlannedRun, Sweep, digest_values
-
-DeviceName = Literal["numpy", "numba", "cuda"]
-
-
-def require_installed(device: DeviceName) -> None:
-    """Raises InputError."""
-    package, extra = {"numba": ("numba", "study"), "cuda": ("cupy", "study-cuda")}.get(
-        device, ("numpy", "")
-    )
-    if not find_spec(package):
-        raise InputError(f"{package} is not installed", remedy=f"pip install 'podium[{extra}]'")
-
 
 MIN_COMPILED_STEPS: Final = 200_000_000
 """Nodes times pods times runs; numpy takes some twenty seconds for as many."""

@@ -28,7 +28,8 @@ from podium.addons.gpu.cards.columns import Ints
 from podium.addons.gpu.dialects import find_dialect
 from podium.addons.gpu.dialects.dialect import Dialect, InvalidRequest
 from podium.addons.gpu.dialects.dialect_detection import find_spoken_dialects
-from podium.addons.gpu.packing.node_columns import ANY_MODEL, MAX_MODELS, WHOLE, CardSize, card_need
+from podium.addons.gpu.packing.card_columns import CardSize, card_need
+from podium.addons.gpu.packing.node_columns import ANY_MODEL, MAX_MODELS, WHOLE
 from podium.addons.gpu.packing.openb_rows import (
     MAX_DEVICES,
     NodeRow,

@@ -30,7 +30,8 @@ import numpy as np
 
 from podium.addons.gpu.cards.columns import Ints
 from podium.addons.gpu.packing.node_columns import WHOLE, NodeColumns
-from podium.addons.gpu.packing.openb_rows import NodeRow, PodRow, node_manifest, pod_manifest
+from podium.addons.gpu.packing.openb_manifests import node_manifest, pod_manifest
+from podium.addons.gpu.packing.openb_rows import NodeRow, PodRow
 from podium.addons.gpu.packing.typical_pods import PodGroup, TypicalPods, find_typical
 from podium.addons.gpu.study.traces import Nodes, Pods, Trace
 from podium.golang.json_values import JsonObject
