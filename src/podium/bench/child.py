@@ -13,7 +13,7 @@ from typing import IO, BinaryIO, Literal
 import msgspec
 
 from podium.bench.engine_run import Progress, measure_case
-from podium.bench.function_times import FunctionTime, FunctionTimes, StackSamples, folded
+from podium.bench.function_times import FunctionTime, FunctionTimes, StackSamples, fold_stacks
 from podium.bench.results import Figures
 from podium.bench.templates import Plan
 
@@ -58,7 +58,7 @@ def carry_out(order: Order, progress: Progress | None = None) -> Report:
         done=figures.bound,
         figures=figures,
         functions=counter.top() if counter else (),
-        stacks=folded(sampler.stacks) if sampler else {},
+        stacks=fold_stacks(sampler.stacks) if sampler else {},
     )
 
 

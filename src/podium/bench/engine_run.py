@@ -204,11 +204,11 @@ def read_workload(data: bytes, source: str) -> Workload:
             remedy='a workload is {"nodes": [...], "init": [bound pods], "pods": [pending pods]}',
         ) from problem
     nodes = tuple(map(default_allocatable, read.nodes))
-    pods, init = (tuple(map(_identified, pods)) for pods in (read.pods, read.init))
+    pods, init = (tuple(map(_identify_pod, pods)) for pods in (read.pods, read.init))
     return Workload(nodes=nodes, pods=pods, init=init)
 
 
-def _identified(pod: Pod) -> Pod:
+def _identify_pod(pod: Pod) -> Pod:
     """The pod with a namespace and a UID, by which the engine tells pods apart."""
     metadata = pod.metadata
     namespace = metadata.namespace or "default"
@@ -258,7 +258,7 @@ def measure_file(
     return _figures(driver, times_s, loading, watch, plan)
 
 
-def _configured(scene: Scene, text: str | None) -> Configuration | None:
+def _read_configuration(scene: Scene, text: str | None) -> Configuration | None:
     """What was asked for, or else what the workload is about. Raises ConfigurationError."""
     if text is not None:
         return load_file(text.encode(), source="the configuration")
@@ -278,7 +278,7 @@ def measure_case(
     """Build a named workload, load it, schedule its pods, and report; `profiler` looks on, and
     `configuration` is the text of one that is not the workload's."""
     scene = CASES[name].build(plan)
-    configured = _configured(scene, configuration)
+    configured = _read_configuration(scene, configuration)
     driver = Driver(percentage=percentage, seed=seed, configuration=configured)
     with Stopwatch() as loading:
         driver.load(scene)

@@ -55,7 +55,7 @@ class FunctionTimes:
         whole_s = sum(entry.inlinetime for entry in entries) or 1.0
         found = []
         for entry in entries[:most]:
-            name, place = described(entry.code)
+            name, place = describe_code(entry.code)
             found.append(
                 FunctionTime(
                     name=name,
@@ -69,7 +69,7 @@ class FunctionTimes:
         return tuple(found)
 
 
-def described(code: CodeType | str) -> tuple[str, str]:
+def describe_code(code: CodeType | str) -> tuple[str, str]:
     """A function's name and where it stands: `Engine.tick`, `scheduler/engine/scheduler.py:52`."""
     if isinstance(code, str):
         return code.strip("<>"), "built in"
@@ -118,7 +118,7 @@ class StackSamples:
         self.stacks[tuple(reversed(found))] += 1
 
 
-def folded(stacks: Counter[Stack]) -> dict[str, int]:
+def fold_stacks(stacks: Counter[Stack]) -> dict[str, int]:
     """Stacks as text, functions separated by semicolons, for sending and for other tools."""
     return {";".join(stack): count for stack, count in stacks.items()}
 

@@ -57,7 +57,11 @@ def live_scene(api: ServedApi, scene: Scene) -> LiveScene:
     known = [each for each in scene.objects if isinstance(each, Namespace)]
     return LiveScene(
         before=(
-            _creations(api, "/api/v1/namespaces", (*known, *_missing(known, (*init, *measured)))),
+            _creations(
+                api,
+                "/api/v1/namespaces",
+                (*known, *_find_missing_namespaces(known, (*init, *measured))),
+            ),
             _creations(api, "/api/v1/nodes", scene.nodes),
             [_creation_of(api, pod) for pod in init],
         ),
@@ -66,7 +70,9 @@ def live_scene(api: ServedApi, scene: Scene) -> LiveScene:
     )
 
 
-def _missing(known: Iterable[Namespace], pods: Iterable[Pod]) -> Iterable[Namespace]:
+def _find_missing_namespaces(
+    known: Iterable[Namespace], pods: Iterable[Pod]
+) -> Iterable[Namespace]:
     """The namespaces that pods name and nobody else makes."""
     there = {"default", *(namespace.metadata.name for namespace in known)}
     named = dict.fromkeys(pod.metadata.namespace for pod in pods)
@@ -192,9 +198,9 @@ async def _measure(
         await _until_at_work(api, wires[0], scene, scheduler)
         await _at_rest(scheduler)
         bindings = _Bindings(progress)
-        async with _following(api, bindings):
+        async with _follow_bindings(api, bindings):
             cpu, began = scheduler.cpu_s(), perf_counter()
-            await _create_all(wires, _noted(scene.measured, bindings))
+            await _create_all(wires, _note_requests(scene.measured, bindings))
             await bindings.until(len(scene.measured), scheduler)
         await _at_rest(scheduler)
         cpu = scheduler.cpu_s() - cpu
@@ -202,7 +208,7 @@ async def _measure(
 
 
 @asynccontextmanager
-async def _following(api: ServedApi, bindings: _Bindings) -> AsyncIterator[None]:
+async def _follow_bindings(api: ServedApi, bindings: _Bindings) -> AsyncIterator[None]:
     """Watch pods that have a node."""
     following = await watch(api, _BOUND_PODS, bindings.seen)
     try:
@@ -216,7 +222,7 @@ async def _until_at_work(
 ) -> None:
     bindings = _Bindings(None)
     bindings.sent(FIRST, perf_counter())
-    async with _following(api, bindings):
+    async with _follow_bindings(api, bindings):
         await _create_all((wire,), (scene.first,))
         if not await bindings.until(1, scheduler):
             raise scheduler.trouble(f"has not bound a first pod within {_PATIENCE_S:.0f} s")
@@ -233,7 +239,7 @@ async def _at_rest(scheduler: SchedulerProcess) -> None:
         before = now
 
 
-def _noted(measured: Sequence[tuple[str, bytes]], bindings: _Bindings) -> Iterator[bytes]:
+def _note_requests(measured: Sequence[tuple[str, bytes]], bindings: _Bindings) -> Iterator[bytes]:
     """Requests, each noted with the time at which it is taken to be sent."""
     for key, sent in measured:
         bindings.sent(key, perf_counter())

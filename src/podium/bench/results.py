@@ -118,7 +118,7 @@ def to_document(result: Result) -> dict[str, Any]:
     }
 
 
-def recorded(result: Result) -> Recorded:
+def record_result(result: Result) -> Recorded:
     return msgspec.convert(to_document(result), Recorded)
 
 

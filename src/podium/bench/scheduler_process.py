@@ -117,7 +117,7 @@ def scheduler_process(command: Sequence[str], kubeconfig: Path) -> Iterator[Sche
         config, log = Path(directory, "scheduler.yaml"), Path(directory, "log")
         config.write_text(_LIMITLESS.format(kubeconfig=kubeconfig))
         names = {KUBECONFIG: str(kubeconfig), CONFIG: str(config)}
-        words = [_filled(word, names) for word in command]
+        words = [_fill_names(word, names) for word in command]
         with log.open("wb") as output:
             try:
                 process = subprocess.Popen(
@@ -133,7 +133,7 @@ def scheduler_process(command: Sequence[str], kubeconfig: Path) -> Iterator[Sche
                 _end(process)
 
 
-def _filled(word: str, names: dict[str, str]) -> str:
+def _fill_names(word: str, names: dict[str, str]) -> str:
     for placeholder, name in names.items():
         word = word.replace(placeholder, name)
     return word
@@ -198,12 +198,12 @@ def served_api(*, durable: bool = False, tls: bool = False) -> Iterator[ServedAp
                 assert process.stdout is not None
                 if "serving" not in process.stdout.readline():
                     raise NotServing(f"podium apiserver did not start: {complaints.read_text()}")
-                yield _found(kubeconfig, process.pid)
+                yield _find_server(kubeconfig, process.pid)
             finally:
                 process.terminate()
 
 
-def _found(kubeconfig: Path, process: int) -> ServedApi:
+def _find_server(kubeconfig: Path, process: int) -> ServedApi:
     config = yaml.safe_load(kubeconfig.read_text())
     cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
     address = urlsplit(cluster["server"])

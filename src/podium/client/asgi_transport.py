@@ -53,7 +53,7 @@ class AsgiTransport:
         except Unreachable:
             raise
         except Exception as problem:
-            raise _failed(request, problem) from problem
+            raise _name_failure(request, problem) from problem
         return call.reply()
 
     @asynccontextmanager
@@ -169,7 +169,7 @@ class _StreamedCall(_Call):
     def finished(self, running: "asyncio.Future[None]") -> None:
         """The application has returned, properly or not."""
         problem = None if running.cancelled() else running.exception()
-        ending = _failed(self._request, problem) if problem else None
+        ending = _name_failure(self._request, problem) if problem else None
         if not self._head.done():
             missing = f"no answer to {self._request.method} {self._request.path}"
             self._head.set_exception(ending or Unreachable(missing))
@@ -207,7 +207,7 @@ class _StreamedCall(_Call):
             yield piece
 
 
-def _failed(request: Request, problem: BaseException) -> Unreachable:
+def _name_failure(request: Request, problem: BaseException) -> Unreachable:
     what = f"{type(problem).__name__}: {problem}"
     return Unreachable(f"the application failed at {request.method} {request.path}: {what}")
 

@@ -123,7 +123,7 @@ def find_context(
             "there is no kubeconfig",
             remedy=f"name one with --kubeconfig or in $KUBECONFIG, or put it into {_USUAL}",
         )
-    return _chosen(_merged(files), context, ", ".join(map(str, files)))
+    return _chosen(_merge_files(files), context, ", ".join(map(str, files)))
 
 
 def _files(kubeconfig: str, environment: Mapping[str, str]) -> list[Path]:
@@ -141,7 +141,7 @@ def _files(kubeconfig: str, environment: Mapping[str, str]) -> list[Path]:
     return [usual] if environment.get("HOME") and usual.exists() else []
 
 
-def _merged(files: Sequence[Path]) -> _Merged:
+def _merge_files(files: Sequence[Path]) -> _Merged:
     merged = _Merged()
     for path in files:
         source = str(path)
@@ -168,15 +168,15 @@ def _chosen(merged: _Merged, wanted: str, source: str) -> FoundContext:
         known = ", ".join(sorted(merged.contexts))
         remedy = f"--context chooses one of {known}" if known else ""
         raise InputError("has no current context", source=source, remedy=remedy)
-    context = _named("context", name, merged.contexts, source)
-    cluster = _named("cluster", context.cluster, merged.clusters, source)
+    context = _find_entry("context", name, merged.contexts, source)
+    cluster = _find_entry("cluster", context.cluster, merged.clusters, source)
     if not cluster.server:
         raise InputError(f'cluster "{context.cluster}" has no server', source=source)
-    user = _named("user", context.user, merged.users, source) if context.user else UserEntry()
+    user = _find_entry("user", context.user, merged.users, source) if context.user else UserEntry()
     return FoundContext(ClientSettings(cluster, user), context.namespace)
 
 
-def _named(what: str, name: str, known: Mapping[str, EntryT], source: str) -> EntryT:
+def _find_entry(what: str, name: str, known: Mapping[str, EntryT], source: str) -> EntryT:
     found = known.get(name)
     if found is None:
         remedy = did_you_mean(closest(name, sorted(known)))
@@ -225,7 +225,7 @@ def _impersonation(user: UserEntry) -> list[tuple[str, str]]:
 
 def _located_cluster(cluster: ClusterEntry, kubeconfig: str) -> ClusterEntry:
     return replace(
-        cluster, certificate_authority=_located(cluster.certificate_authority, kubeconfig)
+        cluster, certificate_authority=_locate_file(cluster.certificate_authority, kubeconfig)
     )
 
 
@@ -233,17 +233,17 @@ def _located_user(user: UserEntry, kubeconfig: str) -> UserEntry:
     plugin = user.exec
     if plugin is not None and "/" in plugin.command:
         # upstream: a command with a slash in it is a file beside the kubeconfig.
-        plugin = replace(plugin, command=_located(plugin.command, kubeconfig))
+        plugin = replace(plugin, command=_locate_file(plugin.command, kubeconfig))
     return replace(
         user,
-        client_certificate=_located(user.client_certificate, kubeconfig),
-        client_key=_located(user.client_key, kubeconfig),
-        token_file=_located(user.token_file, kubeconfig),
+        client_certificate=_locate_file(user.client_certificate, kubeconfig),
+        client_key=_locate_file(user.client_key, kubeconfig),
+        token_file=_locate_file(user.token_file, kubeconfig),
         exec=plugin,
     )
 
 
-def _located(file: str, kubeconfig: str) -> str:
+def _locate_file(file: str, kubeconfig: str) -> str:
     if not file or not kubeconfig:
         return file
     return os.path.abspath(os.path.join(os.path.dirname(kubeconfig), file))
@@ -265,11 +265,11 @@ def find_ended_process(cluster: ClusterEntry) -> InputError | None:
         if extension.name == UP_EXTENSION and isinstance(found, dict):
             process, command = found.get("process"), found.get("command")
             if isinstance(process, int) and process > 0 and isinstance(command, str):
-                return None if _runs(process) else _ended(process, command)
+                return None if _runs(process) else _describe_ended(process, command)
     return None
 
 
-def _ended(process: int, command: str) -> InputError:
+def _describe_ended(process: int, command: str) -> InputError:
     return InputError(
         f"the cluster of this kubeconfig was `podium up`, process {process}, which has ended",
         remedy=f"start it again with `{command}`",

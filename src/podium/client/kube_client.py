@@ -123,7 +123,7 @@ class KubeClient:
     ) -> bytes:
         """A new object; with a name and subresource what is posted there (binding, eviction)."""
         path = resource.path(namespace, name, subresource)
-        return await self.request("POST", path, self._manager, encoded(body))
+        return await self.request("POST", path, self._manager, encode_body(body))
 
     async def update(
         self,
@@ -135,7 +135,7 @@ class KubeClient:
         subresource: str = "",
     ) -> bytes:
         path = resource.path(namespace, name, subresource)
-        return await self.request("PUT", path, self._manager, encoded(body))
+        return await self.request("PUT", path, self._manager, encode_body(body))
 
     async def patch(
         self,
@@ -151,7 +151,7 @@ class KubeClient:
         """`force` takes fields over from other managers; only server-side apply knows it."""
         query = (*self._manager, ("force", "true")) if force else self._manager
         path = resource.path(namespace, name, subresource)
-        return await self.request("PATCH", path, query, encoded(body), str(kind))
+        return await self.request("PATCH", path, query, encode_body(body), str(kind))
 
     async def delete(
         self,
@@ -246,7 +246,7 @@ class KubeClient:
             yield stream
 
 
-def encoded(body: object) -> bytes:
+def encode_body(body: object) -> bytes:
     return body if isinstance(body, bytes) else msgspec.json.encode(body)
 
 

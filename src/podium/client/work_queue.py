@@ -206,7 +206,7 @@ class ControlLoop(Generic[KeyT]):
         except (ApiError, Unreachable) as problem:
             self._tell(key, problem, self.queue.add_rate_limited(key))
         except Exception:
-            _LOG.exception("%s: %s: this is a bug", self.name, _shown(key))
+            _LOG.exception("%s: %s: this is a bug", self.name, _show_key(key))
             self.queue.add_rate_limited(key)
         else:
             self.queue.forget(key)
@@ -223,10 +223,10 @@ class ControlLoop(Generic[KeyT]):
         if level == logging.WARNING:
             self._warned[key] = kind
         shown_s = f"{pause_s:.2g}" if pause_s < 1 else f"{pause_s:.0f}"
-        _LOG.log(level, "%s: %s: %s; again in %s s", self.name, _shown(key), problem, shown_s)
+        _LOG.log(level, "%s: %s: %s; again in %s s", self.name, _show_key(key), problem, shown_s)
 
 
-def _shown(key: Hashable) -> str:
+def _show_key(key: Hashable) -> str:
     if isinstance(key, tuple):
         return "/".join(str(part) for part in key if part)
     return str(key)

@@ -106,7 +106,7 @@ def engine(
     """
     from podium.bench.cases import SIZES
     from podium.bench.plot import draw_plot
-    from podium.bench.results import by_name, compare, read_results, recorded
+    from podium.bench.results import by_name, compare, read_results, record_result
     from podium.commands.bench_progress import runs_progress
     from podium.commands.bench_view import BenchView
 
@@ -134,7 +134,7 @@ def engine(
             functions = {name: _functions(order) for name, order in orders.items()}
         if flame_graph is not None:
             _draw_flames(orders, flame_graph)
-    now = [recorded(result) for result in results]
+    now = [record_result(result) for result in results]
     if plot is not None:
         write_output(plot, draw_plot(now, _title(results, percentage), by_name(before)))
     if json:
@@ -304,10 +304,10 @@ def _print_json(
     *,
     single: bool,
 ) -> None:
-    from podium.bench.results import compare, recorded, to_document
+    from podium.bench.results import compare, record_result, to_document
     from podium.commands.documents import print_document, print_list
 
-    ratios = {c.name: c for c in compare(before, [recorded(result) for result in results])}
+    ratios = {c.name: c for c in compare(before, [record_result(result) for result in results])}
     documents = []
     for result in results:
         document = to_document(result)

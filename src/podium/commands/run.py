@@ -76,7 +76,7 @@ def _settle(parsed: ParsedFlags, options: Options, known: Release) -> int:
     """Find out which release and which gates count, and start a scheduler if that is asked for."""
     from podium.commands.processes.kube_log import KubeLog
     from podium.kubernetes.releases.feature_gates import FeatureGateError
-    from podium.scheduler.config.errors import ConfigurationError, joined
+    from podium.scheduler.config.errors import ConfigurationError, join_problems
     from podium.scheduler.config.flags.client_settings import StartRefused
     from podium.scheduler.config.flags.option_checks import logging_problems
     from podium.scheduler.config.flags.version_gates import settled_gates
@@ -93,7 +93,7 @@ def _settle(parsed: ParsedFlags, options: Options, known: Release) -> int:
         return OK
     problems = logging_problems(options.logs, settled.gates)
     if problems:
-        print_line(joined(problems), error=True)
+        print_line(join_problems(problems), error=True)
         return NO
     log = KubeLog(options.logs)
     try:

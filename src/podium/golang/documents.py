@@ -95,7 +95,7 @@ def read_documents(
         raise _too_large(source, limits)
     if has_more_values_than(limits.values, text):
         raise _too_many(f"more than {limits.values:,} values", source)
-    characters = _decoded(text, source)
+    characters = _decode_text(text, source)
     start = _after_space(characters, 0)
     # Two braces open no JSON but a template, on which the YAML reader has better advice.
     if characters.startswith(("{", "["), start) and not characters.startswith("{{", start):
@@ -179,7 +179,7 @@ def with_type(value: JsonValue, kind: str, api_version: str) -> JsonValue:
     return {"apiVersion": api_version, "kind": kind, **value}
 
 
-def _decoded(text: str | bytes, source: str) -> str:
+def _decode_text(text: str | bytes, source: str) -> str:
     try:
         if isinstance(text, str):
             text.encode()

@@ -53,21 +53,21 @@ class Duration(msgspec.Struct, frozen=True, order=True):
         if unsigned == "0":
             return cls(0)
         if not unsigned:
-            raise DurationError(f"time: invalid duration {_quoted(text)}")
+            raise DurationError(f"time: invalid duration {_quote_bytes(text)}")
         total = at = 0
         while at < len(unsigned):
             part = _PART.match(unsigned, at)
             if part is None or not (part[1] or part[2]):
-                raise DurationError(f"time: invalid duration {_quoted(text)}")
+                raise DurationError(f"time: invalid duration {_quote_bytes(text)}")
             # Digits beyond these cannot matter: too large for Go, or below a nanosecond.
             whole, fraction, unit = part[1].lstrip("0"), (part[2] or "")[:18], part[3]
             if len(whole) > 19:
-                raise DurationError(f"time: invalid duration {_quoted(text)}")
+                raise DurationError(f"time: invalid duration {_quote_bytes(text)}")
             if not unit:
-                raise DurationError(f"time: missing unit in duration {_quoted(text)}")
+                raise DurationError(f"time: missing unit in duration {_quote_bytes(text)}")
             if unit not in _NANOSECONDS:
                 raise DurationError(
-                    f"time: unknown unit {_quoted(unit)} in duration {_quoted(text)}"
+                    f"time: unknown unit {_quote_bytes(unit)} in duration {_quote_bytes(text)}"
                 )
             scale = _NANOSECONDS[unit]
             total += int(whole or "0") * scale
@@ -77,7 +77,7 @@ class Duration(msgspec.Struct, frozen=True, order=True):
         # Go's smallest duration has no positive counterpart.
         limit = _MAX_NANOSECONDS + (1 if text.startswith("-") else 0)
         if total > limit:
-            raise DurationError(f"time: invalid duration {_quoted(text)}")
+            raise DurationError(f"time: invalid duration {_quote_bytes(text)}")
         return cls(-total if text.startswith("-") else total)
 
     @classmethod
@@ -114,7 +114,7 @@ def _decimal(size: int, unit: int) -> str:
     return f"{whole}.{digits}"
 
 
-def _quoted(text: str) -> str:
+def _quote_bytes(text: str) -> str:
     """As Go's time package quotes, which knows bytes and no letters beyond ASCII."""
     data = text.encode(errors="surrogatepass")
     letters = (chr(byte) if 0x20 <= byte < 0x80 else f"\\x{byte:02x}" for byte in data)

@@ -118,7 +118,7 @@ def read_first(text: str, objects: Callable[[Pairs], object] | None = None) -> D
     return value
 
 
-def mended(text: str) -> str:
+def mend_surrogates(text: str) -> str:
     """A string without halves of surrogate pairs, for which Go puts U+FFFD."""
     if text.isascii():
         return text
@@ -129,13 +129,13 @@ def mend_halves(value: DecodedValue) -> DecodedValue:
     """The same for all strings in a value."""
     match value:
         case str():
-            return mended(value)
+            return mend_surrogates(value)
         case RepeatedMembers():
             return RepeatedMembers(
-                [(mended(key), mend_halves(inner)) for key, inner in value.pairs]
+                [(mend_surrogates(key), mend_halves(inner)) for key, inner in value.pairs]
             )
         case dict():
-            return {mended(key): mend_halves(inner) for key, inner in value.items()}
+            return {mend_surrogates(key): mend_halves(inner) for key, inner in value.items()}
         case list():
             return [mend_halves(inner) for inner in value]
     return value

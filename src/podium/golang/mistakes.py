@@ -94,7 +94,7 @@ class Mistake:
     @property
     def converted(self) -> str:
         """What apimachinery's converter says."""
-        return self.own_text or _converted(self.value, self.shape)
+        return self.own_text or _describe_conversion(self.value, self.shape)
 
     @property
     def path(self) -> Path:
@@ -172,7 +172,7 @@ def _go_place(way: Way) -> str:
     return ".".join((struct, *reversed(fields))) if fields else ""
 
 
-def _converted(value: DecodedValue, shape: Shape) -> str:
+def _describe_conversion(value: DecodedValue, shape: Shape) -> str:
     found = "map" if isinstance(value, dict) else _CONVERTED_KINDS[value.__class__]
     match shape:
         case Struct():

@@ -35,12 +35,12 @@ def quoted(text: str) -> str:
     """
     if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
-    return '"' + "".join('\\"' if c == '"' else _escaped(c) for c in text) + '"'
+    return '"' + "".join('\\"' if c == '"' else _escape_character(c) for c in text) + '"'
 
 
 def quoted_character(character: str) -> str:
     """`%q` of a rune: `'x'`."""
-    return "'" + ("\\'" if character == "'" else _escaped(character)) + "'"
+    return "'" + ("\\'" if character == "'" else _escape_character(character)) + "'"
 
 
 def quoted_list(texts: Iterable[str]) -> str:
@@ -60,10 +60,10 @@ def escape_unprintable(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(c if c.isprintable() else _escaped(c) for c in text)
+    return "".join(c if c.isprintable() else _escape_character(c) for c in text)
 
 
-def _escaped(character: str) -> str:
+def _escape_character(character: str) -> str:
     if character in _NAMED:
         return _NAMED[character]
     code = ord(character)

@@ -19,7 +19,7 @@ import yaml
 
 from podium.golang.errors import InputError
 from podium.golang.json_values import JsonValue
-from podium.golang.yaml_scalars import ScalarError, key_text, plain, tagged
+from podium.golang.yaml_scalars import ScalarError, key_text, plain, read_tagged
 
 # libyaml's parser where PyYAML was built with it; both give the same events.
 PARSER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -93,7 +93,7 @@ def _read_all(text: str, source: str, builder: "Builder") -> Iterator[tuple[int,
             else:
                 builder.take(event)
     except yaml.YAMLError as error:
-        raise explained(error, text, source) from None
+        raise explain_error(error, text, source) from None
 
 
 class Builder:
@@ -180,7 +180,7 @@ class Builder:
     def _scalar(self, event: yaml.ScalarEvent, line: int) -> JsonValue:
         try:
             if event.tag is not None:
-                return tagged(event.tag, event.value)
+                return read_tagged(event.tag, event.value)
             return plain(event.value) if event.implicit[0] else event.value
         except ScalarError as error:
             raise self._error(line, str(error)) from None
@@ -275,7 +275,7 @@ _REMEDIES = (
 _TAB_REMEDY = "indent with spaces"
 
 
-def explained(error: yaml.YAMLError, text: str, source: str) -> InputError:
+def explain_error(error: yaml.YAMLError, text: str, source: str) -> InputError:
     if isinstance(error, yaml.reader.ReaderError):
         line = text.encode()[: error.position].count(b"\n") + 1
         problem = f"character {chr(error.character)!r} is not allowed: {error.reason}"

@@ -171,19 +171,19 @@ class ObjectAccess:
 
     async def get(self, kind: type[K], name: str, namespace: str = "") -> K:
         resource = await self._resource(kind)
-        return _typed(await _told(self._client.get(resource, name, namespace)), kind)
+        return _read_typed(await _await_answer(self._client.get(resource, name, namespace)), kind)
 
     async def create(self, obj: K, *, generate_name: str = "") -> K:
         kind = type(obj)
         resource = await self._resource(kind)
-        body = _written(obj, resource)
+        body = _write_object(obj, resource)
         metadata: dict[str, Any] = body.setdefault("metadata", {})
         for name in _GIVEN_BY_SERVER:
             metadata.pop(name, None)
         if not obj.metadata.name and generate_name:
             metadata["generateName"] = generate_name
         creating = self._client.create(resource, body, obj.metadata.namespace)
-        return _typed(await _told(creating), kind)
+        return _read_typed(await _await_answer(creating), kind)
 
     async def update(self, obj: K, *, base: K | None = None, subresource: str = "") -> K:
         """Without a `base`, reads the object, does to it what was changed in the typed one, and
@@ -195,10 +195,10 @@ class ObjectAccess:
                 kind, metadata.name, changes, metadata.namespace, subresource=subresource
             )
         resource = await self._resource(kind)
-        found = await _told(self._client.get(resource, metadata.name, metadata.namespace))
+        found = await _await_answer(self._client.get(resource, metadata.name, metadata.namespace))
         stored: dict[str, Any] = msgspec.json.decode(found)
-        before = _written(_typed(found, kind), resource)
-        after = _written(obj, resource)
+        before = _write_object(_read_typed(found, kind), resource)
+        after = _write_object(obj, resource)
         if not metadata.resource_version:
             after["metadata"]["resourceVersion"] = before["metadata"]["resourceVersion"]
         updating = self._client.update(
@@ -208,13 +208,15 @@ class ObjectAccess:
             metadata.namespace,
             subresource=subresource,
         )
-        return _typed(await _told(updating), kind)
+        return _read_typed(await _await_answer(updating), kind)
 
     async def delete(self, obj: KubeObject) -> None:
         metadata = obj.metadata
         resource = await self._resource(type(obj))
         options = DeleteOptions(uid=metadata.uid)
-        await _told(self._client.delete(resource, metadata.name, metadata.namespace, options))
+        await _await_answer(
+            self._client.delete(resource, metadata.name, metadata.namespace, options)
+        )
 
     async def patch(
         self,
@@ -234,15 +236,15 @@ class ObjectAccess:
 
         if resource == resources.PODS and subresource == "status":
             call = with_retries(patching, self._clock, self._randomness)
-            return _typed(await _told(call), kind)
-        return _typed(await _told(patching()), kind)
+            return _read_typed(await _await_answer(call), kind)
+        return _read_typed(await _await_answer(patching()), kind)
 
     async def _resource(self, kind: type[KubeObject]) -> ResourceType:
         made = kind()
         key = (made.api_version, made.kind)
         found = _KNOWN.get(key) or self._discovered.get(key)
         if found is None:
-            for served in await _told(served_in(self._client, made.api_version)):
+            for served in await _await_answer(served_in(self._client, made.api_version)):
                 known = served.resource
                 self._discovered[known.api_version, known.kind] = known
             found = self._discovered.get(key)
@@ -251,7 +253,7 @@ class ObjectAccess:
         return found
 
 
-async def _told(call: Awaitable[T]) -> T:
+async def _await_answer(call: Awaitable[T]) -> T:
     """A call's answer, or what went wrong with it in the words of the framework."""
     try:
         return await call
@@ -273,14 +275,14 @@ def _difference(base: KubeObject, obj: KubeObject) -> dict[str, Any]:
     return {**changes, "metadata": {**changes.get("metadata", {}), **version}}
 
 
-def _typed(stored: bytes, kind: type[K]) -> K:
+def _read_typed(stored: bytes, kind: type[K]) -> K:
     try:
         return convert_object(msgspec.json.decode(stored), kind, strict=False)
     except (ObjectError, msgspec.DecodeError) as problem:
         raise ApiCallFailed(f"the server sent no {kind.__name__}: {problem}") from problem
 
 
-def _written(obj: KubeObject, resource: ResourceType) -> dict[str, Any]:
+def _write_object(obj: KubeObject, resource: ResourceType) -> dict[str, Any]:
     body: dict[str, Any] = msgspec.to_builtins(obj)
     return body | {"apiVersion": resource.api_version, "kind": resource.kind}
 

@@ -61,7 +61,7 @@ from podium.live.event_writing import (
     event_body,
 )
 from podium.scheduler.cluster.pod_info import PodInfo
-from podium.scheduler.engine.requests import Event, shortened
+from podium.scheduler.engine.requests import Event, shorten_note
 
 FINISH_S: Final = 6 * 60.0
 REFRESH_S: Final = 30 * 60.0
@@ -275,7 +275,7 @@ class EventRecorder:
 
     def tell(self, pod: PodInfo, reason: str, action: str, note: str) -> None:
         """An event of type Normal about a pod, as plugins tell them."""
-        self.record(Event(pod, "Normal", reason, action, shortened(note)))
+        self.record(Event(pod, "Normal", reason, action, shorten_note(note)))
 
     def _drop(self, event: Event) -> None:
         self.counts.dropped += 1

@@ -133,11 +133,11 @@ class RawObjects:
     def put(self, obj: Node | Pod, written: msgspec.Raw) -> None:
         metadata = obj.metadata
         if isinstance(obj, Node):
-            self._nodes[metadata.name] = _cleaned(written)
+            self._nodes[metadata.name] = _clean_object(written)
         elif obj.spec.node_name:
             self._pods.pop(object_key(metadata), None)
         else:
-            self._pods[object_key(metadata)] = (metadata.resource_version, _cleaned(written))
+            self._pods[object_key(metadata)] = (metadata.resource_version, _clean_object(written))
 
     def remove(self, obj: Node | Pod) -> None:
         if isinstance(obj, Node):
@@ -156,7 +156,7 @@ class RawObjects:
         return self._nodes[name]
 
 
-def _cleaned(written: msgspec.Raw) -> bytes:
+def _clean_object(written: msgspec.Raw) -> bytes:
     """An object without what is not sent to extenders."""
     obj: dict[str, Any] = msgspec.json.decode(written)
     for name in _NOT_SENT:

@@ -279,15 +279,15 @@ class SchedulerMetrics(Observer):
 
 
 def show_engine(shown: Exposition, engine: Engine) -> None:
-    shown.read(known.PENDING_PODS, lambda: _pending(engine))
+    shown.read(known.PENDING_PODS, lambda: _read_pending(engine))
     shown.read(known.UNSCHEDULABLE_PODS, lambda: _unschedulable(engine))
     if engine.gates["SchedulerQueueingHints"]:
         shown.read(known.INFLIGHT_EVENTS, lambda: _in_flight(engine))
     shown.read(known.CACHE_SIZE, lambda: _cache(engine))
-    shown.read(known.GOROUTINES, lambda: _binding(engine))
+    shown.read(known.GOROUTINES, lambda: _read_binding(engine))
 
 
-def _pending(engine: Engine) -> Reading:
+def _read_pending(engine: Engine) -> Reading:
     return [((part,), count) for part, count in engine.queue.sizes()._asdict().items()]
 
 
@@ -317,7 +317,7 @@ def _cache(engine: Engine) -> Reading:
     ]
 
 
-def _binding(engine: Engine) -> Reading:
+def _read_binding(engine: Engine) -> Reading:
     """upstream: goroutines; here tasks that bind."""
     under_way = sum(1 for flight in engine.state.flights.values() if flight.started)
     return [(("binding",), under_way)]

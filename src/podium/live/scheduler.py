@@ -41,7 +41,7 @@ from podium.live.feed import (
     kinds_before_pods,
     resource_of,
 )
-from podium.live.metered_transport import WriteMetrics, uncounted
+from podium.live.metered_transport import WriteMetrics, make_uncounted
 from podium.live.pod_writes import PodGroupWrites, PodWrites
 from podium.scheduler.engine import Engine
 from podium.scheduler.engine.validation import InvariantBroken
@@ -77,7 +77,7 @@ class LiveScheduler:
     ) -> None:
         """`tell` records a plugin's own event: pod, reason, action, note; `raw` is where extenders
         look for objects; `leads` says whether decisions may be made at this moment."""
-        metrics = metrics or uncounted()
+        metrics = metrics or make_uncounted()
         self._engine = engine
         self._client = client
         self._clock = clock or LoopClock()
@@ -204,7 +204,9 @@ class LiveScheduler:
             except TimeoutError:
                 if reflector.trouble and not await self._is_served(resource):
                     readers = self._readers_of(resource)
-                    _LOG.warning("%s are not served and left out%s", _named(resource), readers)
+                    _LOG.warning(
+                        "%s are not served and left out%s", _name_resource(resource), readers
+                    )
                     return
 
     async def _kinds_asked_for(self) -> tuple[list[WatchedKind], list[WatchedKind]]:
@@ -225,7 +227,7 @@ class LiveScheduler:
             for kind in tuple(missing):
                 resource = resource_of(kind)
                 if await self._is_served(resource, in_doubt=False):
-                    _LOG.info("%s are served by now and watched", _named(resource))
+                    _LOG.info("%s are served by now and watched", _name_resource(resource))
                     self._start(group, (resource, kind.struct), Selection())
                     missing.remove(kind)
 
@@ -319,7 +321,7 @@ class LiveScheduler:
                 await self._stirred.wait()
 
 
-def _named(resource: ResourceType) -> str:
+def _name_resource(resource: ResourceType) -> str:
     return f"{resource.plural} ({resource.api_version})"
 
 

@@ -164,7 +164,7 @@ class SchedulerRecords:
             return {"place": "gone"}
         waiting = engine.state.waiting.get(pod.metadata.uid)
         if waiting is not None:
-            return {"place": "waiting", "waiting": _waiting(waiting)}
+            return {"place": "waiting", "waiting": _write_waiting(waiting)}
         if pod.spec.node_name:
             return {"place": "bound"}
         if engine.queue.in_flight(pod.metadata.uid) or pod.metadata.uid in engine.state.flights:
@@ -215,7 +215,7 @@ class SchedulerRecords:
             for part, found in members.items()
         }
         listed["waiting"] = [
-            {"pod": each.info.key, **_waiting(each)} for each in islice(waiting, limit)
+            {"pod": each.info.key, **_write_waiting(each)} for each in islice(waiting, limit)
         ]
         return {
             "at": micro_time_text(self._engine.clock()),
@@ -247,7 +247,7 @@ class SchedulerRecords:
         }
 
 
-def _waiting(waiting: WaitingPod) -> Document:
+def _write_waiting(waiting: WaitingPod) -> Document:
     return {
         "node": waiting.node_name,
         "plugins": list(waiting.pending_plugins),

@@ -11,7 +11,7 @@ from typing import Any
 
 from podium.parity.cases import Case, family_of, read_case_file
 from podium.parity.replay import decide
-from podium.scheduler.framework.faults import located
+from podium.scheduler.framework.faults import locate_problem
 
 FIELDS = (
     "preenqueue",
@@ -121,6 +121,6 @@ def _answers(case: Case) -> list[dict[str, Any] | str]:
     try:
         answers.extend(decide(case))
     except Exception as problem:  # a bug must show up as a difference, not end the comparison
-        answers.append(f"crash: {located(problem)}")
+        answers.append(f"crash: {locate_problem(problem)}")
     answers.extend(["not decided"] * (len(case.steps) - len(answers)))
     return answers

@@ -164,7 +164,7 @@ _OF_CUSTOM_KINDS: Final[
 }
 
 
-def registered() -> tuple[str, ...]:
+def list_controllers() -> tuple[str, ...]:
     """All names, sorted."""
     return tuple(sorted((*_PLANNED, *_SYNCHRONISING, *_OF_CUSTOM_KINDS)))
 

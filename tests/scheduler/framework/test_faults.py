@@ -9,7 +9,7 @@ from podium.scheduler.cluster.growth import Ints, Rows, count_of
 from podium.scheduler.framework.caches.vectors import VectorCache
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.dependence import Dependence
-from podium.scheduler.framework.faults import describe, located
+from podium.scheduler.framework.faults import describe, locate_problem
 from podium.scheduler.framework.filtering import run_filters, run_pre_filters
 from podium.scheduler.framework.node_form import NodeFilterPlugin, NodeScorePlugin
 from podium.scheduler.framework.points import (
@@ -44,8 +44,8 @@ def test_an_accident_says_what_it_is_and_where(kind: type[Exception]) -> None:
 
 
 def test_an_exception_that_nobody_raised_has_no_place() -> None:
-    assert located(KeyError("zone")) == "KeyError: 'zone'"
-    assert located(ValueError()) == "ValueError"
+    assert locate_problem(KeyError("zone")) == "KeyError: 'zone'"
+    assert locate_problem(ValueError()) == "ValueError"
 
 
 # wrong answers

@@ -66,10 +66,10 @@ async def _filter(extender: Extender, body: bytes | bytearray) -> bytes:
     args = _extender_args(body)
     nodes = _nodes(args)
     rejected = await _run(extender.filter, _pod(args.pod), nodes)
-    rejected = _mapping(extender.filter, rejected, str, "reasons as text")
+    rejected = _read_mapping(extender.filter, rejected, str, "reasons as text")
     _refuse_strangers(extender.filter, rejected, nodes.names)
     result = wire.ExtenderFilterResult(
-        nodes=_passing(args, nodes, rejected),
+        nodes=_passing_objects(args, nodes, rejected),
         node_names=_passing_names(args, rejected),
         failed_nodes={n: str(r) for n, r in rejected.items() if not isinstance(r, Unresolvable)},
         failed_and_unresolvable_nodes={
@@ -83,7 +83,7 @@ async def _prioritize(extender: Extender, body: bytes | bytearray) -> bytes:
     args = _extender_args(body)
     nodes = _nodes(args)
     scores = await _run(extender.prioritize, _pod(args.pod), nodes)
-    scores = _mapping(extender.prioritize, scores, object, "scores")
+    scores = _read_mapping(extender.prioritize, scores, object, "scores")
     _refuse_strangers(extender.prioritize, scores, nodes.names)
     return _encode(
         [
@@ -97,7 +97,7 @@ async def _preempt(extender: Extender, body: bytes | bytearray) -> bytes:
     args = _preemption_args(body)
     offered = _victims(args)
     kept = await _run(extender.preempt, _pod(args.pod), offered)
-    kept = _mapping(extender.preempt, kept, Victims, "Victims")
+    kept = _read_mapping(extender.preempt, kept, Victims, "Victims")
     return _encode(
         wire.ExtenderPreemptionResult(
             {
@@ -167,7 +167,7 @@ async def _run(method: Callable[..., Any], *arguments: Any) -> Any:
 # --- out --------------------------------------------------------------------------------------
 
 
-def _passing(
+def _passing_objects(
     args: wire.ExtenderArgs, nodes: Nodes, rejected: Mapping[str, str]
 ) -> wire.NodeList | None:
     """The objects of the nodes that pass, as they came."""
@@ -187,7 +187,7 @@ def _passing_names(args: wire.ExtenderArgs, rejected: Mapping[str, str]) -> tupl
     return tuple(name for name in args.node_names or () if name not in rejected)
 
 
-def _mapping(
+def _read_mapping(
     method: Callable[..., Any], given: object, values: type[V], wanted: str
 ) -> Mapping[str, V]:
     if given is None:

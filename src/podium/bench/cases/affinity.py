@@ -53,7 +53,7 @@ def _affinity(color: str, *, by_selector: bool) -> Raw:
     return {kind: {strength: [term]}}
 
 
-def colored(
+def make_colored_pod(
     color: str, name: str, namespace: str, *, by_selector: bool = False, node: int | None = None
 ) -> Pod:
     """A pod of a colour; one with a node is on it."""
@@ -75,10 +75,10 @@ def _by_namespaces(color: str, plan: Plan) -> Scene:
     return Scene(
         nodes=make_nodes(plan.nodes, zones=_zones(color)),
         init=(
-            colored(color, f"init-{i}", "sched-0", node=_home(color, i, plan.nodes))
+            make_colored_pod(color, f"init-{i}", "sched-0", node=_home(color, i, plan.nodes))
             for i in range(plan.init)
         ),
-        measured=arrivals(colored(color, f"pod-{i}", "sched-1") for i in range(plan.pods)),
+        measured=arrivals(make_colored_pod(color, f"pod-{i}", "sched-1") for i in range(plan.pods)),
     )
 
 
@@ -89,14 +89,17 @@ def _by_selector(color: str, plan: Plan) -> Scene:
     def init() -> Iterator[Pod]:
         for i in range(plan.init):
             home = _home(color, i, plan.nodes)
-            yield colored(color, f"init-{i}", f"init-ns-{i % spaces}", by_selector=True, node=home)
+            yield make_colored_pod(
+                color, f"init-{i}", f"init-ns-{i % spaces}", by_selector=True, node=home
+            )
 
     return Scene(
         nodes=make_nodes(plan.nodes, zones=_zones(color)),
         objects=(*make_namespaces("init-ns", spaces), *make_namespaces("measure-ns", 1)),
         init=init(),
         measured=arrivals(
-            colored(color, f"pod-{i}", "measure-ns-0", by_selector=True) for i in range(plan.pods)
+            make_colored_pod(color, f"pod-{i}", "measure-ns-0", by_selector=True)
+            for i in range(plan.pods)
         ),
     )
 
@@ -143,7 +146,7 @@ def preferred_anti_affinity_by_selector(plan: Plan) -> Scene:
     return _by_selector("yellow", plan)
 
 
-def mixed(plan: Plan) -> Scene:
+def mix_rules(plan: Plan) -> Scene:
     """Plain pods on a cluster whose pods have rules of every colour."""
     colors = tuple(_KINDS)
     each = plan.init // (len(colors) + 1)
@@ -154,7 +157,7 @@ def mixed(plan: Plan) -> Scene:
         for color in colors:
             for i in range(each):
                 home = _home(color, i, plan.nodes)
-                yield colored(color, f"{color}-{i}", "sched-0", node=home)
+                yield make_colored_pod(color, f"{color}-{i}", "sched-0", node=home)
 
     return Scene(
         nodes=make_nodes(plan.nodes, zones=["zone1"]),
@@ -193,11 +196,11 @@ def _over_zones(plan: Plan, *, required: bool) -> Scene:
     )
 
 
-def required(plan: Plan) -> Scene:
+def require_spreading(plan: Plan) -> Scene:
     return _over_zones(plan, required=True)
 
 
-def preferred(plan: Plan) -> Scene:
+def prefer_spreading(plan: Plan) -> Scene:
     return _over_zones(plan, required=False)
 
 

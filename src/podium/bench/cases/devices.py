@@ -42,7 +42,7 @@ def claim_template(plan: Plan) -> Scene:
         for index in range(plan.nodes):
             yield _slice(node_name(index))
         for index in range(plan.init):
-            yield _claim(f"init-{index}", _allocated(index, plan.nodes))
+            yield _claim(f"init-{index}", _write_allocation(index, plan.nodes))
 
     return Scene(
         nodes=make_nodes(plan.nodes),
@@ -82,7 +82,7 @@ def _slice(node: str) -> ResourceSlice:
     )
 
 
-def _allocated(index: int, nodes: int) -> Raw:
+def _write_allocation(index: int, nodes: int) -> Raw:
     """The status of a claim whose pod is on a node already."""
     node = node_name(index % nodes)
     result = {"request": "req-0", "driver": DRIVER, "pool": node}

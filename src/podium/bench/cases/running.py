@@ -41,7 +41,7 @@ def full_cluster(plan: Plan) -> Scene:
     zones = ("zone-1", "zone-2", "zone-3")
     return Scene(
         nodes=make_nodes(plan.nodes, zones=zones),
-        init=_running(plan.init, plan.nodes),
+        init=_make_running_pods(plan.init, plan.nodes),
         measured=arrivals(
             make_pod(f"pod-{i}", labels=_labels(f"app-{i % APPLICATIONS}"))
             for i in range(plan.pods)
@@ -49,8 +49,8 @@ def full_cluster(plan: Plan) -> Scene:
     )
 
 
-def _running(count: int, nodes: int) -> Iterator[Pod]:
-    listed = msgspec.json.encode(_listed()).decode()
+def _make_running_pods(count: int, nodes: int) -> Iterator[Pod]:
+    listed = msgspec.json.encode(_list_pod()).decode()
     for index in range(count):
         app = f"app-{index % APPLICATIONS}"
         text = (
@@ -70,7 +70,7 @@ def _labels(app: str) -> dict[str, str]:
     return {"app": app, "pod-template-hash": f"{app}-1"}
 
 
-def _listed() -> Raw:
+def _list_pod() -> Raw:
     """A running pod of some 4 KB, with marks where pods differ."""
     return {
         "metadata": {

@@ -23,7 +23,7 @@ from podium.client.extenders.exchange import (
     Exchange,
     ExchangeFailed,
     ExtenderExchange,
-    shown,
+    show_url,
     verb_url,
 )
 from podium.client.extenders.messages import NodeIsGone, body_of, read_answer, verb_of
@@ -87,22 +87,22 @@ class ExtenderClient:
                 url, body, timeout_s=_timeout_s(call.extender), limit=answer_limit(len(body))
             )
             if reply.status != 200:
-                return _failed(call, f"{_attempt(verb, url)}, code {reply.status}")
+                return _fail_call(call, f"{_attempt(verb, url)}, code {reply.status}")
             return read_answer(call, reply.body, reply.broken)
         except AddressProblem as problem:
-            return _failed(call, str(problem))
+            return _fail_call(call, str(problem))
         except ExchangeFailed as problem:
-            return _failed(call, f"Post {quoted(shown(problem.url))}: {problem}")
+            return _fail_call(call, f"Post {quoted(show_url(problem.url))}: {problem}")
         except (DecodingProblem, NodeIsGone) as problem:
             # upstream: the bare text, which does not tell which of several extenders it is about.
-            return _failed(call, f"{_attempt(verb, url)}: {problem}")
+            return _fail_call(call, f"{_attempt(verb, url)}: {problem}")
 
 
 def _attempt(verb: str, url: str) -> str:
-    return f"failed {verb} with extender at URL {shown(url)}"
+    return f"failed {verb} with extender at URL {show_url(url)}"
 
 
-def _failed(call: ExtenderCall, problem: str) -> CallFailed:
+def _fail_call(call: ExtenderCall, problem: str) -> CallFailed:
     metadata = call.pod.metadata
     _log.debug("%s (pod %s/%s)", problem, metadata.namespace, metadata.name)
     return CallFailed(problem)

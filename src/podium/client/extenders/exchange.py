@@ -172,7 +172,7 @@ class ExtenderExchange:
         self, progress: _Progress, content: bytes | None, limit: int
     ) -> tuple[ExtenderReply, str]:
         """One request and its answer, or where it leads to."""
-        target = checked(progress.url)
+        target = check_url(progress.url)
         while True:
             trace = SimpleNamespace(reused=False)
             try:
@@ -277,7 +277,7 @@ def verb_url(prefix: str, verb: str) -> str:
     return f"{prefix.rstrip('/')}/{verb}"
 
 
-def checked(url: str) -> SplitResult:
+def check_url(url: str) -> SplitResult:
     """The parts of an address that can be called over HTTP."""
     problem = url_problem(url)
     if problem:
@@ -288,10 +288,10 @@ def checked(url: str) -> SplitResult:
         raise AddressProblem(f"parse {quoted(url)}: {invalid}") from None
     if parts.scheme not in ("http", "https"):
         raise AddressProblem(
-            f'Post {quoted(shown(url))}: unsupported protocol scheme "{parts.scheme}"'
+            f'Post {quoted(show_url(url))}: unsupported protocol scheme "{parts.scheme}"'
         )
     if not parts.hostname:
-        raise AddressProblem(f"Post {quoted(shown(url))}: http: no Host in request URL")
+        raise AddressProblem(f"Post {quoted(show_url(url))}: http: no Host in request URL")
     return parts
 
 
@@ -302,7 +302,7 @@ def wire_form(parts: SplitResult) -> str:
     return parts._replace(path=path, query=query, fragment="").geturl()
 
 
-def shown(url: str) -> str:
+def show_url(url: str) -> str:
     """The address for messages: a password in it is nobody's business."""
     scheme, separator, rest = url.partition("://")
     authority, slash, path = rest.partition("/")

@@ -160,15 +160,15 @@ def _members(struct: KubeStruct) -> dict[str, Any]:
         if amounts:
             members[name] = {resource: canonical(amount) for resource, amount in value.items()}
         else:
-            members[name] = _written(value)
+            members[name] = _write_value(value)
     return members
 
 
-def _written(value: Any) -> Any:
+def _write_value(value: Any) -> Any:
     if isinstance(value, KubeStruct):
         return _members(value)
     if isinstance(value, tuple):
-        return [_written(inner) for inner in value]
+        return [_write_value(inner) for inner in value]
     return value
 
 

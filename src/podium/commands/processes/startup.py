@@ -19,7 +19,7 @@ from podium.commands.processes.kube_log import KubeLog
 from podium.golang.errors import InputError
 from podium.scheduler.config.buildable import find_unasked, find_unworkable
 from podium.scheduler.config.effective import effective, effective_yaml
-from podium.scheduler.config.errors import FieldProblem, joined
+from podium.scheduler.config.errors import FieldProblem, join_problems
 from podium.scheduler.config.flags.client_settings import (
     ClientSettings,
     StartRefused,
@@ -34,7 +34,7 @@ from podium.scheduler.config.flags.option_checks import (
     option_problems,
 )
 from podium.scheduler.config.flags.options import Options
-from podium.scheduler.config.flags.precedence import completed, configured
+from podium.scheduler.config.flags.precedence import complete_configuration, read_configuration
 from podium.scheduler.config.flags.tls_checks import (
     check_authentication,
     check_authorization,
@@ -71,7 +71,7 @@ def prepare_scheduler(options: Options, settled: SettledGates, log: KubeLog) -> 
     serves = options.secure_serving.secure_port != 0
     if serves:
         check_own_certificate(options.secure_serving, host)
-    configuration = configured(options, settled.gates, host)
+    configuration = read_configuration(options, settled.gates, host)
     for text in configuration_notices(configuration, options):
         log.warn(text)
     kubeconfig = configuration.client_connection.kubeconfig
@@ -85,7 +85,7 @@ def prepare_scheduler(options: Options, settled: SettledGates, log: KubeLog) -> 
     _refuse_for(client_problem(configuration.client_connection, client))
     _refuse_for(lock_problem(configuration.leader_election))
     read_map = config_map_reader(client, kubeconfig)
-    written = completed(configuration, options, settled.gates, host, read_map)
+    written = complete_configuration(configuration, options, settled.gates, host, read_map)
     for text in policy_notices(configuration, written, options):
         log.warn(text)
     configuration = written
@@ -140,7 +140,7 @@ def _check_options(options: Options, settled: SettledGates, host: LocalHost, log
         log.warn(text)
     problems = [*settled.problems, *option_problems(options, settled.gates, host)]
     if problems:
-        raise StartRefused(joined(FieldProblem("", text) for text in problems))
+        raise StartRefused(join_problems(FieldProblem("", text) for text in problems))
 
 
 def _load_plugins(configuration: Configuration, plugins: Sequence[str]) -> Equipped:

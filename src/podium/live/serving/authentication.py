@@ -129,7 +129,7 @@ class TokenReviews:
                 "metadata": {},
                 "spec": {"token": token},
             }
-            review = await _reviewed(self._client, TOKEN_REVIEWS, asked, _TokenReview)
+            review = await _post_review(self._client, TOKEN_REVIEWS, asked, _TokenReview)
             status = review.status
             self._known.put(key, status, self._good_for_s)
         return status.user if status.authenticated else None
@@ -167,7 +167,7 @@ class AccessReviews:
                 "metadata": {},
                 "spec": spec,
             }
-            review = await _reviewed(self._client, ACCESS_REVIEWS, asked, _AccessReview)
+            review = await _post_review(self._client, ACCESS_REVIEWS, asked, _AccessReview)
             status = review.status
             self._known.put(key, status, self._good_for_s[status.allowed])
         return status
@@ -176,7 +176,7 @@ class AccessReviews:
 ReviewT = TypeVar("ReviewT")
 
 
-async def _reviewed(
+async def _post_review(
     client: KubeClient, path: str, asked: dict[str, object], kind: type[ReviewT]
 ) -> ReviewT:
     try:

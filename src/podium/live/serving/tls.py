@@ -125,24 +125,24 @@ class Trust:
             proxy = FrontProxy(data.get("requestheader-client-ca-file", "").encode())
             self._published_proxy = replace(
                 proxy,
-                names=_listed(data, "requestheader-allowed-names"),
-                user_headers=_listed(data, "requestheader-username-headers"),
-                uid_headers=_listed(data, "requestheader-uid-headers"),
-                group_headers=_listed(data, "requestheader-group-headers"),
-                extra_prefixes=_listed(data, "requestheader-extra-headers-prefix"),
+                names=_list_texts(data, "requestheader-allowed-names"),
+                user_headers=_list_texts(data, "requestheader-username-headers"),
+                uid_headers=_list_texts(data, "requestheader-uid-headers"),
+                group_headers=_list_texts(data, "requestheader-group-headers"),
+                extra_prefixes=_list_texts(data, "requestheader-extra-headers-prefix"),
             )
         except (RequestFailed, msgspec.MsgspecError) as problem:
             return str(problem)
         return ""
 
 
-def _listed(data: dict[str, str], key: str) -> tuple[str, ...]:
+def _list_texts(data: dict[str, str], key: str) -> tuple[str, ...]:
     return msgspec.json.decode(data.get(key) or "[]", type=tuple[str, ...])
 
 
 def has_signed(bundle: bytes, certificate: x509.Certificate) -> bool:
     """Whether one of a bundle's authorities has signed a certificate."""
-    return any(_signs(authority, certificate) for authority in _loaded(bundle))
+    return any(_signs(authority, certificate) for authority in _load_certificates(bundle))
 
 
 def _signs(authority: x509.Certificate, certificate: x509.Certificate) -> bool:
@@ -153,7 +153,7 @@ def _signs(authority: x509.Certificate, certificate: x509.Certificate) -> bool:
     return True
 
 
-def _loaded(bundle: bytes) -> list[x509.Certificate]:
+def _load_certificates(bundle: bytes) -> list[x509.Certificate]:
     return x509.load_pem_x509_certificates(bundle) if bundle.strip() else []
 
 

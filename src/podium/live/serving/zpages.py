@@ -133,7 +133,7 @@ class FlagPage:
         if form is None:
             return _not_acceptable(request, self._offered)
         if form.version:
-            return _structured(request, form, "Flagz", {"flags": self._flags})
+            return _answer_structured(request, form, "Flagz", {"flags": self._flags})
         separator = self._randomness.choice(_SEPARATORS)
         lines = (f"{name}{separator}{value}" for name, value in self._flags.items())
         return _page("flagz", *lines)
@@ -170,7 +170,7 @@ class StatusPage:
                 "emulationVersion": standing.emulation_version,
                 "paths": self._paths,
             }
-            return _structured(request, form, "Statusz", fields)
+            return _answer_structured(request, form, "Statusz", fields)
         separator = self._randomness.choice(_SEPARATORS)
         up = f"{up_s // 3600} hr {up_s // 60 % 60:02d} min {up_s % 60:02d} sec"
         return _page(
@@ -190,7 +190,7 @@ def _page(name: str, *lines: str) -> PageResponse:
     return PageResponse(200, words.encode(), TEXT)
 
 
-def _structured(
+def _answer_structured(
     request: PageRequest, form: AcceptedForm, kind: str, fields: dict[str, Any]
 ) -> PageResponse:
     obj = {

@@ -1,6 +1,6 @@
 """A web server that strangers may connect to: what every listener of Podium is made of.
 
-limits           how much of everything a client may take
+    limits           how much of everything a client may take
     server           a socket to listen on, connections, TLS; start, serve, stop
     protocol         HTTP/1.1 on one connection; its parts: head_buffer, response_cycle
     asgi             what an application reads: bodies, and the parameters of a query

@@ -84,11 +84,11 @@ def parse_query(query: bytes) -> dict[str, list[str]]:
     for pair in query.split(b"&"):
         if pair:
             name, _, value = pair.partition(b"=")
-            parameters.setdefault(_unescaped(name), []).append(_unescaped(value))
+            parameters.setdefault(_unescape_text(name), []).append(_unescape_text(value))
     return parameters
 
 
-def _unescaped(written: bytes) -> str:
+def _unescape_text(written: bytes) -> str:
     raw = written.replace(b"+", b" ")
     if b"%" in raw:
         bad = _BAD_ESCAPE.search(raw)

@@ -57,7 +57,7 @@ class RequestTarget(NamedTuple):
     """The host of a target in absolute form, which counts more than the Host header."""
 
 
-def framed(
+def find_frame(
     version: str, method: bytes, upgrades: bool, headers: list[tuple[bytes, bytes]]
 ) -> Framed | Refusal:
     """`headers` are those of FRAMING."""

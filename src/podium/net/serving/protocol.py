@@ -26,7 +26,7 @@ from podium.net.serving.head_buffer import (
     HeadBuffer,
     Refusal,
     Unfinished,
-    framed,
+    find_frame,
     split_target,
 )
 from podium.net.serving.limits import Limits
@@ -219,7 +219,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._cancel_deadline()
         self._blank_lines = 0
         version, method = self.parser.get_http_version(), self.parser.get_method()
-        frame = framed(version, method, self.parser.should_upgrade(), self._framing)
+        frame = find_frame(version, method, self.parser.should_upgrade(), self._framing)
         target = split_target(self.url)
         if isinstance(frame, Refusal):
             self._refuse(frame)

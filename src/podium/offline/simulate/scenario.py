@@ -42,7 +42,7 @@ from podium.offline.simulate.node_conditions import taint_by_conditions
 from podium.offline.simulate.pod_claims import ClaimMaker
 from podium.offline.simulate.problems import Problems
 from podium.offline.simulate.volumes import provision_at_once
-from podium.scheduler.engine.garbage import uncollected
+from podium.scheduler.engine.garbage import pause_collection
 from podium.scheduler.framework.events import WatchedKind
 
 _FINISHED = ("Succeeded", "Failed")
@@ -84,7 +84,7 @@ class Scenario:
     """What files have as in earlier releases, and what to write today."""
 
 
-@uncollected()
+@pause_collection()
 def load_scenario(
     paths: Sequence[str],
     *,

@@ -82,14 +82,14 @@ def _label_mask(nodes: NodeTable, requirement: Requirement, rows: Rows) -> Mask:
             mask = codes == ABSENT
             return mask
         case "In":
-            return _listed(column, requirement, codes)
+            return _match_listed(column, requirement, codes)
         case "NotIn":
-            return ~_listed(column, requirement, codes)
+            return ~_match_listed(column, requirement, codes)
         case _:
-            return _compared(column, requirement, codes)
+            return _match_compared(column, requirement, codes)
 
 
-def _listed(column: LabelColumn, requirement: Requirement, codes: Codes) -> Mask:
+def _match_listed(column: LabelColumn, requirement: Requirement, codes: Codes) -> Mask:
     found = (column.values.find(value) for value in requirement.values)
     wanted = [code for code in found if code != ABSENT]
     if len(wanted) == 1:
@@ -101,7 +101,7 @@ def _listed(column: LabelColumn, requirement: Requirement, codes: Codes) -> Mask
     return by_code.take(codes)
 
 
-def _compared(column: LabelColumn, requirement: Requirement, codes: Codes) -> Mask:
+def _match_compared(column: LabelColumn, requirement: Requirement, codes: Codes) -> Mask:
     """`Gt` and `Lt`: every distinct value of the label is read once, and all are compared at once.
 
     A value that is no integer matches neither."""

@@ -23,7 +23,13 @@ from typing import Final
 from msgspec.structs import replace
 
 from podium.scheduler.config.decode_values import base64_fault
-from podium.scheduler.config.errors import ConfigurationError, FieldProblem, Finding, Level, joined
+from podium.scheduler.config.errors import (
+    ConfigurationError,
+    FieldProblem,
+    Finding,
+    Level,
+    join_problems,
+)
 from podium.scheduler.config.merge import PointLists
 from podium.scheduler.config.plugin_args import NodeResourcesFitArgs
 from podium.scheduler.config.types import Configuration, Extender, ExtenderTLSConfig, ExtensionPoint
@@ -60,7 +66,7 @@ def build_problem(
             unbuildable = UnbuildableProfile(
                 f"initializing profiles: creating profile for scheduler name "
                 f'{profile.scheduler_name}: initializing plugin "NodeResourcesFit": '
-                f"{joined(problems)}",
+                f"{join_problems(problems)}",
                 fit_problems(configuration, gates),
             )
             unbuildable.before = replace(configuration, profiles=configuration.profiles[:i])
@@ -84,7 +90,7 @@ def fit_problems(configuration: Configuration, gates: Mapping[str, bool]) -> lis
     for i, profile in enumerate(configuration.profiles):
         problems = fit_args_problems(profile, gates)
         if problems:
-            found.extend(_placed(problems, i, list(profile.plugin_args).index(FIT)))
+            found.extend(_place_problems(problems, i, list(profile.plugin_args).index(FIT)))
     return found
 
 
@@ -135,7 +141,7 @@ def _holds_pem(data: bytes) -> bool:
     )
 
 
-def _placed(problems: list[FieldProblem], profile: int, entry: int) -> list[FieldProblem]:
+def _place_problems(problems: list[FieldProblem], profile: int, entry: int) -> list[FieldProblem]:
     at = f"profiles[{profile}].pluginConfig[{entry}].args"
     return [FieldProblem(f"{at}.{p.path}", p.text, p.remedy) for p in problems]
 

@@ -20,7 +20,7 @@ from decimal import Decimal
 from typing import Annotated, Any, Final, NamedTuple
 
 from podium.golang.durations import Duration, DurationError
-from podium.golang.json_reader import JSONSyntaxError, WrittenFloat, mended, read_whole
+from podium.golang.json_reader import JSONSyntaxError, WrittenFloat, mend_surrogates, read_whole
 from podium.golang.yaml_scalars import ScalarError, plain
 from podium.scheduler.config.errors import ConfigurationError, FieldProblem
 
@@ -307,20 +307,22 @@ def read_json_text(text: str) -> Any:
     except RecursionError:
         raise _too_deep() from None
     _refuse_large(value)
-    return _mended(value) if _HALF_LETTER.search(text) else value
+    return _mend_surrogates(value) if _HALF_LETTER.search(text) else value
 
 
-def _mended(value: Any) -> Any:
+def _mend_surrogates(value: Any) -> Any:
     """The value without halves of surrogate pairs, for which Go puts U+FFFD."""
     match value:
         case str():
-            return mended(value)
+            return mend_surrogates(value)
         case RepeatedMembers():
-            return RepeatedMembers([(_mended(key), _mended(v)) for key, v in value.pairs])
+            return RepeatedMembers(
+                [(_mend_surrogates(key), _mend_surrogates(v)) for key, v in value.pairs]
+            )
         case dict():
-            return {_mended(key): _mended(inner) for key, inner in value.items()}
+            return {_mend_surrogates(key): _mend_surrogates(inner) for key, inner in value.items()}
         case list():
-            return [_mended(inner) for inner in value]
+            return [_mend_surrogates(inner) for inner in value]
     return value
 
 

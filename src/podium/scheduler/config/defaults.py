@@ -24,7 +24,7 @@ from msgspec.structs import replace
 from podium.golang.durations import Duration
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.merge import ALL, merge_plugins, merge_set
-from podium.scheduler.config.plugin_args import ARGS_KINDS, PluginArgs, RawArgs, defaulted
+from podium.scheduler.config.plugin_args import ARGS_KINDS, PluginArgs, RawArgs, fill_defaults
 from podium.scheduler.config.typed_args import ArgsKinds, NamedArgs
 from podium.scheduler.config.types import (
     ClientConnectionConfiguration,
@@ -90,7 +90,7 @@ def complete(
                 profile,
                 args,
                 merged(profile.plugins, gates),
-                {name: defaulted(kind(), gates) for name, kind in kinds.items()},
+                {name: fill_defaults(kind(), gates) for name, kind in kinds.items()},
                 only_one=len(profiles) == 1,
             )
             for profile, args in zip(profiles, args_of_profile, strict=True)

@@ -108,10 +108,10 @@ def effective(configuration: Configuration) -> dict[str, Any]:
         document["delayCacheUntilActive"] = True
     if configuration.extenders:
         document["extenders"] = [_extender(extender) for extender in configuration.extenders]
-    return dict(_sorted(document))
+    return dict(_sort_keys(document))
 
 
-def expanded(lists: Mapping[str, PointLists]) -> list[dict[str, list[Any]]]:
+def expand_lists(lists: Mapping[str, PointLists]) -> list[dict[str, list[Any]]]:
     """What runs at every point of every profile; points without plugins are left out."""
     return [
         {
@@ -234,10 +234,10 @@ def _shortest(number: float) -> float:
     return number
 
 
-def _sorted(value: Any) -> Any:
+def _sort_keys(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _sorted(value[key]) for key in sorted(value)}
-    return [_sorted(inner) for inner in value] if isinstance(value, list) else value
+        return {key: _sort_keys(value[key]) for key in sorted(value)}
+    return [_sort_keys(inner) for inner in value] if isinstance(value, list) else value
 
 
 def effective_yaml(document: Mapping[str, Any]) -> str:

@@ -87,7 +87,7 @@ def problem_of(error: FieldError) -> FieldProblem:
     return FieldProblem(error.path, error.body)
 
 
-def joined(problems: Iterable[FieldProblem]) -> str:
+def join_problems(problems: Iterable[FieldProblem]) -> str:
     """The text of several problems: a single one stands bare, more are a list in brackets."""
     return aggregate(map(str, problems))
 

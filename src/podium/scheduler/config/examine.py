@@ -20,7 +20,7 @@ from podium.golang.quoting import quoted
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.releases.release import release
 from podium.scheduler.config.buildable import UnbuildableProfile, find_unasked, find_unworkable
-from podium.scheduler.config.effective import effective, expanded
+from podium.scheduler.config.effective import effective, expand_lists
 from podium.scheduler.config.errors import ConfigurationError, FieldProblem, Finding
 from podium.scheduler.config.load import Prepare, load_written, policy_of_config_map
 from podium.scheduler.config.merge import (
@@ -227,7 +227,7 @@ class Examination:
 
     @property
     def expanded(self) -> list[dict[str, list[Any]]] | None:
-        return None if self.lists is None else expanded(self.lists)
+        return None if self.lists is None else expand_lists(self.lists)
 
 
 def examine(

@@ -37,7 +37,7 @@ from podium.scheduler.config.errors import (
     ConfigurationError,
     FieldProblem,
     invalid,
-    joined,
+    join_problems,
     required,
 )
 from podium.scheduler.config.policy import is_policy, load_policy
@@ -179,7 +179,7 @@ def _load_version(
         later = fit_problems(configuration, gates)
         if strict:
             raise strict.error([*problems, *later])
-        raise ConfigurationError(joined(problems), [*problems, *later])
+        raise ConfigurationError(join_problems(problems), [*problems, *later])
     return configuration
 
 
@@ -240,7 +240,7 @@ def _refuse_other_kinds(written: WrittenFile, api_version: str, kind: str) -> No
         required("profiles"),
         invalid("podInitialBackoffSeconds", 0, "must be greater than 0"),
     )
-    raise ConfigurationError(joined(problems), problems)
+    raise ConfigurationError(join_problems(problems), problems)
 
 
 KEY: Final = "policy.cfg"

@@ -253,12 +253,12 @@ def _check_total_weight(weights: Mapping[str, int], title: str) -> None:
     # whatever plugin follows, while a negative weight at the end passes.
     total = 0
     for weight in weights.values():
-        if weight * _MAX_NODE_SCORE > _wrapped(_MAX_INT64 - total):
+        if weight * _MAX_NODE_SCORE > _wrap_weight(_MAX_INT64 - total):
             raise PluginListError(f"{title}: total score of Score plugins could overflow")
-        total = _wrapped(total + weight * _MAX_NODE_SCORE)
+        total = _wrap_weight(total + weight * _MAX_NODE_SCORE)
 
 
-def _wrapped(number: int) -> int:
+def _wrap_weight(number: int) -> int:
     return (number + 2**63) % 2**64 - 2**63
 
 
@@ -291,13 +291,15 @@ def with_score_weights(
 ) -> Configuration:
     """The configuration with these weights by plugin in one profile; others stay as they are."""
     profiles = tuple(
-        _reweighted(profile, weights) if profile.scheduler_name == scheduler_name else profile
+        _reweight_profile(profile, weights) if profile.scheduler_name == scheduler_name else profile
         for profile in configuration.profiles
     )
     return replace(configuration, profiles=profiles)
 
 
-def _reweighted(profile: ProfileConfiguration, weights: Mapping[str, int]) -> ProfileConfiguration:
+def _reweight_profile(
+    profile: ProfileConfiguration, weights: Mapping[str, int]
+) -> ProfileConfiguration:
     plugins = profile.plugins
     own = {ref.name for ref in plugins.score.enabled}
     everywhere = {name: w for name, w in weights.items() if w and name not in own}
@@ -310,15 +312,18 @@ def _reweighted(profile: ProfileConfiguration, weights: Mapping[str, int]) -> Pr
         profile,
         plugins=replace(
             plugins,
-            score=PluginSet(_weighted(listed, weights), disabled),
+            score=PluginSet(_weigh_plugins(listed, weights), disabled),
             multi_point=PluginSet(
-                _weighted(plugins.multi_point.enabled, everywhere), plugins.multi_point.disabled
+                _weigh_plugins(plugins.multi_point.enabled, everywhere),
+                plugins.multi_point.disabled,
             ),
         ),
     )
 
 
-def _weighted(refs: tuple[PluginRef, ...], weights: Mapping[str, int]) -> tuple[PluginRef, ...]:
+def _weigh_plugins(
+    refs: tuple[PluginRef, ...], weights: Mapping[str, int]
+) -> tuple[PluginRef, ...]:
     return tuple(PluginRef(ref.name, weights.get(ref.name, ref.weight)) for ref in refs)
 
 

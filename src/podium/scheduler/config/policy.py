@@ -20,7 +20,7 @@ from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.buildable import FIT, NO_FIT_ARGS, ignored_resources
 from podium.scheduler.config.decode import DecodeError, StrictErrors, decode, header_of
 from podium.scheduler.config.defaults import DEFAULT_SCHEDULER_NAME, complete, with_companions
-from podium.scheduler.config.errors import ConfigurationError, FieldProblem, invalid, joined
+from podium.scheduler.config.errors import ConfigurationError, FieldProblem, invalid, join_problems
 from podium.scheduler.config.plugin_args import (
     DEFAULT_RESOURCES,
     LIST_DEFAULTING,
@@ -53,8 +53,8 @@ from podium.scheduler.config.policy_names import (
     ServiceAntiAffinityArgument,
     is_custom_predicate,
     is_custom_priority,
+    respell_extender,
     respell_policy,
-    respelled,
 )
 from podium.scheduler.config.typed_args import (
     LegacyArgs,
@@ -123,7 +123,7 @@ class PolicyArguments:
 
     def priority_for(self, priority: PriorityPolicy) -> str:
         """The name by which a priority with an argument is sorted, that of its plugin."""
-        match _given(priority):
+        match _given_arguments(priority):
             case [LabelPreferenceArgument()]:
                 return "NodeLabel"
             case [ServiceAntiAffinityArgument()]:
@@ -132,7 +132,7 @@ class PolicyArguments:
                 return "RequestedToCapacityRatio"
         raise ConfigurationError(
             f"{_WRAPPER}exactly 1 priority argument is required, "
-            f"numArgs: {len(_given(priority))}, priority {{{priority.name}}}"
+            f"numArgs: {len(_given_arguments(priority))}, priority {{{priority.name}}}"
         )
 
     def priority_problem(self, index: int) -> str:
@@ -141,13 +141,15 @@ class PolicyArguments:
         priority = priorities[index]
         if priority.argument is None:
             return ""
-        given = _given(priority)
+        given = _given_arguments(priority)
         if not given:
             return f"no priority arguments set for priority {priority.name}"
         same = [
             before
             for before in priorities[:index]
-            if before.argument and _given(before) and type(_given(before)[0]) is type(given[0])
+            if before.argument
+            and _given_arguments(before)
+            and type(_given_arguments(before)[0]) is type(given[0])
         ]
         if not same:
             return ""
@@ -214,7 +216,7 @@ class PolicyArguments:
 Argument = LabelPreferenceArgument | ServiceAntiAffinityArgument | RatioArgument
 
 
-def _given(priority: PriorityPolicy) -> list[Argument]:
+def _given_arguments(priority: PriorityPolicy) -> list[Argument]:
     argument = priority.argument
     if argument is None:
         return []
@@ -252,11 +254,11 @@ def is_policy(raw: object) -> bool:
 
 def load_policy(raw: Mapping[str, Any], strict: StrictErrors, gates: FeatureGates) -> Configuration:
     """Raises ConfigurationError."""
-    policy, written = _decoded(raw, strict)
+    policy, written = _decode_policy(raw, strict)
     arguments = PolicyArguments(policy)
     problems = _problems(policy, arguments, written)
     if problems:
-        raise ConfigurationError(_WRAPPER + joined(problems), problems)
+        raise ConfigurationError(_WRAPPER + join_problems(problems), problems)
     predicates, notes = _predicates(policy, arguments)
     weights = _weights(policy, arguments)
     plugins = _plugins(predicates, weights)
@@ -279,7 +281,7 @@ def load_policy(raw: Mapping[str, Any], strict: StrictErrors, gates: FeatureGate
     )
 
 
-def _decoded(
+def _decode_policy(
     raw: Mapping[str, Any], strict: StrictErrors
 ) -> tuple[Policy, KubeSchedulerConfiguration]:
     try:
@@ -288,7 +290,7 @@ def _decoded(
         strict.add(decoded.unknown_fields)
         extenders = policy.extenders
         if isinstance(extenders, list):
-            extenders = [respelled(extender) for extender in extenders]
+            extenders = [respell_extender(extender) for extender in extenders]
         profile = KubeSchedulerProfile(scheduler_name=DEFAULT_SCHEDULER_NAME)
         written = decode({"extenders": extenders}, KubeSchedulerConfiguration).value
     except DecodeError as error:
@@ -318,7 +320,7 @@ def _check_args(args: Sequence[NamedArgs]) -> None:
         if problems:
             _refuse(
                 "initializing profiles: creating profile for scheduler name "
-                f'{DEFAULT_SCHEDULER_NAME}: initializing plugin "{name}": {joined(problems)}'
+                f'{DEFAULT_SCHEDULER_NAME}: initializing plugin "{name}": {join_problems(problems)}'
             )
 
 
@@ -404,17 +406,17 @@ def _plugins(predicates: set[str], weights: Mapping[str, int]) -> Plugins:
     for name, weight in weights.items():
         scores.setdefault(PRIORITIES[name], weight)
     plugins = Plugins(
-        queue_sort=_listed(["PrioritySort"]),
-        post_filter=_listed(["DefaultPreemption"]),
-        bind=_listed(["DefaultBinder"]),
-        pre_score=_listed([name for name in scores if name in PRE_SCORED]),
+        queue_sort=_list_plugins(["PrioritySort"]),
+        post_filter=_list_plugins(["DefaultPreemption"]),
+        bind=_list_plugins(["DefaultBinder"]),
+        pre_score=_list_plugins([name for name in scores if name in PRE_SCORED]),
         score=PluginSet(tuple(PluginRef(name, weight) for name, weight in scores.items())),
-        **{point: _listed(list(names)) for point, names in points.items()},
+        **{point: _list_plugins(list(names)) for point, names in points.items()},
     )
     return with_companions(plugins, Plugins())
 
 
-def _listed(names: Sequence[str]) -> PluginSet:
+def _list_plugins(names: Sequence[str]) -> PluginSet:
     return PluginSet(tuple(PluginRef(name) for name in names))
 
 

@@ -254,7 +254,7 @@ class Policy(_PolicyStruct, frozen=True):
     always_check_all_predicates: bool = False
 
 
-def respelled(raw: Any, shape: type[msgspec.Struct] = Extender) -> Any:
+def respell_extender(raw: Any, shape: type[msgspec.Struct] = Extender) -> Any:
     """An extender of a Policy in today's spelling.
 
     upstream: below `extenders` names are matched without regard to case, members that do not exist
@@ -277,7 +277,9 @@ def respelled(raw: Any, shape: type[msgspec.Struct] = Extender) -> Any:
         elif info.name in inner:
             of = inner[info.name]
             is_list = isinstance(value, list)
-            value = [respelled(v, of) for v in value] if is_list else respelled(value, of)
+            value = (
+                [respell_extender(v, of) for v in value] if is_list else respell_extender(value, of)
+            )
         written[info.encode_name] = value
     return written
 

@@ -31,7 +31,7 @@ from podium.scheduler.config.plugin_args import (
     RawArgs,
     ResourceSpec,
     UtilizationShapePoint,
-    defaulted,
+    fill_defaults,
 )
 from podium.scheduler.config.types import API_GROUP, KIND, KubeSchedulerConfiguration
 
@@ -78,7 +78,7 @@ def typed_args(
                 at=f"{at}.args.",
             )
             if isinstance(args, PluginArgs):
-                args = defaulted(args, gates)
+                args = fill_defaults(args, gates)
             entries.append((entry.name, args))
         typed.append(entries)
     if refused:

@@ -150,7 +150,7 @@ class Version:
         return msgspec.structs.replace(written, profiles=tuple(profiles))
 
 
-def _removed(in_version: str, version: str) -> Rules:
+def _refuse_removed(in_version: str, version: str) -> Rules:
     text = (
         f'was removed in version "{API_GROUP}/{in_version}" '
         f'(KubeSchedulerConfiguration is version "{API_GROUP}/{version}")'
@@ -238,7 +238,7 @@ V1BETA3: Final = Version(
     f"{API_GROUP}/v1beta3",
     merged_v1beta3,
     _SHARED_ARGS,
-    _removed("v1beta2", "v1beta3"),
+    _refuse_removed("v1beta2", "v1beta3"),
     absent=_NEW_IN_V1,
     mend_args=_without_idle_ratio,
 )
@@ -246,7 +246,7 @@ V1BETA2: Final = Version(
     f"{API_GROUP}/v1beta2",
     merged_v1beta2,
     _SHARED_ARGS,
-    _removed("v1beta2", "v1beta2"),
+    _refuse_removed("v1beta2", "v1beta2"),
     shape=_WithAddresses,
     absent=_NEW_IN_V1,
     judge=_open_addresses,
@@ -426,14 +426,14 @@ def _as_added_affinity(
     result.changed.append(
         f"{at}.plugins.filter: NodeLabel is addedAffinity of NodeAffinity, with its own reason"
     )
-    return plugins, {**args, _AFFINITY: _demanding(given, demanded)}
+    return plugins, {**args, _AFFINITY: _add_demands(given, demanded)}
 
 
 def _demand(key: str, operator: str) -> NodeSelectorRequirement:
     return NodeSelectorRequirement(key=key, operator=operator)
 
 
-def _demanding(
+def _add_demands(
     args: NodeAffinityArgs, requirements: tuple[NodeSelectorRequirement, ...]
 ) -> NodeAffinityArgs:
     """Arguments that demand something more of every node."""

@@ -69,7 +69,7 @@ def read_yaml_text(data: bytes) -> YamlText:
             else:
                 builder.take(event)
     except yaml.YAMLError as error:
-        raise ConfigurationError(f"yaml: {_worded(error)}", line=_line_of(error)) from None
+        raise ConfigurationError(f"yaml: {_word_error(error)}", line=_line_of(error)) from None
     if builder.refusal is not None:
         raise builder.refusal
     _sort_keys(builder.value)
@@ -81,7 +81,7 @@ def _check_version(event: yaml.DocumentStartEvent) -> None:
         raise ConfigurationError("yaml: found incompatible YAML document", line=1)
 
 
-def _worded(error: yaml.YAMLError) -> str:
+def _word_error(error: yaml.YAMLError) -> str:
     """What go-yaml prints. It counts lines from 0, except in errors of the scanner."""
     if isinstance(error, yaml.reader.ReaderError):
         return str(error.reason)
@@ -370,9 +370,9 @@ def _resolved_tag(text: str) -> str:
 
 def _go_float32(number: float) -> str:
     """A float as a key: the shortest text that is the same with 32 bits, in Go's `%g`."""
-    single = _rounded(number)
+    single = _round_number(number)
     texts = (f"{number:.{digits}e}" for digits in range(17))
-    text = next((text for text in texts if _rounded(float(text)) == single), "")
+    text = next((text for text in texts if _round_number(float(text)) == single), "")
     if single is None or not text:
         return ".inf" if number > 0 else "-.inf"
     mantissa, _, exponent = text.partition("e")
@@ -381,7 +381,7 @@ def _go_float32(number: float) -> str:
     return f"{mantissa}e{int(exponent):+03d}"
 
 
-def _rounded(number: float) -> float | None:
+def _round_number(number: float) -> float | None:
     """The nearest number of 32 bits; None if it is too large for that."""
     try:
         rounded: float = struct.unpack("<f", struct.pack("<f", number))[0]

@@ -73,10 +73,10 @@ def summary(call: ExtenderCall, answer: ExtenderAnswer) -> Consulted:
     if isinstance(answer, CallFailed):
         ignored = extender.ignorable or isinstance(call, PrioritizeCall)
         return Consulted(extender.url_prefix, verb, asked, 0, answer.problem, ignored)
-    return Consulted(extender.url_prefix, verb, asked, _kept(call, answer))
+    return Consulted(extender.url_prefix, verb, asked, _count_kept(call, answer))
 
 
-def _kept(call: ExtenderCall, answer: Answered) -> int:
+def _count_kept(call: ExtenderCall, answer: Answered) -> int:
     match answer:
         case FilterAnswer():
             named = answer.node_names if call.extender.node_cache_capable else None

@@ -34,7 +34,7 @@ from podium.scheduler.framework.asking import (
     FilterCall,
     PrioritizeAnswer,
     PrioritizeCall,
-    asked,
+    ask_calls,
 )
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.diagnosis import Diagnosis
@@ -76,13 +76,13 @@ class Consultation:
                 candidates.names_in(self._nodes),
                 candidates.objects_in(self._nodes),
             )
-            (answer,) = yield from asked((call,))
+            (answer,) = yield from ask_calls((call,))
             if isinstance(answer, FilterAnswer):
-                answer = _checked(call, answer)
+                answer = _check_answer(call, answer)
             self._decision.note_consulted((call,), (answer,))
             if isinstance(answer, FilterAnswer):
                 self._note_failed(answer, diagnosis)
-                candidates = _left(candidates, call, answer)
+                candidates = _keep_named(candidates, call, answer)
             elif isinstance(answer, CallFailed) and not extender.ignorable:
                 raise AttemptError(answer.problem)
         if candidates is not before:
@@ -126,7 +126,7 @@ class Consultation:
             return [], _NO_POINTS
         names, objects = candidates.names_in(self._nodes), candidates.objects_in(self._nodes)
         calls = tuple(PrioritizeCall(each, self._pod, names, objects) for each in asking)
-        answers = yield from asked(calls)
+        answers = yield from ask_calls(calls)
         self._decision.note_consulted(calls, answers)
         scores: list[PluginScores] = []
         total: Ints = np.zeros(len(names), dtype=np.int64)
@@ -134,13 +134,13 @@ class Consultation:
             if isinstance(answer, PrioritizeAnswer):
                 weight = call.extender.weight * (MAX_SCORE // MAX_EXTENDER_SCORE)
                 raw = _points(answer, names)
-                name = _unused(call.extender.url_prefix, scores)
+                name = _find_unused_name(call.extender.url_prefix, scores)
                 scores.append(PluginScores(name, weight, raw, raw))
                 total += raw * np.int64(wrap_int64(weight))
         return scores, total
 
 
-def _checked(call: FilterCall, answer: FilterAnswer) -> FilterAnswer | CallFailed:
+def _check_answer(call: FilterCall, answer: FilterAnswer) -> FilterAnswer | CallFailed:
     """An answer that names a node nobody asked about is no answer."""
     if call.extender.node_cache_capable and answer.node_names != call.nodes:
         known = set(call.nodes)
@@ -150,7 +150,7 @@ def _checked(call: FilterCall, answer: FilterAnswer) -> FilterAnswer | CallFaile
     return answer
 
 
-def _left(asked_about: Candidates, call: FilterCall, answer: FilterAnswer) -> Candidates:
+def _keep_named(asked_about: Candidates, call: FilterCall, answer: FilterAnswer) -> Candidates:
     """The nodes that an answer leaves, as they come.
 
     upstream: nodes in full are taken as they are, known or not, and an answer in the other form
@@ -175,7 +175,7 @@ def _points(answer: PrioritizeAnswer, names: Sequence[str]) -> Ints:
     return np.fromiter(found, dtype=np.int64, count=len(names))
 
 
-def _unused(name: str, scores: Sequence[PluginScores]) -> str:
+def _find_unused_name(name: str, scores: Sequence[PluginScores]) -> str:
     """A name for a row of scores: two extenders may have the same URL."""
     taken = {row.plugin for row in scores}
     number, found = 1, name

@@ -39,10 +39,10 @@ from podium.scheduler.cluster.catalog import object_key
 from podium.scheduler.cluster.pod_info import PodInfo, uid_of
 from podium.scheduler.engine.interests import InformedPlugins, PreChecks
 from podium.scheduler.engine.queue.queue import Concerns
-from podium.scheduler.engine.state import EngineState, described, placed, transition
+from podium.scheduler.engine.state import EngineState, describe_object, place_pod, transition
 from podium.scheduler.framework.events import Action, ClusterEvent, EventObject, Resource
 from podium.scheduler.framework.queued import QueuedPod
-from podium.scheduler.plugins.dynamic_resources.taint_rules import retainted
+from podium.scheduler.plugins.dynamic_resources.taint_rules import retaint_slices
 
 FINISHED = ("Succeeded", "Failed")
 
@@ -177,7 +177,7 @@ class Intake:
         """A rule is heard of as a change of the slices that it changes."""
         if self._taint_rules:
             slices = self._state.cluster.catalog.all(ResourceSlice)
-            for changed in retainted(slices, old, new):
+            for changed in retaint_slices(slices, old, new):
                 self._state.wake(SLICE_UPDATED, changed, changed)
                 self._handled(SLICE_UPDATED, begun)
 
@@ -299,7 +299,7 @@ class Intake:
             events = [PENDING_POD_UPDATED] if is_updated(old, pod) else []
         event = state.queue.update(before, info, events)
         if event is not None:
-            state.note_woken(state.queue.get(info.key), str(event), described(pod))
+            state.note_woken(state.queue.get(info.key), str(event), describe_object(pod))
         nominated = old.status.nominated_node_name
         if nominated and nominated != pod.status.nominated_node_name:
             self._state.wake(
@@ -321,7 +321,7 @@ class Intake:
         """A pod that holds a node is going: end its wait, or forget it at once."""
         state = self._state
         held = state.cluster.placements[info.uid]
-        assumed = placed(held.info.pod, state.cluster.nodes.names[held.row])
+        assumed = place_pod(held.info.pod, state.cluster.nodes.names[held.row])
         waiting = state.waiting.get(info.uid)
         if waiting is None or not waiting.reject("", "removed"):
             state.cluster.forget(info)

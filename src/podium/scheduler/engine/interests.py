@@ -41,7 +41,7 @@ from podium.scheduler.engine.queue.queueing_hints import Interest, Interests
 from podium.scheduler.engine.state import EngineState, transition
 from podium.scheduler.framework.asking import EXTENDER
 from podium.scheduler.framework.events import Action, ClusterEvent, Registration, Resource
-from podium.scheduler.framework.faults import WrongAnswer, located
+from podium.scheduler.framework.faults import WrongAnswer, locate_problem
 from podium.scheduler.framework.points import (
     FilterPlugin,
     PermitPlugin,
@@ -109,7 +109,7 @@ def _registrations(plugin: Plugin, everything: Iterable[Registration]) -> Iterab
             raise WrongAnswer("events", "None or Registrations", declared)
     except Exception as problem:
         raise ConfigurationError(
-            f'asking plugin "{plugin.name}" for its events: {located(problem)}'
+            f'asking plugin "{plugin.name}" for its events: {locate_problem(problem)}'
         ) from problem
     if declared is None:
         has_sources = type(plugin).sources is not Plugin.sources
@@ -141,7 +141,9 @@ class InformedPlugins:
                 _call(plugin, old, new)
             except Exception as problem:
                 plugin.handle.log.error(
-                    "Event handler of a plugin failed", plugin=plugin.name, err=located(problem)
+                    "Event handler of a plugin failed",
+                    plugin=plugin.name,
+                    err=locate_problem(problem),
                 )
 
 

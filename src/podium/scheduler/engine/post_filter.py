@@ -28,7 +28,7 @@ from podium.scheduler.engine.requests import (
     Preemptor,
 )
 from podium.scheduler.engine.state import EngineState, transition
-from podium.scheduler.framework.asking import Answers, Asking, Calls, resolved
+from podium.scheduler.framework.asking import Answers, Asking, Calls, resolve_answer
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.diagnosis import Diagnosis
 from podium.scheduler.framework.faults import WrongAnswer, describe
@@ -50,7 +50,7 @@ def run_post_filters(
     code = Code.UNSCHEDULABLE
     for plugin in plugins:
         try:
-            answer = yield from resolved(plugin.post_filter(cycle, diagnosis), heard)
+            answer = yield from resolve_answer(plugin.post_filter(cycle, diagnosis), heard)
             if not isinstance(answer, PostFilterResult):
                 raise WrongAnswer("post_filter", "a PostFilterResult", answer)
         except Exception as problem:

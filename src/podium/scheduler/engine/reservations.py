@@ -17,7 +17,7 @@ from podium.scheduler.engine.decision import Decision
 from podium.scheduler.engine.failure import Failures
 from podium.scheduler.engine.intake import POD_DELETED
 from podium.scheduler.engine.requests import Bind, Nominate
-from podium.scheduler.engine.state import EngineState, Flight, placed, transition
+from podium.scheduler.engine.state import EngineState, Flight, place_pod, transition
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.diagnosis import one_node_error
 from podium.scheduler.framework.faults import WrongAnswer, describe, status_or_none
@@ -275,6 +275,6 @@ class Bindings:
     def _wake_others(self, binding: Binding, *, everyone: bool) -> None:
         """A node is free again: tell whoever waits for room, the pod itself only if `everyone`."""
         info = binding.cycle.pod
-        left = placed(info.pod, binding.node_name)
+        left = place_pod(info.pod, binding.node_name)
         concerns = None if everyone else (lambda other: other.info.uid != info.uid)
         self._state.wake(POD_DELETED, left, None, concerns)

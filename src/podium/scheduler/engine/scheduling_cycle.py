@@ -27,7 +27,7 @@ from podium.scheduler.engine.observer import Observer
 from podium.scheduler.engine.post_filter import POST_FILTER_SKIPPED, run_post_filters
 from podium.scheduler.engine.reservations import Reservations
 from podium.scheduler.engine.search import AttemptError, Candidates, Choice, NodeSearch
-from podium.scheduler.framework.asking import EXTENDER, Asking, in_calling_order, interested
+from podium.scheduler.framework.asking import EXTENDER, Asking, find_interested, in_calling_order
 from podium.scheduler.framework.caches.totals import BestRows, Totals
 from podium.scheduler.framework.cycle import Cycle, PodGroupCycle
 from podium.scheduler.framework.diagnosis import NO_NODES, Diagnosis, fit_error
@@ -130,7 +130,7 @@ class SchedulingCycle:
         decision.durations_s["score"] = self._clock() - scoring
 
     def _consult(self, decision: Decision) -> Consultation | None:
-        who = interested(self._extenders, decision.pod.pod)
+        who = find_interested(self._extenders, decision.pod.pod)
         return Consultation(who, decision, self._cluster.nodes) if who else None
 
     # what extenders leave

@@ -143,7 +143,7 @@ class NodeSearch:
             if not result.broken:
                 return result
         ordered = self._cluster.node_order() if isinstance(rows, slice) else rows
-        result = profile.filter_rows(cycle, rotated(ordered, self._start))
+        result = profile.filter_rows(cycle, rotate_rows(ordered, self._start))
         stop_early(result, want)
         return result
 
@@ -168,7 +168,7 @@ def whole_table(cluster: Cluster) -> Rows:
     return cluster.nodes.all_rows() if cluster.nodes.dense() else cluster.node_order()
 
 
-def rotated(rows: npt.NDArray[np.intp], start: int) -> npt.NDArray[np.intp]:
+def rotate_rows(rows: npt.NDArray[np.intp], start: int) -> npt.NDArray[np.intp]:
     at = start % len(rows) if len(rows) else 0
     return rows if at == 0 else np.concatenate((rows[at:], rows[:at]))
 

@@ -38,7 +38,7 @@ from podium.scheduler.engine.queue import SchedulingQueue
 from podium.scheduler.engine.queue.queue import Concerns
 from podium.scheduler.engine.queue.queueing_hints import FORCE_ACTIVATE
 from podium.scheduler.engine.requests import Event, PluginWrite, Request
-from podium.scheduler.framework.asking import Extenders, interested
+from podium.scheduler.framework.asking import Extenders, find_interested
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.events import ClusterEvent, EventObject, WatchedKind, unique_kinds
 from podium.scheduler.framework.handle import Preempting
@@ -159,7 +159,7 @@ class Flight(Struct):
     announced: bool = False
 
 
-def placed(pod: Pod, node_name: str) -> Pod:
+def place_pod(pod: Pod, node_name: str) -> Pod:
     """A pod's object as if it were on its node already; what an assumed pod looks like."""
     return replace(pod, spec=replace(pod.spec, node_name=node_name))
 
@@ -197,7 +197,7 @@ class EngineState:
         """The way from a held node to a bound pod."""
         binders: Extenders = ()
         if self.extenders:
-            wanting = interested(self.extenders, cycle.pod.pod)
+            wanting = find_interested(self.extenders, cycle.pod.pod)
             binders = tuple(extender for extender in wanting if extender.bind_verb)
         heard = self.observers.heard
         clock = self.clock if "binding_ended" in heard else None
@@ -256,7 +256,7 @@ class EngineState:
         moved = self.queue.happened(event, old, new, concerns)
         if not moved:
             return
-        name, about = str(event), described(new if new is not None else old)
+        name, about = str(event), describe_object(new if new is not None else old)
         for queued in moved:
             self.note_woken(queued, name, about)
 
@@ -277,6 +277,6 @@ class EngineState:
         writes.clear()
 
 
-def described(obj: EventObject) -> str:
+def describe_object(obj: EventObject) -> str:
     """An object in a line of the pod log: `Pod default/web-0`, `Node n1`."""
     return f"{obj.kind} {object_key(obj.metadata)}" if obj is not None else ""

@@ -155,16 +155,16 @@ class Ask(Generic[T]):
     then: Callable[[Answers], "T | Ask[T]"]
 
 
-def resolved(answer: T | Ask[T], heard: Callable[[Calls, Answers], None]) -> Asking[T]:
+def resolve_answer(answer: T | Ask[T], heard: Callable[[Calls, Answers], None]) -> Asking[T]:
     """Ask for as long as an answer wants it; `heard` is told of every round."""
     while isinstance(answer, Ask):
-        answers = yield from asked(answer.calls)
+        answers = yield from ask_calls(answer.calls)
         heard(answer.calls, answers)
         answer = answer.then(answers)
     return answer
 
 
-def asked(calls: Calls) -> Asking[Answers]:
+def ask_calls(calls: Calls) -> Asking[Answers]:
     """The answers of some calls, each of the kind that its call has."""
     answers = yield calls
     kinds = [type(answer) for answer in answers]
@@ -232,11 +232,11 @@ def in_calling_order(extenders: Sequence[Extender]) -> Extenders:
     return tuple(sorted(extenders, key=lambda extender: extender.ignorable))
 
 
-def interested(extenders: Sequence[Extender], pod: Pod) -> Extenders:
+def find_interested(extenders: Sequence[Extender], pod: Pod) -> Extenders:
     """Those that want to hear of a pod, order kept."""
     if not any(extender.managed_resources for extender in extenders):
         return tuple(extenders)
-    mentioned = _mentioned(pod)
+    mentioned = _mentioned_resources(pod)
     return tuple(
         extender
         for extender in extenders
@@ -245,7 +245,7 @@ def interested(extenders: Sequence[Extender], pod: Pod) -> Extenders:
     )
 
 
-def _mentioned(pod: Pod) -> set[str]:
+def _mentioned_resources(pod: Pod) -> set[str]:
     """Resources that containers and init containers name, whatever the amount."""
     found: set[str] = set()
     for container in chain(pod.spec.containers or (), pod.spec.init_containers or ()):

@@ -112,7 +112,7 @@ class Cycle:
         """A copy for a trial: plugin states that can change have a `clone` and are copied by it,
         the rest is shared."""
         twin = Cycle(self.pod, self.cluster, usage if usage is not None else self.usage.fork())
-        twin.states = {name: _cloned(state) for name, state in self.states.items()}
+        twin.states = {name: _clone_state(state) for name, state in self.states.items()}
         twin.skip_filter = self.skip_filter
         twin.skip_score = self.skip_score
         twin.all_reasons = self.all_reasons
@@ -122,7 +122,7 @@ class Cycle:
         return twin
 
 
-def _cloned(state: object) -> object:
+def _clone_state(state: object) -> object:
     clone = getattr(state, "clone", None)
     return state if clone is None else clone()
 

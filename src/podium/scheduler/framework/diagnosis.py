@@ -36,7 +36,7 @@ class Verdict(NamedTuple):
     broken: bool = False
 
 
-def checked(answer: object) -> Verdict | None:
+def check_verdict(answer: object) -> Verdict | None:
     """A filter's answer, if it is one."""
     if answer is None or isinstance(answer, Verdict):
         return answer

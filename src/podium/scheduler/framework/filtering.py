@@ -33,7 +33,7 @@ from podium.scheduler.cluster.nominated_pods import NominatedPods, PodsByRow
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.framework.caches.vectors import VectorCache, usable
 from podium.scheduler.framework.cycle import Cycle
-from podium.scheduler.framework.diagnosis import FilterResult, Verdict, checked
+from podium.scheduler.framework.diagnosis import FilterResult, Verdict, check_verdict
 from podium.scheduler.framework.faults import WrongAnswer, describe, status_or_none
 from podium.scheduler.framework.points import FilterPlugin, PreFilterExtensions, PreFilterPlugin
 from podium.scheduler.framework.status import Code, Status, error, unresolvable
@@ -138,7 +138,7 @@ def _verdict(
 ) -> Verdict | None:
     dependence = plugin.filter_depends(cycle) if vectors is not None else None
     if vectors is None or dependence is None:
-        return checked(plugin.filter(cycle, rows))
+        return check_verdict(plugin.filter(cycle, rows))
     verdict = vectors.filter(plugin, dependence, cycle)
     if verdict is None or isinstance(rows, slice):
         return verdict
@@ -295,7 +295,7 @@ def add_all_reasons(plugins: Sequence[FilterPlugin], cycle: Cycle, result: Filte
         if plugin.name in cycle.skip_filter:
             continue
         try:
-            verdict = checked(plugin.filter(cycle, rows))
+            verdict = check_verdict(plugin.filter(cycle, rows))
         except Exception as problem:
             text = f'running "{plugin.name}" filter plugin: {describe(problem)}'
             result.override(positions, error(text).by(plugin.name))
@@ -311,10 +311,10 @@ def add_all_reasons(plugins: Sequence[FilterPlugin], cycle: Cycle, result: Filte
             for (name, verdict), value in zip(answers, patterns[:, number], strict=True)
             if value
         )
-        result.override(positions[which.ravel() == number], merged(rejections))
+        result.override(positions[which.ravel() == number], merge_statuses(rejections))
 
 
-def merged(statuses: Iterable[Status]) -> Status:
+def merge_statuses(statuses: Iterable[Status]) -> Status:
     """One status of several: the severest code, all reasons once, and the first plugin."""
     found = list(statuses)
     reasons = dict.fromkeys(reason for status in found for reason in status.reasons)

@@ -24,7 +24,7 @@ from podium.scheduler.framework.caches.vectors import VectorCache
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.diagnosis import FilterResult
 from podium.scheduler.framework.events import WatchedKind, unique_kinds
-from podium.scheduler.framework.faults import located
+from podium.scheduler.framework.faults import locate_problem
 from podium.scheduler.framework.filtering import (
     PreFilterOutcome,
     filter_with_nominated,
@@ -258,7 +258,8 @@ def _build_plugin(
     except Exception as problem:
         raise ConfigurationError(
             f"initializing profiles: creating profile for scheduler name"
-            f' {configuration.scheduler_name}: initializing plugin "{name}": {located(problem)}'
+            f' {configuration.scheduler_name}: initializing plugin "{name}":'
+            f" {locate_problem(problem)}"
         ) from problem
 
 

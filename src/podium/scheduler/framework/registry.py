@@ -160,14 +160,14 @@ def arguments_of(plugin: type[Plugin], written: PluginArgs | RawArgs | None) -> 
     if plugin.Args is None:
         return raw
     raw = {} if raw is None else _without_header(plugin.name, plugin.Args, raw)
-    for path, name, known in _unknown(raw, msgspec_inspect.type_info(plugin.Args), "args"):
+    for path, name, known in _find_unknown(raw, msgspec_inspect.type_info(plugin.Args), "args"):
         remedy = did_you_mean(closest(name, known)) or f"there are {', '.join(sorted(known))}"
         raise ArgumentsError(f"{path}.{name}", "unknown field", remedy)
     try:
         return msgspec.convert(raw, plugin.Args)
     except msgspec.ValidationError as problem:
         text, _, where = str(problem).partition(" - at `$")
-        raise ArgumentsError("args" + where.rstrip("`"), _lowered(text)) from None
+        raise ArgumentsError("args" + where.rstrip("`"), _lower_text(text)) from None
 
 
 def _without_header(plugin: str, shape: type[msgspec.Struct], raw: object) -> object:
@@ -184,7 +184,7 @@ def _without_header(plugin: str, shape: type[msgspec.Struct], raw: object) -> ob
     return {name: value for name, value in raw.items() if name in named or name not in _HEADER}
 
 
-def _unknown(
+def _find_unknown(
     raw: object, shape: msgspec_inspect.Type, path: str
 ) -> Iterator[tuple[str, str, list[str]]]:
     """(path, name, names there are) of fields that no Struct has."""
@@ -194,7 +194,7 @@ def _unknown(
                 choice for choice in choices if isinstance(choice, msgspec_inspect.StructType)
             ]
             if len(structs) == 1 and isinstance(raw, Mapping):
-                yield from _unknown(raw, structs[0], path)
+                yield from _find_unknown(raw, structs[0], path)
         case msgspec_inspect.StructType() if isinstance(raw, Mapping) and not shape.array_like:
             fields = {field.encode_name: field.type for field in shape.fields}
             known = [*fields, shape.tag_field] if shape.tag_field else list(fields)
@@ -202,14 +202,14 @@ def _unknown(
                 if name not in known:
                     yield path, str(name), known
                 elif name in fields:
-                    yield from _unknown(value, fields[name], f"{path}.{name}")
+                    yield from _find_unknown(value, fields[name], f"{path}.{name}")
         case msgspec_inspect.VarTupleType() | msgspec_inspect.ListType() if isinstance(raw, list):
             for index, value in enumerate(raw):
-                yield from _unknown(value, shape.item_type, f"{path}[{index}]")
+                yield from _find_unknown(value, shape.item_type, f"{path}[{index}]")
         case msgspec_inspect.DictType() if isinstance(raw, Mapping):
             for name, value in raw.items():
-                yield from _unknown(value, shape.value_type, f"{path}.{name}")
+                yield from _find_unknown(value, shape.value_type, f"{path}.{name}")
 
 
-def _lowered(text: str) -> str:
+def _lower_text(text: str) -> str:
     return text[:1].lower() + text[1:]

@@ -168,7 +168,7 @@ class NodePreferAvoidPods(NodeScorePlugin):
         owner = _controller(pod) if written else None
         if written is None or owner is None:
             return MAX_SCORE
-        return 0 if (owner.kind, owner.uid) in _avoided(written) else MAX_SCORE
+        return 0 if (owner.kind, owner.uid) in _find_avoided(written) else MAX_SCORE
 
 
 def _controller(pod: Pod) -> OwnerReference | None:
@@ -178,7 +178,7 @@ def _controller(pod: Pod) -> OwnerReference | None:
     return None
 
 
-def _avoided(written: str) -> set[tuple[str, str]]:
+def _find_avoided(written: str) -> set[tuple[str, str]]:
     """Kind and uid of every controller that the annotation names."""
     try:
         document = msgspec.json.decode(written)

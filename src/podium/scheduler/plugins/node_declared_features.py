@@ -149,7 +149,7 @@ def find_features(view: AttemptView, among: Mask) -> list[Finding]:
         node = view.examination.objects[view.names[position]]
         lacking = needed & ~declared_bits(node.status.declared_features or ())
         groups.setdefault(lacking, []).append(position)
-    return [_finding(view, bits, at) for bits, at in groups.items() if bits]
+    return [_describe_missing(view, bits, at) for bits, at in groups.items() if bits]
 
 
 def narrow_by_features(view: AttemptView) -> Narrowing:
@@ -160,7 +160,7 @@ def narrow_by_features(view: AttemptView) -> Narrowing:
     return Narrowing(NodeDeclaredFeatures.name, ~rejected, f"declare {told}", f"declares {told}")
 
 
-def _finding(view: AttemptView, bits: int, positions: list[int]) -> Finding:
+def _describe_missing(view: AttemptView, bits: int, positions: list[int]) -> Finding:
     mask: Mask = ~view.everywhere
     mask[positions] = True
     names = [name for bit, name in enumerate(FEATURES) if bits >> bit & 1]

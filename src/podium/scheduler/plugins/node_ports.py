@@ -106,10 +106,10 @@ def find_ports(view: AttemptView, among: Mask) -> list[Finding]:
                 taken |= dict.fromkeys(clash)
                 holders.setdefault(position, []).append(pod.key)
         groups.setdefault(tuple(port for port in wanted if port in taken), []).append(position)
-    return [_finding(view, ports, at, holders) for ports, at in groups.items() if ports]
+    return [_describe_taken(view, ports, at, holders) for ports, at in groups.items() if ports]
 
 
-def _finding(
+def _describe_taken(
     view: AttemptView,
     ports: tuple[HostPort, ...],
     positions: list[int],

@@ -155,7 +155,7 @@ def find_taints(view: AttemptView, among: Mask) -> list[Finding]:
         mask = among & (sets == number)
         held = by_taints.get(untolerated)
         by_taints[untolerated] = mask if held is None else held | mask
-    return [_finding(view, taints, mask) for taints, mask in by_taints.items() if taints]
+    return [_describe_taints(view, taints, mask) for taints, mask in by_taints.items() if taints]
 
 
 def cordoned_only(view: AttemptView) -> Mask:
@@ -183,7 +183,7 @@ def untolerated_taints(
     )
 
 
-def _finding(view: AttemptView, taints: tuple[TaintTriple, ...], mask: Mask) -> Finding:
+def _describe_taints(view: AttemptView, taints: tuple[TaintTriple, ...], mask: Mask) -> Finding:
     texts = [describe_taint(*taint) for taint in taints]
     noun = "taint" if len(taints) == 1 else "taints"
     what = f"{noun} {joined(texts)}"
@@ -266,7 +266,7 @@ def propose_uncordoning(situation: Situation) -> Iterator[ProposedChange]:
         if is_only_cordoned(situation.pod, situation.node(name), situation.gates)
     ]
     for name in cordoned[:MAX_STEPS_OF_A_KIND]:
-        node = uncordoned(situation.node(name))
+        node = uncordon_node(situation.node(name))
         yield ProposedChange(
             "uncordon-node",
             f"uncordon node {name}",
@@ -279,7 +279,7 @@ def _has_condition(taints: tuple[Taint, ...]) -> bool:
     return any(taint.key.startswith(CONDITION_KEYS) for taint in taints)
 
 
-def uncordoned(node: Node) -> Node:
+def uncordon_node(node: Node) -> Node:
     kept = tuple(taint for taint in node.spec.taints or () if taint.key != CORDON_KEY)
     return replace(node, spec=replace(node.spec, unschedulable=False, taints=kept or None))
 

@@ -193,7 +193,7 @@ class DomainSums:
             changes = counter.since(known.seen)
             if changes is not None:
                 known.seen = counter.version
-                known.totals = _moved(known, changes)
+                known.totals = _move_sums(known, changes)
                 return known.totals
         totals = topology.totals(self._classes.column(counter))
         counter.follow()
@@ -211,7 +211,7 @@ class DomainSums:
             self.nbytes -= gone.totals.nbytes
 
 
-def _moved(sums: _Sums, changes: list[tuple[int, int]]) -> Ints:
+def _move_sums(sums: _Sums, changes: list[tuple[int, int]]) -> Ints:
     totals = sums.totals.copy()
     for row, delta in changes:
         slot = sums.slots[row]
@@ -272,10 +272,10 @@ class OwnerSelectors:
                     wanted |= controller.spec.selector or {}
             case ("apps/v1", "ReplicaSet", name):
                 replicas = self._catalog.get(ReplicaSet, name, shape.namespace)
-                return _narrowed(wanted, replicas.spec.selector if replicas else None)
+                return _narrow_selector(wanted, replicas.spec.selector if replicas else None)
             case ("apps/v1", "StatefulSet", name):
                 stateful = self._catalog.get(StatefulSet, name, shape.namespace)
-                return _narrowed(wanted, stateful.spec.selector if stateful else None)
+                return _narrow_selector(wanted, stateful.spec.selector if stateful else None)
         return selector_of_map(wanted)
 
 
@@ -286,7 +286,7 @@ def _controller(owners: tuple[OwnerReference, ...] | None) -> OwnerKey | None:
     return None
 
 
-def _narrowed(wanted: dict[str, str], selector: LabelSelector | None) -> Selector:
+def _narrow_selector(wanted: dict[str, str], selector: LabelSelector | None) -> Selector:
     """The services' labels and the controller's selector, unless that is absent or broken."""
     by_services = selector_of_map(wanted)
     if selector is None:

@@ -186,21 +186,21 @@ def _conflicts(nodes: NodeTable, constraints: Sequence[ZoneConstraint], rows: Ro
         zoned |= nodes.labels.codes(key)[rows] != ABSENT
     fits: Mask = np.ones(count_of(rows), dtype=np.bool_)
     for constraint in dict.fromkeys(constraints):
-        fits &= _fitting(nodes, constraint, rows)
+        fits &= _match_zones(nodes, constraint, rows)
     return zoned & ~fits
 
 
-def _fitting(nodes: NodeTable, constraint: ZoneConstraint, rows: Rows) -> Mask:
+def _match_zones(nodes: NodeTable, constraint: ZoneConstraint, rows: Rows) -> Mask:
     """Rows with an allowed value; without the old key its stable successor is read instead."""
-    mask = _labelled(nodes, constraint.key, constraint.values, rows)
+    mask = _match_labels(nodes, constraint.key, constraint.values, rows)
     stable = STABLE_KEY.get(constraint.key)
     if stable is not None:
         absent = nodes.labels.codes(constraint.key)[rows] == ABSENT
-        mask |= absent & _labelled(nodes, stable, constraint.values, rows)
+        mask |= absent & _match_labels(nodes, stable, constraint.values, rows)
     return mask
 
 
-def _labelled(nodes: NodeTable, key: str, values: frozenset[str], rows: Rows) -> Mask:
+def _match_labels(nodes: NodeTable, key: str, values: frozenset[str], rows: Rows) -> Mask:
     column = nodes.labels.column(key)
     wanted = [code for code in map(column.values.find, values) if code != ABSENT]
     mask: Mask = np.isin(column.codes[rows], wanted)

@@ -74,10 +74,10 @@ def deletion_conditions(
         message = f"Failed to delete all resource types, {count} remaining: {told}"
         trouble[_FAILURE] = ("ContentDeletionFailed", message)
     if contents.left:
-        told = _told(contents.left, "{} has {} resource instances")
+        told = _tell_counts(contents.left, "{} has {} resource instances")
         trouble[_REMAINING] = ("SomeResourcesRemain", f"Some resources are remaining: {told}")
     if contents.finalizers:
-        told = _told(contents.finalizers, "{} in {} resource instances")
+        told = _tell_counts(contents.finalizers, "{} in {} resource instances")
         message = f"Some content in the namespace has finalizers remaining: {told}"
         trouble[_FINALIZERS] = ("SomeFinalizersRemain", message)
     found = [
@@ -87,7 +87,7 @@ def deletion_conditions(
     return [each for each in found if each is not None]
 
 
-def _told(counts: Counter[str], form: str) -> str:
+def _tell_counts(counts: Counter[str], form: str) -> str:
     return ", ".join(sorted(form.format(*each) for each in counts.items()))
 
 

@@ -92,7 +92,7 @@ def _conditions(node: Node, moment: Moment, *, is_broken: bool) -> list[JsonObje
     wanted = _BROKEN if is_broken else _READY
     if ready is None or ready.status != wanted[0]:
         made.append(changed_condition(present, moment, "Ready", *wanted, **heartbeat))
-    pressed = _pressed(node)
+    pressed = _find_pressures(node)
     for name in _HEALTHY:
         known = condition_of(present, name)
         if name in pressed:
@@ -106,7 +106,7 @@ def _conditions(node: Node, moment: Moment, *, is_broken: bool) -> list[JsonObje
     return [each for each in made if each is not None]
 
 
-def _pressed(node: Node) -> set[str]:
+def _find_pressures(node: Node) -> set[str]:
     """The conditions by which the node says what it was told to run short of."""
     said = node.metadata.annotation(PRESSURE).split(",")
     return {_CONDITION_BY_PRESSURE[word] for word in said if word in _CONDITION_BY_PRESSURE}

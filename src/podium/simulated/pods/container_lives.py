@@ -247,7 +247,7 @@ class Life:
         return self.state.waiting is not None and last is not None and last.terminated is not None
 
 
-def waiting(container: Container, known: ContainerStatus | None, reason: str) -> Life:
+def make_waiting(container: Container, known: ContainerStatus | None, reason: str) -> Life:
     """A container whose turn has not come."""
     if known is not None and known.state is not None and known.state.waiting is None:
         return Life(known)
@@ -255,7 +255,7 @@ def waiting(container: Container, known: ContainerStatus | None, reason: str) ->
     return Life(ContainerStatus(name=container.name, state=state))
 
 
-def stopped(life: Life, moment: Moment, exit_code: int = 0) -> Life:
+def stop_life(life: Life, moment: Moment, exit_code: int = 0) -> Life:
     """A container that was told to end and did."""
     if life.state.running is None:
         return life
@@ -307,16 +307,16 @@ def live(course: Course, known: ContainerStatus | None, moment: Moment) -> Life:
         if ended is None:
             if course.pull_problem:
                 tried_s = moment.age_s(pod.status.start_time)
-                return _unpulled(container, course.pull_problem, tried_s)
-            status = _started(status, moment)
+                return _fail_pull(container, course.pull_problem, tried_s)
+            status = _start_status(status, moment)
             continue
         if state.terminated is not None and not course.restarts[bool(ended.exit_code)]:
             return Life(status)
         pause_s = _pause_s(status.restart_count, ended, moment)
         left_s = pause_s - moment.age_s(ended.finished_at)
         if left_s > _TICK_S:
-            return Life(_paused(pod, container, status, ended, pause_s), left_s)
-        status = _restarted(status, ended, moment)
+            return Life(_pause_status(pod, container, status, ended, pause_s), left_s)
+        status = _restart_status(status, ended, moment)
     return Life(status, 0.0)
 
 
@@ -345,12 +345,12 @@ def _with(status: ContainerStatus, *, terminated: EndedState) -> ContainerStatus
     )
 
 
-def _started(status: ContainerStatus, moment: Moment) -> ContainerStatus:
+def _start_status(status: ContainerStatus, moment: Moment) -> ContainerStatus:
     state = ContainerState(running=RunningState(started_at=moment.timestamp))
     return ContainerStatus(name=status.name, restart_count=status.restart_count, state=state)
 
 
-def _restarted(status: ContainerStatus, ended: EndedState, moment: Moment) -> ContainerStatus:
+def _restart_status(status: ContainerStatus, ended: EndedState, moment: Moment) -> ContainerStatus:
     return ContainerStatus(
         name=status.name,
         restart_count=status.restart_count + 1,
@@ -359,7 +359,7 @@ def _restarted(status: ContainerStatus, ended: EndedState, moment: Moment) -> Co
     )
 
 
-def _paused(
+def _pause_status(
     pod: Pod, container: Container, status: ContainerStatus, ended: EndedState, pause_s: float
 ) -> ContainerStatus:
     told = f"{pause_s:.0f}s" if pause_s < 60 else f"{pause_s // 60:.0f}m{pause_s % 60:.0f}s"
@@ -373,7 +373,7 @@ def _paused(
     )
 
 
-def _unpulled(container: Container, problem: str, tried_s: float) -> Life:
+def _fail_pull(container: Container, problem: str, tried_s: float) -> Life:
     """First the error, then the pause in which nobody tries again."""
     left_s = FIRST_PAUSE_S - tried_s
     if left_s > _TICK_S:
@@ -394,15 +394,15 @@ def is_written(life: Life, known: ContainerStatus | None, *, is_ready: bool) -> 
         life.is_started,
     ):
         return False
-    return _shown(life.status) == _shown(known)
+    return _show_status(life.status) == _show_status(known)
 
 
-def _shown(status: ContainerStatus) -> object:
+def _show_status(status: ContainerStatus) -> object:
     states = (status.state or ContainerState(), status.last_state or ContainerState())
     return status.restart_count, [_plain(each) for each in states]
 
 
-def written(container: Container, life: Life, *, ready: bool) -> JsonObject:
+def write_status(container: Container, life: Life, *, ready: bool) -> JsonObject:
     """A container's status as the API has it."""
     status = life.status
     made: JsonObject = {

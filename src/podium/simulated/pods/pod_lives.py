@@ -35,9 +35,9 @@ from podium.simulated.pods.container_lives import (
     Life,
     is_written,
     live,
-    stopped,
-    waiting,
-    written,
+    make_waiting,
+    stop_life,
+    write_status,
 )
 from podium.simulated.programs.recognition import DONE, FOR_EVER, Program
 
@@ -134,7 +134,7 @@ def live_on(pod: Pod, moment: Moment, runs: ContainerRuns | None = None) -> PodL
     for container in pod.spec.init_containers or ():
         status = known.get(container.name)
         if not is_turn:
-            init.append(waiting(container, status, _INITIALIZING))
+            init.append(make_waiting(container, status, _INITIALIZING))
             continue
         otherwise = FOR_EVER if container.is_sidecar else DONE
         restarts = _ALWAYS if container.is_sidecar else (False, policy != "Never")
@@ -148,10 +148,10 @@ def live_on(pod: Pod, moment: Moment, runs: ContainerRuns | None = None) -> PodL
             has_failed = policy == "Never" and life.ended is not None and not is_turn
     main = _main_containers(pod, runs, moment, is_turn=is_turn)
     if _are_through(pod, main):
-        init = [stopped(life, moment) for life in init]
+        init = [stop_life(life, moment) for life in init]
     deadline_s = _deadline_s(pod, moment)
     if deadline_s == 0.0:
-        init, main = ([stopped(life, moment, KILLED) for life in each] for each in (init, main))
+        init, main = ([stop_life(life, moment, KILLED) for life in each] for each in (init, main))
     return PodLife(pod, tuple(init), tuple(main), is_turn, has_failed, deadline_s)
 
 
@@ -174,7 +174,7 @@ def _main_containers(pod: Pod, runs: ContainerRuns, moment: Moment, *, is_turn: 
     for container in pod.spec.containers or ():
         status = known.get(container.name)
         if not is_turn:
-            lives.append(waiting(container, status, _INITIALIZING))
+            lives.append(make_waiting(container, status, _INITIALIZING))
             continue
         problem = _pull_problem(pod, container)
         is_awaited = restarts is not _ALWAYS and not container.command and not container.args
@@ -228,13 +228,13 @@ def life_status(life: PodLife, moment: Moment) -> JsonObject:
     status: JsonObject = {
         "phase": phase,
         "containerStatuses": [
-            written(container, each, ready=each.is_ready)
+            write_status(container, each, ready=each.is_ready)
             for container, each in zip(spec.containers or (), life.main, strict=True)
         ],
     }
     if spec.init_containers:
         status["initContainerStatuses"] = [
-            written(container, each, ready=_is_init_ready(container, each))
+            write_status(container, each, ready=_is_init_ready(container, each))
             for container, each in zip(spec.init_containers, life.init, strict=True)
         ]
     conditions = [

@@ -176,8 +176,8 @@ def status_after(
         status |= life_status(live_on(pod, moment, runs), moment)
     if effect.phase:
         status["phase"] = effect.phase
-    reason = _told(effect.reason_from, values) or effect.reason
-    message = _told(effect.message_from, values) or effect.message
+    reason = _tell_values(effect.reason_from, values) or effect.reason
+    message = _tell_values(effect.message_from, values) or effect.message
     if reason or message:
         status["reason"], status["message"] = reason, message
     conditions = [
@@ -203,7 +203,7 @@ def status_after(
     return status
 
 
-def _told(path: FieldPath | None, values: JsonObject) -> str:
+def _tell_values(path: FieldPath | None, values: JsonObject) -> str:
     return str(path.of(values) or "") if path is not None else ""
 
 

@@ -46,11 +46,11 @@ def explain(pod: PodInfo, message: str, gangs: Gangs) -> RefusalCause | None:
         return RefusalCause(code, subject, text) if GROUP_NOT_FOUND in message else None
     members = gangs.members(gang)
     facts: dict[str, int] = {"minMember": gang.min_member, "pods": len(members) + gang.succeeded}
-    code, text = _told(pod, message, gang, facts, gangs)
+    code, text = _describe_message(pod, message, gang, facts, gangs)
     return RefusalCause(code, subject, text, dict(facts))
 
 
-def _told(
+def _describe_message(
     pod: PodInfo, message: str, gang: Gang, facts: dict[str, int], gangs: Gangs
 ) -> tuple[str, str]:
     group, least = f"PodGroup {gang.full_name}", _pods(gang.min_member)
@@ -115,7 +115,7 @@ def propose(pod: Pod, handle: Handle) -> Iterator[ProposedChange]:
         "leave-pod-group",
         f"leave PodGroup {name}, {waits}",
         ChangeKind.DROP_REQUIREMENT,
-        pod=_labelled(pod, None),
+        pod=_label_pod(pod, None),
     )
     if 0 < there < least:
         changed = replace(group, spec=replace(group.spec, min_member=there))
@@ -137,7 +137,7 @@ def _find_group(pod: Pod, name: str, handle: Handle) -> Iterator[ProposedChange]
             "correct-name",
             f"join PodGroup {alike} in place of {name}, which does not exist",
             ChangeKind.CORRECT_NAME,
-            pod=_labelled(pod, alike),
+            pod=_label_pod(pod, alike),
         )
     least = max(1, _members(pod, name, handle))
     made = SchedulingXPodGroup(
@@ -152,7 +152,7 @@ def _find_group(pod: Pod, name: str, handle: Handle) -> Iterator[ProposedChange]
     )
 
 
-def _labelled(pod: Pod, group: str | None) -> Pod:
+def _label_pod(pod: Pod, group: str | None) -> Pod:
     labels = dict(pod.metadata.labels or {})
     labels.pop(POD_GROUP_LABEL, None)
     if group is not None:

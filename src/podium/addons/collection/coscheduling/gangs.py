@@ -258,10 +258,10 @@ def resource_gap(cluster: Cluster, gang: Gang, placed: Iterable[PodInfo]) -> dic
 
 def written_gap(gap: dict[str, int]) -> str:
     """`map[cpu:2 memory:1Gi]`."""
-    return f"map[{' '.join(f'{name}:{_written(name, gap[name])}' for name in sorted(gap))}]"
+    return f"map[{' '.join(f'{name}:{_write_amount(name, gap[name])}' for name in sorted(gap))}]"
 
 
-def _written(name: str, amount: int) -> str:
+def _write_amount(name: str, amount: int) -> str:
     if name == CPU:
         return canonical(f"{amount}m")
     in_mebi, rest = divmod(amount, 1 << _MEBI)

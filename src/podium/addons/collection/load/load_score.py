@@ -120,7 +120,7 @@ class LoadScorePlugin(ScorePlugin):
         return self._loads.of(self.column, cycle.nodes, rows)
 
 
-def rounded(scores: Floats) -> Ints:
+def round_scores(scores: Floats) -> Ints:
     """Half away from zero, as Go rounds; 0 for what is not known."""
     known = np.nan_to_num(scores, nan=0.0)
     return np.floor(np.clip(known, 0, MAX_SCORE) + 0.5).astype(np.int64)

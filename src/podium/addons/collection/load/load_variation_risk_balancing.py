@@ -15,7 +15,7 @@ from podium.addons.collection.load.load_score import (
     MAX_SCORE,
     LoadScorePlugin,
     effective_resources,
-    rounded,
+    round_scores,
 )
 from podium.addons.collection.load.load_source import LoadArgs
 from podium.plugin import Cycle, Dependence, Ints, Rows
@@ -57,7 +57,7 @@ class LoadVariationRiskBalancing(LoadScorePlugin):
             allocatable[MEMORY][rows],
         )
         # fmin and not minimum: a resource that nobody measured does not count.
-        return rounded(np.fmin(cpu, memory))
+        return round_scores(np.fmin(cpu, memory))
 
     def score_depends(self, cycle: Cycle) -> Dependence:
         pod = effective_resources(cycle.pod.shape)

@@ -27,7 +27,7 @@ from podium.addons.collection.load.load_score import (
     LoadScorePlugin,
     PodColumns,
     effective_resources,
-    rounded,
+    round_scores,
 )
 from podium.addons.collection.load.load_source import LoadArgs
 from podium.plugin import SKIP, Cycle, Dependence, Ints, PreScorePlugin, Rows, Status
@@ -99,7 +99,7 @@ class LowRiskOverCommitment(PreScorePlugin, LoadScorePlugin):
             self._memory_weight,
         )
         is_measured = ~(np.isnan(loads.cpu) & np.isnan(loads.memory))
-        return rounded(np.where(is_measured, (1 - np.maximum(cpu, memory)) * MAX_SCORE, 0.0))
+        return round_scores(np.where(is_measured, (1 - np.maximum(cpu, memory)) * MAX_SCORE, 0.0))
 
     def score_depends(self, cycle: Cycle) -> Dependence:
         fragment = effective_resources(cycle.pod.shape)

@@ -20,7 +20,12 @@ import msgspec
 import numpy as np
 from msgspec import Meta
 
-from podium.addons.collection.load.load_score import MAX_SCORE, LoadScorePlugin, PodColumns, rounded
+from podium.addons.collection.load.load_score import (
+    MAX_SCORE,
+    LoadScorePlugin,
+    PodColumns,
+    round_scores,
+)
 from podium.addons.collection.load.load_source import LoadArgs, Loads
 from podium.kubernetes.kinds.meta import Quantity
 from podium.kubernetes.kinds.pod import Container, ResourceRequirements
@@ -71,7 +76,7 @@ class TargetLoadPacking(LoadScorePlugin):
         target = float(self._target)
         below = (MAX_SCORE - target) * use / target + target
         beyond = target * (100 - use) / (100 - target) if target < 100 else np.zeros(len(use))
-        return rounded(np.where(use <= target, below, np.where(use <= 100, beyond, 0.0 * use)))
+        return round_scores(np.where(use <= target, below, np.where(use <= 100, beyond, 0.0 * use)))
 
     def score_row(self, cycle: Cycle, row: int) -> int:
         measured, capacity = self._loads.of_row(self.column, cycle.nodes, row)

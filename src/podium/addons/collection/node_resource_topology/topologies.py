@@ -215,7 +215,9 @@ def zone_requests_of(pod: PodInfo) -> ZoneRequests:
     )
     names = {name for container in containers for name, _ in container.amounts}
     is_exempt = qos == BEST_EFFORT and not any(not is_native(name) for name in names)
-    return ZoneRequests(qos == GUARANTEED, is_exempt, _sorted(effective_request(pod)), containers)
+    return ZoneRequests(
+        qos == GUARANTEED, is_exempt, _sort_amounts(effective_request(pod)), containers
+    )
 
 
 def effective_request(pod: PodInfo) -> dict[str, int]:
@@ -243,10 +245,10 @@ def is_of_zone(resource: str) -> bool:
 def _request(container: Container, kind: str) -> ContainerRequest:
     requests = container.resources.requests if container.resources is not None else None
     amounts = {name: amount_of(name, quantity) for name, quantity in (requests or {}).items()}
-    return ContainerRequest(kind, _sorted(amounts))
+    return ContainerRequest(kind, _sort_amounts(amounts))
 
 
-def _sorted(amounts: Amounts) -> tuple[tuple[str, int], ...]:
+def _sort_amounts(amounts: Amounts) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(amounts.items()))
 
 

@@ -159,11 +159,13 @@ def score_zones(
 
 
 def least_allocated(amounts: Amounts, table: ZoneTable, rows: Rows, weights: Weights) -> Ints:
-    return _weighted(amounts, table, rows, weights, lambda asked, free: (free - asked) * MAX_SCORE)
+    return _average_points(
+        amounts, table, rows, weights, lambda asked, free: (free - asked) * MAX_SCORE
+    )
 
 
 def most_allocated(amounts: Amounts, table: ZoneTable, rows: Rows, weights: Weights) -> Ints:
-    return _weighted(amounts, table, rows, weights, lambda asked, _: asked * MAX_SCORE)
+    return _average_points(amounts, table, rows, weights, lambda asked, _: asked * MAX_SCORE)
 
 
 def balanced_allocation(amounts: Amounts, table: ZoneTable, rows: Rows, weights: Weights) -> Ints:  # noqa: ARG001
@@ -189,7 +191,7 @@ STRATEGIES: Final[Mapping[str, Strategy]] = {
 }
 
 
-def _weighted(
+def _average_points(
     amounts: Amounts,
     table: ZoneTable,
     rows: Rows,

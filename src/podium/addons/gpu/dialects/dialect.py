@@ -189,8 +189,8 @@ def written_pod(pod: Pod, write: PodWrite) -> Pod:
     """The pod as it is after the write."""
     metadata = replace(
         pod.metadata,
-        annotations=_changed(pod.metadata.annotations, write.annotations),
-        labels=_changed(pod.metadata.labels, write.labels),
+        annotations=_change_annotations(pod.metadata.annotations, write.annotations),
+        labels=_change_annotations(pod.metadata.labels, write.labels),
     )
     return replace(pod, metadata=metadata)
 
@@ -203,7 +203,9 @@ def has_write(pod: Pod, write: PodWrite) -> bool:
     )
 
 
-def _changed(present: Mapping[str, str] | None, write: Mapping[str, str | None]) -> dict[str, str]:
+def _change_annotations(
+    present: Mapping[str, str] | None, write: Mapping[str, str | None]
+) -> dict[str, str]:
     merged = {**(present or {}), **write}
     return {key: value for key, value in merged.items() if value is not None}
 

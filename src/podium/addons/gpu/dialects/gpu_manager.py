@@ -336,7 +336,7 @@ class GPUScheduler(GPUManager):
         return NodeWrite(
             annotations={
                 HEARTBEAT: nanoseconds(now),
-                REGISTER: msgspec.json.encode([_registered(card) for card in cards]).decode(),
+                REGISTER: msgspec.json.encode([_register_card(card) for card in cards]).decode(),
             },
             # Kubernetes takes no comma in a label: the agent of a mixed node cannot set it.
             labels={MODEL_LABEL: label} if label and not value_problems(label) else {},
@@ -387,7 +387,7 @@ def _read_register(text: str) -> Iterable[Card]:
         )
 
 
-def _registered(card: Card) -> _RegisteredCard:
+def _register_card(card: Card) -> _RegisteredCard:
     return _RegisteredCard(
         id=card.uuid,
         core=card.cores,

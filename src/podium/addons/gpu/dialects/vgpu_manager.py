@@ -221,7 +221,7 @@ def write_node(cards: Sequence[Card]) -> NodeWrite:
     return NodeWrite(
         annotations={
             CONFIG: msgspec.json.encode(config).decode(),
-            REGISTER: msgspec.json.encode([_registered(card) for card in cards]).decode(),
+            REGISTER: msgspec.json.encode([_register_card(card) for card in cards]).decode(),
             TOPOLOGY: msgspec.json.encode(linked).decode() if linked else None,
         },
         capacity={NUMBER: str(sum(card.slots for card in cards))},
@@ -246,7 +246,7 @@ def _card(card: _RegisteredCard) -> Card:
     )
 
 
-def _registered(card: Card) -> _RegisteredCard:
+def _register_card(card: Card) -> _RegisteredCard:
     return _RegisteredCard(
         id=card.index,
         type=card.model,

@@ -54,7 +54,7 @@ def count_cards(state: PodState, table: CardTable) -> dict[str, int]:
     cores, memory, whole = 0, 0, 0
     least_cores = int(table.cores[table.exists].min()) if table.exists.any() else 0
     least_memory = int(table.memory[table.exists].min()) if table.exists.any() else 0
-    for container in _running(state.request):
+    for container in _running_containers(state.request):
         if container.wants_mig():
             continue
         if container.whole:
@@ -81,7 +81,7 @@ def count_free_cards(table: CardTable, rows: Ints) -> list[dict[str, int]]:
     return found
 
 
-def _running(request: PodRequest) -> Iterable[ContainerRequest]:
+def _running_containers(request: PodRequest) -> Iterable[ContainerRequest]:
     return (each for each in request.containers if each is not None and each.cards > 0)
 
 

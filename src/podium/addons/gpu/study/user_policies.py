@@ -36,7 +36,7 @@ def load_policy(spec: str) -> Policy:
     function = getattr(found.module, found.name or "", None)
     if not callable(function):
         raise InputError(f"has no function {found.name}", source=found.where)
-    return _checked(spec, function)
+    return _check_policy(spec, function)
 
 
 def policy_name(spec: str) -> str:
@@ -78,7 +78,7 @@ def _remedy(spec: str) -> str:
     )
 
 
-def _checked(spec: str, function: Callable[..., Any]) -> Policy:
+def _check_policy(spec: str, function: Callable[..., Any]) -> Policy:
     def score(nodes: NodeColumns, pod: Pod, typical: TypicalPods) -> Scored:
         try:
             found = function(nodes, pod, typical)

@@ -18,7 +18,7 @@ from typing import Final, Protocol
 
 from msgspec.structs import replace
 
-from podium.scheduler.config.errors import ConfigurationError, FieldProblem, joined
+from podium.scheduler.config.errors import ConfigurationError, FieldProblem, join_problems
 from podium.scheduler.config.kubeconfig import ClusterEntry, Kubeconfig, UserEntry, load_kubeconfig
 
 
@@ -89,7 +89,7 @@ def client_settings(
 
 def kubeconfig_settings(path: str, master: str, host: HostEnvironment) -> ClientSettings:
     """The current context of a kubeconfig. Raises StartRefused."""
-    loaded = _loaded(path, host) if path else Kubeconfig()
+    loaded = _load_file(path, host) if path else Kubeconfig()
     context = loaded.contexts.get(loaded.current_context)
     cluster_name = context.cluster if context else ""
     user_name = context.user if context else ""
@@ -112,7 +112,7 @@ def kubeconfig_settings(path: str, master: str, host: HostEnvironment) -> Client
             return in_cluster(host)
         raise StartRefused(_INVALID + _NOTHING)
     if problems or cluster is None:
-        raise StartRefused(_INVALID + joined(FieldProblem("", text) for text in problems))
+        raise StartRefused(_INVALID + join_problems(FieldProblem("", text) for text in problems))
     return ClientSettings(cluster, user)
 
 
@@ -136,7 +136,7 @@ def _may_be_in_cluster(host: HostEnvironment) -> bool:
     return True
 
 
-def _loaded(path: str, host: HostEnvironment) -> Kubeconfig:
+def _load_file(path: str, host: HostEnvironment) -> Kubeconfig:
     host.find(path)
     try:
         return load_kubeconfig(host.read(path))

@@ -66,7 +66,7 @@ def _scalar(read: Callable[[str], Any]) -> Callable[[str, Any], Any]:
     return lambda text, _before: read(text)
 
 
-def _growing(read: Callable[[str], tuple[Any, ...]]) -> Callable[[str, Any], Any]:
+def _grow_value(read: Callable[[str], tuple[Any, ...]]) -> Callable[[str, Any], Any]:
     return lambda text, before: (*(before or ()), *read(text))
 
 
@@ -184,16 +184,18 @@ def _severity(text: str) -> str:
     return text if text.upper() in ("INFO", "WARNING", "ERROR", "FATAL") else str(parse_int(text))
 
 
-def _bracketed(values: Any) -> str:
+def _bracket_values(values: Any) -> str:
     return f"[{','.join(map(str, values))}]"
 
 
 def _as_list(values: tuple[str, ...]) -> str:
-    return _bracketed(_csv_field(value) for value in values)
+    return _bracket_values(_csv_field(value) for value in values)
 
 
 def _as_map(values: Mapping[str, str] | None) -> str:
-    return _bracketed(_csv_field(f"{key}={value}") for key, value in sorted((values or {}).items()))
+    return _bracket_values(
+        _csv_field(f"{key}={value}") for key, value in sorted((values or {}).items())
+    )
 
 
 def _csv_field(text: str) -> str:
@@ -214,22 +216,22 @@ FLOAT32: Final = Kind("float32", _scalar(parse_float32), _short_float, zero=0.0)
 STRING: Final = Kind("string", _scalar(str))
 DURATION: Final = Kind("duration", _scalar(Duration.parse), zero=Duration(0))
 IP: Final = Kind("ip", _address)
-STRINGS: Final = Kind("strings", _growing(read_list), _as_list, zero=())
-INT32S: Final = Kind("int32Slice", _growing(_int32s), _bracketed, zero=())
+STRINGS: Final = Kind("strings", _grow_value(read_list), _as_list, zero=())
+INT32S: Final = Kind("int32Slice", _grow_value(_int32s), _bracket_values, zero=())
 STRING_MAP: Final = Kind("stringToString", _string_map, _as_map, zero=None)
 COMPONENTS: Final = Kind(
     "colonSeparatedMultimapStringString", _components, _as_components, zero=MappingProxyType({})
 )
 CERTIFICATES: Final = Kind(
     "namedCertKey",
-    _growing(_certificate_pair),
+    _grow_value(_certificate_pair),
     lambda pairs: f"[{';'.join(map(str, pairs))}]",
     zero=(),
 )
 LEVEL: Final = Kind("Level", _scalar(lambda text: parse_uint(text, 31)), zero=0)
 FILE_LEVELS: Final = Kind(
     "pattern=N,...",
-    _growing(_verbosities),
+    _grow_value(_verbosities),
     lambda levels: ",".join(f"{pattern}={level}" for pattern, level in levels),
     zero=(),
 )

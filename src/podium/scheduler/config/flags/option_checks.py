@@ -189,7 +189,7 @@ def _mapping_problems(mapping: Mapping[str, str] | None, at: str) -> Iterator[Fi
     if any(not re.fullmatch(f"{_METRIC},{_LABEL}", key) for key in mapping or ()):
         yield invalid(
             at,
-            _sorted(mapping),
+            _sort_mapping(mapping),
             "must have keys with format `metricName,labelName` where metricName matches "
             f'"{_METRIC}" and labelName matches "{_LABEL}"',
         )
@@ -234,7 +234,7 @@ def _unmarshal_error(line: int, kind: str, wanted: str) -> ConfigurationError:
     )
 
 
-def _sorted(mapping: Mapping[str, str] | None) -> dict[str, str]:
+def _sort_mapping(mapping: Mapping[str, str] | None) -> dict[str, str]:
     """A map in the order in which Go writes it."""
     return dict(sorted((mapping or {}).items()))
 
@@ -243,7 +243,7 @@ def _as_configuration(metrics: Metrics) -> dict[str, Any]:
     fields = {
         "showHiddenMetricsForVersion": metrics.show_hidden_metrics_for_version,
         "disabledMetrics": list(metrics.disabled_metrics),
-        "allowListMapping": _sorted(metrics.allow_metric_labels),
+        "allowListMapping": _sort_mapping(metrics.allow_metric_labels),
         "allowListMappingManifest": metrics.allow_metric_labels_manifest,
     }
     return {name: value for name, value in fields.items() if value}

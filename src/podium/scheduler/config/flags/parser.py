@@ -154,7 +154,7 @@ def usage_text(columns: int = 0) -> str:
 def _section(section: Section, columns: int) -> str:
     rows = [(_name(flag), _help(flag)) for flag in section.flags]
     width = max(len(name) for name, _ in rows) + 3
-    lines = [line for name, text in rows for line in _wrapped(name, text, width, columns)]
+    lines = [line for name, text in rows for line in _wrap_flag(name, text, width, columns)]
     return "\n".join((f"\n{section.title.capitalize()} flags:\n", *lines, ""))
 
 
@@ -185,7 +185,7 @@ def _gate_options() -> Iterator[str]:
             yield f"kube:{name}=true|false ({gate.stage} - default={default})"
 
 
-def _wrapped(name: str, text: str, width: int, columns: int) -> list[str]:
+def _wrap_flag(name: str, text: str, width: int, columns: int) -> list[str]:
     room = columns - width
     lines = text.split("\n")
     if room >= _LEAST_WIDTH:

@@ -7,8 +7,8 @@
 - Legacy flags as in the last release that had them: a policy takes the place of all profiles and
   extenders, with or without a file; an algorithm provider stands for v1beta1's default plugins.
 
-`configured` is what is known before anything is built, `completed` the rest: upstream reads a
-policy and builds its profiles only after it has found its API server.
+`read_configuration` is what is known before anything is built, `complete_configuration` the rest:
+upstream reads a policy and builds its profiles only after it has found its API server.
 
 Sources: `cmd/kube-scheduler/app/options` at v1.36.4, v1.22 and v1.21.
 
@@ -85,7 +85,9 @@ ReadConfigMap = Callable[[str, str], Mapping[str, str]]
 """The data of the ConfigMap of a namespace and name; raises StartRefused."""
 
 
-def configured(options: Options, gates: FeatureGates, host: HostEnvironment) -> Configuration:
+def read_configuration(
+    options: Options, gates: FeatureGates, host: HostEnvironment
+) -> Configuration:
     """The configuration before anything is built. Raises StartRefused or ConfigurationError."""
     readers = readers_with(options.legacy.algorithm_provider)
 
@@ -110,7 +112,7 @@ def configured(options: Options, gates: FeatureGates, host: HostEnvironment) -> 
     return with_election_flags(_with_deprecated(defaults, options))
 
 
-def completed(
+def complete_configuration(
     configuration: Configuration,
     options: Options,
     gates: FeatureGates,
@@ -142,23 +144,23 @@ def with_leader_election(
     election: LeaderElectionConfiguration, options: Options
 ) -> LeaderElectionConfiguration:
     """What the leader election flags leave of a configuration's own."""
-    return replace(election, **_given(options, options.leader_election, _LEADER_ELECTION))
+    return replace(election, **_given_fields(options, options.leader_election, _LEADER_ELECTION))
 
 
 def _with_deprecated(configuration: Configuration, options: Options) -> Configuration:
     client: ClientConnectionConfiguration = replace(
         configuration.client_connection,
-        **_given(options, options.deprecated, _CLIENT_CONNECTION),
+        **_given_fields(options, options.deprecated, _CLIENT_CONNECTION),
     )
     election = replace(
-        configuration.leader_election, **_given(options, options.legacy, _LOCK_OBJECT)
+        configuration.leader_election, **_given_fields(options, options.legacy, _LOCK_OBJECT)
     )
     return replace(
         configuration,
         client_connection=client,
         leader_election=election,
         profiles=tuple(_with_legacy(profile, options) for profile in configuration.profiles),
-        **_given(options, options.deprecated, _DEBUGGING),
+        **_given_fields(options, options.deprecated, _DEBUGGING),
     )
 
 
@@ -238,7 +240,7 @@ def _not_a_policy(written: WrittenFile) -> str:
     return f'no kind "{kind}" is registered for version "{api_version}" {SCHEME}'
 
 
-def _given(options: Options, section: object, fields: dict[str, str]) -> dict[str, Any]:
+def _given_fields(options: Options, section: object, fields: dict[str, str]) -> dict[str, Any]:
     """The fields whose flags were on the command line, with the flags' values."""
     return {
         field: getattr(section, flag.replace("-", "_"))

@@ -316,10 +316,10 @@ def is_news(held: PodGroupCondition | None, wanted: PodGroupCondition) -> bool:
         return True
     if held.status == TRUE and wanted.status != TRUE:
         return False
-    return _told(held) != _told(wanted)
+    return _condition_key(held) != _condition_key(wanted)
 
 
-def _told(condition: PodGroupCondition) -> tuple[str, str, str, int]:
+def _condition_key(condition: PodGroupCondition) -> tuple[str, str, str, int]:
     return (
         condition.status,
         condition.reason,

@@ -160,17 +160,17 @@ class Changes:
         # By identity: what was worked out together has one and the same moment.
         if then is not self._then:
             self._then = then
-            self._changed = _changed(nodes, usage, then.nodes, then.usage)
+            self._changed = _find_changed(nodes, usage, then.nodes, then.usage)
         return self._changed
 
     def of_nodes(self, then: Moment, nodes: NodeTable, usage: Usage) -> Stale | None:
         """`since`, whatever pods did."""
         if then.nodes == self._now.nodes:
             return NOTHING
-        return _changed(nodes, usage, then.nodes, self._now.usage)
+        return _find_changed(nodes, usage, then.nodes, self._now.usage)
 
 
-def _changed(nodes: NodeTable, usage: Usage, seen_nodes: int, seen_usage: int) -> Stale | None:
+def _find_changed(nodes: NodeTable, usage: Usage, seen_nodes: int, seen_usage: int) -> Stale | None:
     changed, taken = nodes.log.since(seen_nodes), usage.log.since(seen_usage)
     if changed is None or taken is None:
         return None

@@ -60,7 +60,7 @@ def pre_filters(
         outcome = run_pre_filters(plugins, cycle)
         if outcome.status is None and outcome.nodes is None:
             stays = [p for p in plugins if p.pre_filter_stays(cycle)]
-            template.pre_filter = _prepared(plugins, stays, cycle.skip_filter, cycle)
+            template.pre_filter = _note_prepared(plugins, stays, cycle.skip_filter, cycle)
         return outcome
     cycle.states.update(known.states)
     cycle.skip_filter.update(known.skipped)
@@ -83,7 +83,7 @@ def pre_scores(
     if known is None:
         skipped = run_pre_scores(plugins, cycle, rows)
         stays = [p for p in plugins if p.pre_score_stays(cycle)]
-        template.pre_score = _prepared(plugins, stays, cycle.skip_score, cycle)
+        template.pre_score = _note_prepared(plugins, stays, cycle.skip_score, cycle)
         return skipped
     cycle.states.update(known.states)
     cycle.skip_score.update(known.skipped)
@@ -93,7 +93,7 @@ def pre_scores(
     return [p.name for p in plugins if p.name in cycle.skip_score]
 
 
-def _prepared(
+def _note_prepared(
     plugins: Sequence[P], stays: Sequence[P], skip: set[str], cycle: Cycle
 ) -> Prepared[P]:
     names = {plugin.name for plugin in stays}
@@ -239,20 +239,20 @@ def _scores(
             own.append((position, scorer, raw))
     # A scorer without a dependence for its whole shape has no entry, and no tally by its name.
     if None in key:
-        totals = _with_own(_added(constants.total, remembered, rows), own, found, cycle, rows)
+        totals = _with_own(_add_up(constants.total, remembered, rows), own, found, cycle, rows)
     else:
         tally = tallies.of(tuple(key), constants.total, remembered, cycle, vectors.changes)
         if not own and some is None:
             totals = Totals(tally.total, tally.leaders)
         else:
-            # `_added` copies: the tally's own column must not take scores of this attempt alone.
-            totals = _with_own(_added(tally.total.live, (), rows), own, found, cycle, rows)
+            # `_add_up` copies: the tally's own column must not take scores of this attempt alone.
+            totals = _with_own(_add_up(tally.total.live, (), rows), own, found, cycle, rows)
     for position in reversed(aside):
         del found[position]
     return found, totals
 
 
-def _added(constants: Ints, remembered: Sequence[Ints], rows: Rows) -> Ints:
+def _add_up(constants: Ints, remembered: Sequence[Ints], rows: Rows) -> Ints:
     """A sum of vectors of the whole table, at some rows."""
     if not remembered:
         return constants.copy() if isinstance(rows, slice) else constants[rows]

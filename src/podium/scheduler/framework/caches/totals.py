@@ -43,7 +43,7 @@ class Leaders:
         self._tops: list[int] = []
         self._counts: list[int] = []
         for start in range(0, len(column), BLOCK):
-            top, count = _leading(column[start : start + BLOCK])
+            top, count = _find_leading(column[start : start + BLOCK])
             self._tops.append(top)
             self._counts.append(count)
         self._elect()
@@ -72,7 +72,7 @@ class Leaders:
                 self._look_again(block)
 
     def _look_again(self, block: int) -> None:
-        self._set(block, *_leading(self._column[block * BLOCK : (block + 1) * BLOCK]))
+        self._set(block, *_find_leading(self._column[block * BLOCK : (block + 1) * BLOCK]))
 
     def _set(self, block: int, top: int, count: int) -> None:
         led = self._counts[block] if self._tops[block] == self._best else 0
@@ -107,7 +107,7 @@ class Leaders:
         return rows
 
 
-def _leading(part: Ints) -> tuple[int, int]:
+def _find_leading(part: Ints) -> tuple[int, int]:
     """The highest value, and how often it is there."""
     top = part.max()
     return int(top), int((part == top).sum())

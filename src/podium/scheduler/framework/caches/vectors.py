@@ -21,7 +21,7 @@ from podium.scheduler.cluster.nodes import NodeTable
 from podium.scheduler.framework.caches.columns import FEW, Changes, Column, Moment, Stale, Version
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.dependence import Dependence
-from podium.scheduler.framework.diagnosis import Values, Verdict, checked
+from podium.scheduler.framework.diagnosis import Values, Verdict, check_verdict
 from podium.scheduler.framework.faults import WrongAnswer, status_or_none
 from podium.scheduler.framework.points import FilterPlugin, ScorePlugin
 from podium.scheduler.framework.status import Status
@@ -214,7 +214,7 @@ class VectorCache:
         return changes.of_nodes(then, nodes, usage)
 
     def _refilter(self, entry: FilterEntry, plugin: FilterPlugin, cycle: Cycle) -> None:
-        verdict = checked(plugin.filter(cycle, _table(cycle)))
+        verdict = check_verdict(plugin.filter(cycle, _table(cycle)))
         entry.statuses = []
         entry.numbers = {}
         if verdict is None:
@@ -239,7 +239,7 @@ class VectorCache:
             statuses = [plugin.filter_row(cycle, row) for row in rows]
             statuses = [s if s is None else status_or_none("filter_row", s) for s in statuses]
         else:
-            fresh = checked(plugin.filter(cycle, stale.array))
+            fresh = check_verdict(plugin.filter(cycle, stale.array))
             if fresh is None and entry.values is None:
                 return
             statuses = _statuses(fresh, len(rows))

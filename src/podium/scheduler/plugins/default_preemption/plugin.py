@@ -41,7 +41,7 @@ from podium.scheduler.framework.asking import (
     PreemptAnswer,
     PreemptCall,
     Victims,
-    interested,
+    find_interested,
 )
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.diagnosis import Diagnosis, fit_error
@@ -217,7 +217,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, PodGroupPostFilterPl
             if broken:
                 return PostFilterResult(Code.ERROR, (f"preemption: {aggregate(broken)}",))
             return _unschedulable(fit_error(nested), nominated_node="")
-        extenders = interested(self._extenders, cycle.pod.pod) if self._extenders else ()
+        extenders = find_interested(self._extenders, cycle.pod.pod) if self._extenders else ()
         return Negotiation(cycle, _best).about(candidates, extenders)
 
     def victim_rules(self, cycle: Cycle) -> VictimRules:  # noqa: ARG002

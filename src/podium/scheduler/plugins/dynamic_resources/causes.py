@@ -176,7 +176,7 @@ def _find_shortage(
             f"{n:,} of {len(of_class):,} devices fail at {e}" for e, n in failing.most_common(3)
         )
         return finding("device-selector", next(iter(failing)), f"{where}: {listed}")
-    untainted = {i: e for i, e in chosen.items() if _tolerated(request, e)}
+    untainted = {i: e for i, e in chosen.items() if _is_tolerated(request, e)}
     if not untainted:
         taints = dict.fromkeys(
             f"{t.key}{'=' if t.value else ''}{t.value or ''}:{t.effect}"
@@ -250,7 +250,7 @@ def _matches(entry: DeviceEntry, expression: str) -> bool:
         return False
 
 
-def _tolerated(request: Request, entry: DeviceEntry) -> bool:
+def _is_tolerated(request: Request, entry: DeviceEntry) -> bool:
     return all_tolerated(entry.content.blocking_taints, request.tolerations or ())
 
 

@@ -30,7 +30,7 @@ def with_rules(source: ResourceSlice, rules: Sequence[DeviceTaintRule]) -> Seque
     ]
 
 
-def retainted(
+def retaint_slices(
     slices: Iterable[ResourceSlice], old: DeviceTaintRule | None, new: DeviceTaintRule | None
 ) -> list[ResourceSlice]:
     """The slices with devices whose taints are others since a rule came, changed or went."""
@@ -38,13 +38,13 @@ def retainted(
         source
         for source in slices
         if any(
-            _given(old, source, device) != _given(new, source, device)
+            _find_taints(old, source, device) != _find_taints(new, source, device)
             for device in source.spec.devices or ()
         )
     ]
 
 
-def _given(
+def _find_taints(
     rule: DeviceTaintRule | None, source: ResourceSlice, device: Device
 ) -> tuple[DeviceTaint, ...]:
     if rule is None or not _means_pool(rule, source):

@@ -74,7 +74,7 @@ def find_affinity(view: AttemptView, among: Mask) -> list[Finding]:
         for term in terms
         for value in _domains(view, term.topology_key, there)
     )
-    pods = [f"{pod.key} on {node}" for pod, node in _pods(view, there, _matching(query))]
+    pods = [f"{pod.key} on {node}" for pod, node in _pods(view, there, _match_query(query))]
     clause = (
         f"the pod's affinity to {wanted} demands {some(list(domains), MAX_DOMAINS)},"
         f" where {some(pods, 2)} {'runs' if len(pods) == 1 else 'run'}"
@@ -136,7 +136,7 @@ def _find_nobody(
     )
     clause += " like that on any node"
     query = PodQuery(tuple((None, term.selector) for term in terms))
-    strangers = [pod.key for pod, _ in _pods(view, _counts(view, query), _matching(query))]
+    strangers = [pod.key for pod, _ in _pods(view, _counts(view, query), _match_query(query))]
     if strangers:
         clause += f" (in other namespaces there {'is' if len(strangers) == 1 else 'are'}"
         clause += f" {some(strangers)})"
@@ -163,7 +163,7 @@ def _find_own_anti(view: AttemptView, among: Mask) -> Iterator[Finding]:
         told = selector_text(term.selector)
         excluded = f"the pod's anti-affinity to {told}"
         yield _find_conflict(
-            view, "pod-anti-affinity", told, term, nodes, there, _matching(query), excluded
+            view, "pod-anti-affinity", told, term, nodes, there, _match_query(query), excluded
         )
 
 
@@ -263,7 +263,7 @@ def _pods(view: AttemptView, there: Ints, is_meant: IsMeant) -> list[tuple[PodIn
     ]
 
 
-def _matching(query: PodQuery) -> IsMeant:
+def _match_query(query: PodQuery) -> IsMeant:
     return lambda pod: query.matches(pod.shape.namespace, pod.shape.labels, pod.terminating)
 
 
@@ -277,7 +277,7 @@ def propose_other_affinity(situation: Situation) -> Iterator[ProposedChange]:
     if not situation.nodes_near(InterPodAffinity.name):
         return
     for side, word in _WORDS.items():
-        terms = _required(situation.pod, side)
+        terms = _required_terms(situation.pod, side)
         for at, term in enumerate(terms):
             yield from _propose_for_term(situation, side, at, term)
         if len(terms) > 1:
@@ -330,12 +330,12 @@ def _side(pod: Pod, side: Side) -> PodAffinity:
     return found or PodAffinity()
 
 
-def _required(pod: Pod, side: Side) -> tuple[PodAffinityTerm, ...]:
+def _required_terms(pod: Pod, side: Side) -> tuple[PodAffinityTerm, ...]:
     return _side(pod, side).required_during_scheduling_ignored_during_execution or ()
 
 
 def _with_terms(pod: Pod, side: Side, at: int, term: PodAffinityTerm) -> Pod:
-    terms = list(_required(pod, side))
+    terms = list(_required_terms(pod, side))
     terms[at] = term
     changed = replace(
         _side(pod, side), required_during_scheduling_ignored_during_execution=tuple(terms)
@@ -344,7 +344,7 @@ def _with_terms(pod: Pod, side: Side, at: int, term: PodAffinityTerm) -> Pod:
 
 
 def _prefer(pod: Pod, side: Side, places: tuple[int, ...]) -> Pod:
-    terms, before = _required(pod, side), _side(pod, side)
+    terms, before = _required_terms(pod, side), _side(pod, side)
     kept = tuple(term for at, term in enumerate(terms) if at not in places)
     wishes = tuple(
         WeightedPodAffinityTerm(weight=WEIGHT, pod_affinity_term=terms[at]) for at in places

@@ -72,7 +72,7 @@ def _sizes(view: AttemptView) -> Iterator[tuple[str, Mask]]:
 
 def _size_text(view: AttemptView, resource: str) -> str:
     """`20 cpu or more`, or the name alone of what other nodes have nothing of."""
-    asked = _asked(view, resource)
+    asked = _amount_asked(view, resource)
     allocatable = _free(view, resource, view.candidates)[1]
     if not allocatable[allocatable < asked].any():
         return resource
@@ -86,7 +86,7 @@ def find_too_small(view: AttemptView, among: Mask) -> list[Finding]:
         return find_shortages(view, among)
     parts = [
         f"{count(int(np.count_nonzero(view.candidates & enough)), 'node')} with"
-        f" {amount_text(resource, _asked(view, resource))} {resource} or more"
+        f" {amount_text(resource, _amount_asked(view, resource))} {resource} or more"
         for resource, enough in sizes
     ]
     names = [resource for resource, _ in sizes]
@@ -100,7 +100,7 @@ def find_too_small(view: AttemptView, among: Mask) -> list[Finding]:
             clause,
             f"too small for {joined(names)}",
             _describer(view, tuple(names)),
-            facts={"resources": {name: _asked(view, name) for name in names}},
+            facts={"resources": {name: _amount_asked(view, name) for name in names}},
         )
     ]
 
@@ -114,7 +114,7 @@ def find_shortages(view: AttemptView, among: Mask) -> list[Finding]:
             short = tuple(_resource(reason) for reason in status.reasons)
             groups[short] = groups[short] | mask if short in groups else mask
     nearest = sorted(groups, key=lambda short: (len(short), _distance(view, short, groups[short])))
-    return [_finding(view, short, groups[short]) for short in nearest]
+    return [_describe_shortage(view, short, groups[short]) for short in nearest]
 
 
 def _resource(reason: str) -> str:
@@ -125,13 +125,13 @@ def _distance(view: AttemptView, short: tuple[str, ...], mask: Mask) -> float:
     """How far the nearest node is from having room, in fractions of what is asked for."""
     missing = np.zeros(int(np.count_nonzero(mask)))
     for resource in short:
-        asked = _asked(view, resource)
+        asked = _amount_asked(view, resource)
         free, _ = _free(view, resource, mask)
         missing += (asked - free) / max(asked, 1)
     return float(missing.min())
 
 
-def _asked(view: AttemptView, resource: str) -> int:
+def _amount_asked(view: AttemptView, resource: str) -> int:
     return 1 if resource == PODS else view.shape.requests.get(resource, 0)
 
 
@@ -150,7 +150,7 @@ def _free(view: AttemptView, resource: str, mask: Mask) -> tuple[Ints, Ints]:
     return allocatable - usage.requested_of(index)[rows], allocatable
 
 
-def _finding(view: AttemptView, short: tuple[str, ...], mask: Mask) -> Finding:
+def _describe_shortage(view: AttemptView, short: tuple[str, ...], mask: Mask) -> Finding:
     code, clause = _describe(view, short, mask)
     return Finding(
         code,
@@ -162,7 +162,7 @@ def _finding(view: AttemptView, short: tuple[str, ...], mask: Mask) -> Finding:
         facts={
             "resources": {
                 resource: {
-                    "asked": _asked(view, resource),
+                    "asked": _amount_asked(view, resource),
                     "largestFree": int(_free(view, resource, mask)[0].max()),
                     "largestAllocatable": int(_free(view, resource, view.everywhere)[1].max()),
                 }
@@ -177,7 +177,7 @@ def _describe(view: AttemptView, short: tuple[str, ...], mask: Mask) -> tuple[st
     for resource in short:
         if resource == PODS:
             continue
-        asked = _asked(view, resource)
+        asked = _amount_asked(view, resource)
         _, anywhere = _free(view, resource, view.everywhere)
         _, here = _free(view, resource, view.candidates)
         if not anywhere.any():
@@ -186,7 +186,7 @@ def _describe(view: AttemptView, short: tuple[str, ...], mask: Mask) -> tuple[st
         if asked > int(here.max()):
             return "resource-exceeds-largest-node", _exceeds(view, resource, asked, here, anywhere)
     if short == (PODS,):
-        return "too-many-pods", _crowded(view, mask)
+        return "too-many-pods", _describe_crowded(view, mask)
     return "insufficient-resource", _lacks(view, short, mask)
 
 
@@ -212,7 +212,7 @@ def _have(number: int) -> str:
     return f"{count(number, 'other node')} {'has' if number == 1 else 'have'} it"
 
 
-def _crowded(view: AttemptView, mask: Mask) -> str:
+def _describe_crowded(view: AttemptView, mask: Mask) -> str:
     _, allowed = _free(view, PODS, mask)
     if int(allowed.min()) == int(allowed.max()):
         each = count(int(allowed[0]), "pod")
@@ -240,14 +240,16 @@ def _free_at(view: AttemptView, resource: str, position: int) -> tuple[int, int]
 
 def _room_at(view: AttemptView, resource: str, position: int) -> tuple[str, ...]:
     """What is asked for, what is free and what there is in all, in units in which they differ."""
-    return amount_texts(resource, _asked(view, resource), *_free_at(view, resource, position))
+    return amount_texts(
+        resource, _amount_asked(view, resource), *_free_at(view, resource, position)
+    )
 
 
 def _missing_text(view: AttemptView, resource: str, position: int, room: tuple[str, ...]) -> str:
     free, allocatable = _free_at(view, resource, position)
     if resource == PODS:
         return f"the place of a pod ({allocatable} allowed)"
-    missing = _asked(view, resource) - free
+    missing = _amount_asked(view, resource) - free
     left = " of ".join(room[1:])
     return f"{amount_text(resource, missing)} {resource} ({left} free)"
 
@@ -255,7 +257,7 @@ def _missing_text(view: AttemptView, resource: str, position: int, room: tuple[s
 def _nearest(view: AttemptView, short: tuple[str, ...], mask: Mask) -> int:
     missing = np.zeros(int(np.count_nonzero(mask)))
     for resource in short:
-        asked = _asked(view, resource)
+        asked = _amount_asked(view, resource)
         free, _ = _free(view, resource, mask)
         missing += (asked - free) / max(asked, 1)
     return int(np.flatnonzero(mask)[int(missing.argmin())])
@@ -263,7 +265,7 @@ def _nearest(view: AttemptView, short: tuple[str, ...], mask: Mask) -> int:
 
 def _describer(view: AttemptView, short: tuple[str, ...]) -> Callable[[int], str]:
     """What says how much of each resource a node lacks."""
-    missing = {r: _asked(view, r) - _free(view, r, view.everywhere)[0] for r in short}
+    missing = {r: _amount_asked(view, r) - _free(view, r, view.everywhere)[0] for r in short}
 
     def describe(position: int) -> str:
         return joined(
@@ -343,7 +345,7 @@ def lower_request(pod: Pod, resource: str, most: int, rules: RequestRules) -> Po
         return None
     spec = pod.spec
     init = tuple(
-        c if c.restart_policy == "Always" else _capped(c, resource, limit)
+        c if c.restart_policy == "Always" else _cap_request(c, resource, limit)
         for c in spec.init_containers or ()
     )
     main = _lower_sum([*(spec.containers or ())], resource, limit - _sidecars(pod, resource))
@@ -387,7 +389,7 @@ def _sidecars(pod: Pod, resource: str) -> int:
     return sum(_amount(c, resource) for c in sidecars)
 
 
-def _capped(container: Container, resource: str, limit: int) -> Container:
+def _cap_request(container: Container, resource: str, limit: int) -> Container:
     if _amount(container, resource) <= limit:
         return container
     return _set_amount(container, resource, limit)

@@ -304,7 +304,7 @@ def prepare_scores(
             weight = go_log(count_of(feasible) + 2)
             parts.append(HostPart(topology, per_row, weight, offset))
             continue
-        weight = go_log(_registered(topology, feasible) + 2)
+        weight = go_log(_count_values(topology, feasible) + 2)
         if counter is None or per_row is None:
             totals = topology.no_pods()
         else:
@@ -319,7 +319,7 @@ def prepare_scores(
     return SpreadScoreState(parts, left_out)
 
 
-def _registered(topology: Topology, feasible: Rows) -> int:
+def _count_values(topology: Topology, feasible: Rows) -> int:
     """How many values the feasible rows have; no label reads as the empty text (quirk Q13)."""
     if topology.complete and count_of(feasible) == len(topology.slots):
         return topology.domain_count

@@ -104,7 +104,7 @@ def find_unreachable(view: AttemptView, among: Mask) -> list[Finding]:
     return found
 
 
-def _unbound(view: AttemptView) -> Iterator[tuple[PersistentVolumeClaim, StorageClass]]:
+def _find_unbound(view: AttemptView) -> Iterator[tuple[PersistentVolumeClaim, StorageClass]]:
     for used in claims_of(view.pod):
         claim = find_claim(view.catalog, view.pod, used.name)
         if claim is None or is_fully_bound(claim):
@@ -115,7 +115,7 @@ def _unbound(view: AttemptView) -> Iterator[tuple[PersistentVolumeClaim, Storage
 
 
 def _find_conflicts(view: AttemptView, among: Mask) -> Iterator[Finding]:
-    for claim, storage_class in _unbound(view):
+    for claim, storage_class in _find_unbound(view):
         chosen = selected_node(claim)
         if chosen is not None:
             text = f"{claim_name(claim)} is being provisioned for node {chosen}"
@@ -206,7 +206,7 @@ def _find_topology(
 
 
 def _find_full(view: AttemptView, among: Mask) -> Iterator[Finding]:
-    for claim, storage_class in _unbound(view):
+    for claim, storage_class in _find_unbound(view):
         name = storage_class.metadata.name
         size = requested_bytes(claim) or 0
         rooms = [

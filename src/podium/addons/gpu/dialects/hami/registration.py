@@ -113,7 +113,7 @@ def read_node(node: Node, now: float) -> NodeCards:
 
 
 def write_node(cards: Sequence[Card], now: float) -> NodeWrite:
-    registered = [_registered(card) for card in cards]
+    registered = [_register_card(card) for card in cards]
     scores = [
         _LinkScores(
             card.uuid, {peer.uuid: card.links[peer.index] for peer in cards if peer is not card}
@@ -215,7 +215,7 @@ def _profile(profile: _Profile) -> MigProfile:
     )
 
 
-def _registered(card: Card) -> _RegisteredCard:
+def _register_card(card: Card) -> _RegisteredCard:
     profiles = [
         _Profile(
             name=profile.name,
