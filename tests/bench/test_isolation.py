@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from podium.bench.cases import CASES
-from podium.bench.child import MeasuringError, Order, Report, carry_out, measure_apart, serve
+from podium.bench.child import ChildReport, MeasuringError, Order, carry_out, measure_apart, serve
 
 TINY = CASES["SchedulingBasic"].plan(5)
 
@@ -31,7 +31,7 @@ def test_reports_tell_how_far_a_run_has_come() -> None:
     target = io.BytesIO()
     serve(io.BytesIO(order + b"\n"), target)
     lines = target.getvalue().splitlines()
-    reports = [msgspec.json.decode(line, type=Report) for line in lines]
+    reports = [msgspec.json.decode(line, type=ChildReport) for line in lines]
     assert [report.done for report in reports] == [100, plan.pods]
     assert [report.figures is None for report in reports] == [True, False]
 

@@ -32,7 +32,7 @@ class Order(msgspec.Struct, kw_only=True):
     look: Look = ""
 
 
-class Report(msgspec.Struct, kw_only=True, omit_defaults=True):
+class ChildReport(msgspec.Struct, kw_only=True, omit_defaults=True):
     """How many pods are bound so far; with `figures` it is the last report."""
 
     done: int = 0
@@ -41,7 +41,7 @@ class Report(msgspec.Struct, kw_only=True, omit_defaults=True):
     stacks: dict[str, int] = {}
 
 
-def carry_out(order: Order, progress: Progress | None = None) -> Report:
+def carry_out(order: Order, progress: Progress | None = None) -> ChildReport:
     """Measure as ordered, in this process."""
     counter = FunctionTimes() if order.look == "functions" else None
     sampler = StackSamples() if order.look == "stacks" else None
@@ -54,7 +54,7 @@ def carry_out(order: Order, progress: Progress | None = None) -> Report:
         progress=progress,
         profiler=counter or sampler,
     )
-    return Report(
+    return ChildReport(
         done=figures.bound,
         figures=figures,
         functions=counter.top() if counter else (),
@@ -63,12 +63,12 @@ def carry_out(order: Order, progress: Progress | None = None) -> Report:
 
 
 def serve(source: BinaryIO, target: BinaryIO) -> None:
-    def tell(report: Report) -> None:
+    def tell(report: ChildReport) -> None:
         target.write(msgspec.json.encode(report) + b"\n")
         target.flush()
 
     order = msgspec.json.decode(source.readline(), type=Order)
-    tell(carry_out(order, lambda done: tell(Report(done=done))))
+    tell(carry_out(order, lambda done: tell(ChildReport(done=done))))
 
 
 if __name__ == "__main__":
@@ -82,7 +82,7 @@ class MeasuringError(RuntimeError):
     """A measurement ended without figures; the text is what its process left behind."""
 
 
-def measure_apart(order: Order, progress: Progress | None = None) -> Report:
+def measure_apart(order: Order, progress: Progress | None = None) -> ChildReport:
     """Carry out an order in a new process and wait for its end."""
     with tempfile.TemporaryFile() as errors:
         child = subprocess.Popen(
@@ -107,7 +107,7 @@ def _converse(
     order: Order,
     errors: IO[bytes],
     progress: Progress | None,
-) -> Report:
+) -> ChildReport:
     if child.stdin is None or child.stdout is None:
         raise MeasuringError("the measuring process has no pipes")
     try:
@@ -116,7 +116,7 @@ def _converse(
     except BrokenPipeError:
         pass  # it died at once; what it left behind says why
     for line in child.stdout:
-        report = msgspec.json.decode(line, type=Report)
+        report = msgspec.json.decode(line, type=ChildReport)
         if report.figures is not None:
             child.wait()
             return report

@@ -52,12 +52,12 @@ class FileJudge:
 
     def check(self, path: str) -> Checked:
         from podium.net.files.bounded_files import read_input
-        from podium.scheduler.config.examine import Examination, Mistake
+        from podium.scheduler.config.examine import ConfigurationMistake, Examination
 
         try:
             data = read_input(path)
         except InputError as error:
-            mistake = Mistake(error.problem)
+            mistake = ConfigurationMistake(error.problem)
             return Checked(path, Examination(message=error.problem, mistakes=(mistake,)), False)
         return Checked(path, self.examine(data))
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from support.scheduler.config.known_plugins import in_tree
 
-from podium.scheduler.config.examine import MAX_TOLD, Examination, Mistake, examine
+from podium.scheduler.config.examine import MAX_TOLD, ConfigurationMistake, Examination, examine
 
 HEADER = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 
@@ -15,7 +15,7 @@ def examined(text: str) -> Examination:
     return examine(text.encode(), in_tree())
 
 
-def mistakes(text: str) -> tuple[Mistake, ...]:
+def mistakes(text: str) -> tuple[ConfigurationMistake, ...]:
     return examined(text).mistakes
 
 
@@ -138,7 +138,7 @@ def test_lines_are_known_in_json_too() -> None:
 
 def test_a_key_written_twice_is_told_at_its_line() -> None:
     (mistake,) = mistakes(HEADER + "parallelism: 1\nparallelism: 2\n")
-    assert mistake == Mistake(
+    assert mistake == ConfigurationMistake(
         'key "parallelism" already set in map', line=4, remedy="remove one of the two"
     )
 

@@ -17,12 +17,12 @@ from podium.live.scheduling_log.attempts import (
     IgnoredBinders,
     IgnoredExtenders,
     IgnoredPriorities,
-    Outcomes,
+    OutcomeLines,
     PostFilterErrors,
     PostFilterStatuses,
     PreFilterStatuses,
     RejectedPods,
-    Scores,
+    ScoreLines,
     SlowCycles,
     StatusUpdates,
 )
@@ -39,12 +39,12 @@ from podium.live.scheduling_log.binding_lines import (
     IneligiblePreemptors,
     PermitWaits,
     PreemptionErrors,
-    Preemptions,
+    PreemptionLines,
     RejectedBindings,
 )
 from podium.live.scheduling_log.line_writer import LineWriter, LogOfLines
 from podium.live.scheduling_log.queue_moves import (
-    Arrivals,
+    ArrivalLines,
     EventsInFlight,
     GatedPods,
     GateErrors,
@@ -58,7 +58,7 @@ from podium.scheduler.engine import Engine
 
 _WRITERS: Final[tuple[type[LineWriter], ...]] = (
     # Those that hear of the same thing write in this order.
-    Arrivals,
+    ArrivalLines,
     Updates,
     NodeTreeChanges,
     GateErrors,
@@ -70,12 +70,12 @@ _WRITERS: Final[tuple[type[LineWriter], ...]] = (
     IgnoredExtenders,
     PreFilterStatuses,
     IgnoredPriorities,
-    Scores,
+    ScoreLines,
     SlowCycles,
     FailedSearches,
     IneligiblePreemptors,
     HopelessPreemptions,
-    Preemptions,
+    PreemptionLines,
     PreemptionErrors,
     PostFilterStatuses,
     RejectedPods,
@@ -89,7 +89,7 @@ _WRITERS: Final[tuple[type[LineWriter], ...]] = (
     BoundPods,
     PostFilterErrors,
     AttemptErrors,
-    Outcomes,
+    OutcomeLines,
     EventsInFlight,
     QueueMoves,
     ReturnedPods,

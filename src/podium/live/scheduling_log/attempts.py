@@ -99,7 +99,7 @@ class AttemptErrors(LineWriter):
         )
 
 
-class Outcomes(LineWriter):
+class OutcomeLines(LineWriter):
     """Pods that fit nowhere."""
 
     level = 2
@@ -165,7 +165,7 @@ def own_words(message: str) -> str:
     return after if quote and before.startswith("running ") else message
 
 
-class Scores(LineWriter):
+class ScoreLines(LineWriter):
     level = 10
 
     def search_ended(self, decision: Decision) -> None:

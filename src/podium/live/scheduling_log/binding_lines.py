@@ -196,7 +196,7 @@ class HopelessPreemptions(LineWriter):
                 self.log.info(text, v=self.level, **self.inside(_PLUGIN), pod=pod)
 
 
-class Preemptions(LineWriter):
+class PreemptionLines(LineWriter):
     level = 2
 
     def search_ended(self, decision: Decision) -> None:

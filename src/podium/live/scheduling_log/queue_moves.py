@@ -136,7 +136,7 @@ _KINDS: dict[Resource | str, str] = {
 }
 
 
-class Arrivals(LineWriter):
+class ArrivalLines(LineWriter):
     level = 3
 
     def event_received(self, event: ClusterEvent, obj: EventObject) -> None:

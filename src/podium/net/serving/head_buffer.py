@@ -25,7 +25,7 @@ _NO_HOST_BYTES: Final = re.compile(rb"[^A-Za-z0-9!$%&'()*+,\-.:;=\[\]_~]")
 _BAD_ESCAPE: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 
 
-class Refusal(NamedTuple):
+class HeadRefusal(NamedTuple):
     """An answer that ends the connection."""
 
     status: int
@@ -59,60 +59,60 @@ class RequestTarget(NamedTuple):
 
 def find_frame(
     version: str, method: bytes, upgrades: bool, headers: list[tuple[bytes, bytes]]
-) -> Framed | Refusal:
+) -> Framed | HeadRefusal:
     """`headers` are those of FRAMING."""
     if version not in _VERSIONS:
-        return Refusal(505, "unsupported protocol version")
+        return HeadRefusal(505, "unsupported protocol version")
     length = hosts = encodings = 0
     expects = False
     for name, value in headers:
         if name == b"host":
             hosts += 1
             if _NO_HOST_BYTES.search(value):
-                return Refusal(400, "malformed Host header")
+                return HeadRefusal(400, "malformed Host header")
         elif name == b"content-length":
             length = int(value)
         elif name == b"expect":
             if value.lower() != b"100-continue":
-                return Refusal(417)
+                return HeadRefusal(417)
             expects = version == "1.1"
         else:
             encodings += 1
             if value.lower() != b"chunked":
-                return Refusal(501, "unsupported transfer encoding")
+                return HeadRefusal(501, "unsupported transfer encoding")
     if hosts > 1:
-        return Refusal(400, "too many Host headers")
+        return HeadRefusal(400, "too many Host headers")
     if not hosts and version == "1.1":
-        return Refusal(400, "missing required Host header")
+        return HeadRefusal(400, "missing required Host header")
     if encodings and (encodings > 1 or length or version != "1.1"):
-        return Refusal(400, "too many transfer encodings")
+        return HeadRefusal(400, "too many transfer encodings")
     if encodings:
         length = CHUNKED
     if method == b"CONNECT" or (upgrades and length):
         # The parser would take what follows for something else than HTTP.
-        return Refusal(400, "no other protocol is spoken here")
+        return HeadRefusal(400, "no other protocol is spoken here")
     return Framed(length, expects and length != 0)
 
 
-def split_target(url: bytes) -> RequestTarget | Refusal:
+def split_target(url: bytes) -> RequestTarget | HeadRefusal:
     """upstream: `#` has no meaning in a request, so that nothing behind it is lost."""
     authority = b""
     if url[:1] != b"/" and url != b"*":
         scheme, found, rest = url.partition(b"://")
         if not found or scheme.lower() not in (b"http", b"https"):
-            return Refusal(400, "malformed request target")
+            return HeadRefusal(400, "malformed request target")
         authority, slash, path = rest.partition(b"/")
         if b"?" in authority or b"@" in authority or _NO_HOST_BYTES.search(authority):
-            return Refusal(400, "malformed request target")
+            return HeadRefusal(400, "malformed request target")
         url = slash + path or b"/"
     raw_path, _, query = url.partition(b"?")
     try:
         path_text = raw_path.decode("ascii")
     except UnicodeDecodeError:
-        return Refusal(400, "malformed request target")
+        return HeadRefusal(400, "malformed request target")
     if "%" in path_text:
         if _BAD_ESCAPE.search(raw_path):
-            return Refusal(400, "invalid URL escape")
+            return HeadRefusal(400, "invalid URL escape")
         path_text = unquote(path_text)
     return RequestTarget(path_text, raw_path, query, authority)
 
@@ -139,7 +139,7 @@ class HeadBuffer:
         self.rest_at = 0
         """Where in the data that was taken last the head has ended."""
 
-    def take(self, data: bytes, at: int) -> bytes | Refusal | None:
+    def take(self, data: bytes, at: int) -> bytes | HeadRefusal | None:
         """The head, if this is the end of it; None if there must be more to come."""
         gathered = len(self._head)
         if gathered:
@@ -150,7 +150,7 @@ class HeadBuffer:
             end = _blank_line(data, at)
             size = (end or len(data)) - at
         if size > self._limits.max_head_bytes:
-            return Refusal(431)
+            return HeadRefusal(431)
         if not end:
             if not gathered:
                 self._head += data[at:]
@@ -162,18 +162,20 @@ class HeadBuffer:
         else:
             head = data[at:end]
             self.rest_at = end
-        return Refusal(431) if head.count(b"\n") > self._limits.max_headers + 2 else head
+        return HeadRefusal(431) if head.count(b"\n") > self._limits.max_headers + 2 else head
 
     def clear(self) -> None:
         self._unfinished.held_bytes -= self._counted_bytes
         self._counted_bytes = 0
         self._head = bytearray()
 
-    def _count(self) -> Refusal | None:
+    def _count(self) -> HeadRefusal | None:
         self._unfinished.held_bytes += len(self._head) - self._counted_bytes
         self._counted_bytes = len(self._head)
         return (
-            Refusal(503, "too many unfinished requests") if self._unfinished.is_too_much else None
+            HeadRefusal(503, "too many unfinished requests")
+            if self._unfinished.is_too_much
+            else None
         )
 
 

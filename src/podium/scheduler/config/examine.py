@@ -74,7 +74,7 @@ class KnownPlugins:
 
 
 @dataclass(frozen=True, slots=True)
-class Mistake:
+class ConfigurationMistake:
     """One thing that is wrong; unknown parts are empty."""
 
     text: str
@@ -89,7 +89,7 @@ class Mistake:
 
 def mistakes_of(
     error: ConfigurationError, written: WrittenFile, plugins: KnownPlugins
-) -> tuple[Mistake, ...]:
+) -> tuple[ConfigurationMistake, ...]:
     """Everything that is wrong with a file."""
     listed = list(_list_problems(written.value, plugins))
     problems: Sequence[FieldProblem] = error.problems
@@ -102,20 +102,24 @@ def mistakes_of(
         repeated = _REPEATED_KEY.match(text)
         if repeated is None:
             remedy = error.remedy or _advice(problems[0], plugins)
-            return (Mistake(text, line=error.line, remedy=remedy),)
+            return (ConfigurationMistake(text, line=error.line, remedy=remedy),)
     different = list(dict.fromkeys(problems))
     told = [_mistake(problem, written, plugins) for problem in different[:MAX_TOLD]]
     if len(different) > MAX_TOLD:
-        told.append(Mistake(f"and {len(different) - MAX_TOLD} more problems"))
+        told.append(ConfigurationMistake(f"and {len(different) - MAX_TOLD} more problems"))
     return tuple(told)
 
 
-def _mistake(problem: FieldProblem, written: WrittenFile, plugins: KnownPlugins) -> Mistake:
+def _mistake(
+    problem: FieldProblem, written: WrittenFile, plugins: KnownPlugins
+) -> ConfigurationMistake:
     repeated = _REPEATED_KEY.match(problem.text) if not problem.path else None
     if repeated is not None:
-        return Mistake(repeated[2], line=int(repeated[1]), remedy="remove one of the two")
+        return ConfigurationMistake(
+            repeated[2], line=int(repeated[1]), remedy="remove one of the two"
+        )
     remedy = problem.remedy or _advice(problem, plugins)
-    return Mistake(problem.text, problem.path, written.line_of(problem.path), remedy)
+    return ConfigurationMistake(problem.text, problem.path, written.line_of(problem.path), remedy)
 
 
 def _list_problems(document: Any, plugins: KnownPlugins) -> Iterator[FieldProblem]:
@@ -183,7 +187,7 @@ def _list(value: Any, key: str) -> Sequence[Any]:
     return inner if isinstance(inner, list) else ()
 
 
-__all__ = ["Equipment", "Examination", "KnownPlugins", "Mistake", "examine"]
+__all__ = ["ConfigurationMistake", "Equipment", "Examination", "KnownPlugins", "examine"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +208,7 @@ class Examination:
     configuration: Configuration | None = None
     lists: dict[str, PointLists] | None = None
     message: str | None = None
-    mistakes: tuple[Mistake, ...] = ()
+    mistakes: tuple[ConfigurationMistake, ...] = ()
     notes: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     """What should be written differently; of a file that does not load as far as it was read."""

@@ -65,7 +65,7 @@ class NewVolumes:
     problem: Status | None = None
 
 
-class PodVolumes:
+class LimitedVolumes:
     """A pod's new volumes on nodes with a CSINode, where migration is on, and on those without;
     counted when they are first asked for."""
 
@@ -97,7 +97,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
     def pre_filter(self, cycle: Cycle) -> Status | None:
         if not any(map(_may_count, cycle.pod.pod.spec.volumes or ())):
             return SKIP
-        cycle.write(self.name, PodVolumes(self.handle.cluster.catalog, cycle.pod.pod))
+        cycle.write(self.name, LimitedVolumes(self.handle.cluster.catalog, cycle.pod.pod))
         return None
 
     def pre_filter_stays(self, cycle: Cycle) -> bool:
@@ -107,8 +107,8 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin):
         if not cycle.pod.pod.spec.volumes:
             return None
         new = cycle.states.get(self.name)
-        if not isinstance(new, PodVolumes):
-            new = PodVolumes(self.handle.cluster.catalog, cycle.pod.pod)
+        if not isinstance(new, LimitedVolumes):
+            new = LimitedVolumes(self.handle.cluster.catalog, cycle.pod.pod)
         answer = _Answer(count_of(rows))
         with_csi_node = self._csi_nodes.exists()[rows]
         for migrates, here in ((True, with_csi_node), (False, ~with_csi_node)):

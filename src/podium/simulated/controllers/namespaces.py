@@ -48,7 +48,7 @@ _ALL_IS_WELL: Final = {
 
 
 @dataclass(slots=True)
-class Contents:
+class NamespaceContents:
     """What was found in a namespace after everything was told to go."""
 
     left: Counter[str] = field(default_factory=Counter)
@@ -64,7 +64,7 @@ class Contents:
 
 
 def deletion_conditions(
-    present: tuple[Condition, ...] | None, contents: Contents, moment: Moment
+    present: tuple[Condition, ...] | None, contents: NamespaceContents, moment: Moment
 ) -> list[JsonObject]:
     """The conditions that have to be written."""
     trouble: dict[str, tuple[str, str]] = {}
@@ -136,7 +136,7 @@ class Namespaces:
         pods = await self._emptied(key, PODS)
         if pods:
             # upstream: what is left is not told before the pods are gone.
-            await self._tell(key, Contents())
+            await self._tell(key, NamespaceContents())
             return _AGAIN_S
         contents, problem = await self._delete_contents(key)
         if contents.left or contents.failures:
@@ -148,9 +148,9 @@ class Namespaces:
         await self._release(key)
         return None
 
-    async def _delete_contents(self, namespace: str) -> tuple[Contents, ApiError | None]:
+    async def _delete_contents(self, namespace: str) -> tuple[NamespaceContents, ApiError | None]:
         """What is still there, and the first of the problems."""
-        contents, problem = Contents(), None
+        contents, problem = NamespaceContents(), None
         for kind in await self._kinds.all():
             if not kind.resource.namespaced or not kind.verbs >= _NEEDED:
                 continue
@@ -171,7 +171,7 @@ class Namespaces:
         page = await self._client.list(resource, selection)
         return [_OBJECTS.decode(item).metadata.finalizers or () for item in page.items]
 
-    async def _tell(self, name: str, contents: Contents) -> None:
+    async def _tell(self, name: str, contents: NamespaceContents) -> None:
         try:
             found = _NAMESPACES.decode(await self._client.get(NAMESPACES, name))
             conditions = deletion_conditions(

@@ -144,7 +144,7 @@ class GPUExtenderApplication:
             pages={"version": _version, "inspect": lambda name: inspect_page(self.view, name)},
             tells_decoding=True,
         )
-        service.metrics.registry.register(CardMetrics(self.view))
+        service.metrics.registry.register(LedgerMetrics(self.view))
         return service
 
 
@@ -431,7 +431,7 @@ def _pod(holder: Holder, card: int) -> dict[str, Any]:
     }
 
 
-class CardMetrics(Collector):
+class LedgerMetrics(Collector):
     def __init__(self, view: ClusterView) -> None:
         self._view = view
 

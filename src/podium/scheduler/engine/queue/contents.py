@@ -98,7 +98,7 @@ class KeyedHeap(Generic[T]):
         return (member for _, _, member in tuple(self.members.values()))
 
 
-class Pool:
+class UnschedulablePool:
     def __init__(self) -> None:
         self._pods: dict[str, QueuedPod] = {}
         self._arrivals: dict[str, int] = {}
@@ -218,7 +218,7 @@ class QueueContents:
             self._backoff_order if pop_from_backoff else backoff.expiry
         )
         self._error_backoff: KeyedHeap[QueuedPod] = KeyedHeap(backoff.expiry)
-        self._unschedulable = Pool()
+        self._unschedulable = UnschedulablePool()
         self._backoffs = (self._backing_off, self._error_backoff)
         self._heaps = (self._active, *self._backoffs)
 

@@ -12,14 +12,14 @@ module answers one question and falls back to the one below it; the plain form (
 
 What makes an entry wrong, and where that is noticed:
 
-- a pod on a node came or went: those rows are computed again (`columns.Changes`);
+- a pod on a node came or went: those rows are computed again (`columns.RowChanges`);
 - a node object changed: those rows, and everything in `templates.py` is dropped;
 - nodes were added or removed: columns are computed anew, templates are dropped;
 - another object changed: templates are dropped, unless no remembered answer depends on its kind;
   columns whose `Dependence.version` changed are computed anew.
 
-Three rules hold everywhere. What was handed out never changes: it is replaced, or a `Version` of it
-can still be read. Only attempts on the real cluster use and fill the caches; an imagined one (a
-fork of the usage) never does. And an exception of a plugin leaves nothing remembered of the call in
-which it was raised.
+Three rules hold everywhere. What was handed out never changes: it is replaced, or a `ColumnVersion`
+of it can still be read. Only attempts on the real cluster use and fill the caches; an imagined one
+(a fork of the usage) never does. And an exception of a plugin leaves nothing remembered of the call
+in which it was raised.
 """

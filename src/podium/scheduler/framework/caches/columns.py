@@ -6,7 +6,7 @@ that is done with it. So the newest version has the array, and a version before 
 values by which it differs from the next: reading the past takes the newest array and undoes what
 happened since. After many changes the array is copied once after all, so that no way back is long.
 
-`Changes` says which rows changed since a moment. Several vectors of one pod are usually equally
+`RowChanges` says which rows changed since a moment. Several vectors of one pod are usually equally
 old, so the rows are worked out once for all of them.
 """
 
@@ -26,7 +26,7 @@ _PAST = "a version that is past has no array of its own"
 ChangedRows = Sequence[int] | npt.NDArray[np.intp]
 
 
-class Version:
+class ColumnVersion:
     """A column at one moment."""
 
     __slots__ = ("_array", "_newer", "_rows", "_steps", "_values")
@@ -34,12 +34,12 @@ class Version:
     def __init__(self, array: Ints, steps: int = 0) -> None:
         self._array: Ints | None = array
         self._steps = steps
-        self._newer: Version | None = None
+        self._newer: ColumnVersion | None = None
         self._rows: ChangedRows = ()
         self._values: Sequence[int] | Ints = ()
 
     @classmethod
-    def of_another(cls, array: Ints) -> "Version":
+    def of_another(cls, array: Ints) -> "ColumnVersion":
         """Of an array that is not to be changed; the first change makes a copy of it."""
         return cls(array, MAX_STEPS)
 
@@ -52,7 +52,7 @@ class Version:
 
     def read(self) -> Ints:
         """A copy of the column as it was at this moment."""
-        past: list[Version] = []
+        past: list[ColumnVersion] = []
         version = self
         while version._newer is not None:
             past.append(version)
@@ -62,7 +62,7 @@ class Version:
             column[older._rows] = older._values
         return column
 
-    def changed(self, rows: ChangedRows, values: Sequence[int] | Ints) -> "Version":
+    def changed(self, rows: ChangedRows, values: Sequence[int] | Ints) -> "ColumnVersion":
         """The next version, with other values at some rows; this one becomes past."""
         array = self._array
         if array is None:
@@ -72,8 +72,8 @@ class Version:
             # The way back ends here: this version keeps its array, and the next one starts anew.
             array = array.copy()
             array[rows] = values
-            return Version(array)
-        newer = Version(array, steps + 1)
+            return ColumnVersion(array)
+        newer = ColumnVersion(array, steps + 1)
         if len(rows) == 1:
             row = rows[0]
             self._values = (array.item(row),)
@@ -85,15 +85,15 @@ class Version:
         return newer
 
 
-Column = Ints | Version
+Column = Ints | ColumnVersion
 
 
 def read(column: Column) -> Ints:
-    return column.read() if isinstance(column, Version) else column
+    return column.read() if isinstance(column, ColumnVersion) else column
 
 
 def live(column: Column) -> Ints:
-    return column.live if isinstance(column, Version) else column
+    return column.live if isinstance(column, ColumnVersion) else column
 
 
 FEW: Final = 4
@@ -125,7 +125,7 @@ class Stale:
 NOTHING: Final = Stale([])
 
 
-class Moment:
+class TableMoment:
     """How many changes of nodes and of pods there were at some time. What was worked out at one
     time has one moment in common."""
 
@@ -136,25 +136,25 @@ class Moment:
         self.usage = usage
 
 
-class Changes:
+class RowChanges:
     """What changed since a moment; several vectors of one pod are usually equally old, so the
     last answer is kept."""
 
     __slots__ = ("_changed", "_now", "_then")
 
     def __init__(self) -> None:
-        self._now = self._then = Moment(-1, -1)
+        self._now = self._then = TableMoment(-1, -1)
         self._changed: Stale | None = None
 
-    def now(self, nodes: NodeTable, usage: Usage) -> Moment:
+    def now(self, nodes: NodeTable, usage: Usage) -> TableMoment:
         now = self._now
         if now.usage != usage.log.generation or now.nodes != nodes.log.generation:
-            now = self._now = Moment(nodes.log.generation, usage.log.generation)
+            now = self._now = TableMoment(nodes.log.generation, usage.log.generation)
             self._then = now
             self._changed = NOTHING
         return now
 
-    def since(self, then: Moment, nodes: NodeTable, usage: Usage) -> Stale | None:
+    def since(self, then: TableMoment, nodes: NodeTable, usage: Usage) -> Stale | None:
         """Rows whose node or pods changed after a moment, up to the one that was last asked for;
         None if these are too many to look at one by one."""
         # By identity: what was worked out together has one and the same moment.
@@ -163,7 +163,7 @@ class Changes:
             self._changed = _find_changed(nodes, usage, then.nodes, then.usage)
         return self._changed
 
-    def of_nodes(self, then: Moment, nodes: NodeTable, usage: Usage) -> Stale | None:
+    def of_nodes(self, then: TableMoment, nodes: NodeTable, usage: Usage) -> Stale | None:
         """`since`, whatever pods did."""
         if then.nodes == self._now.nodes:
             return NOTHING

@@ -23,7 +23,7 @@ from podium.scheduler.framework.caches.templates import (
 )
 from podium.scheduler.framework.caches.totals import Tallies, Totals
 from podium.scheduler.framework.caches.vectors import (
-    Scores,
+    RememberedScores,
     VectorCache,
     scores_as_they_are,
     usable,
@@ -229,7 +229,7 @@ def _scores(
             aside.append(position)
             continue
         raw = _raw(scorer, cycle, rows, vectors)
-        if isinstance(raw, Scores):
+        if isinstance(raw, RememberedScores):
             found[position] = PluginScores(
                 plugin.name, scorer.weight, raw.raw, raw.normalized, some
             )
@@ -281,7 +281,7 @@ def _with_own(
     return Totals(total)
 
 
-def _raw(scorer: Scorer, cycle: Cycle, rows: Rows, vectors: VectorCache) -> Ints | Scores:
+def _raw(scorer: Scorer, cycle: Cycle, rows: Rows, vectors: VectorCache) -> Ints | RememberedScores:
     """Finished scores of the whole table where some rows' are nothing else, or raw ones of the
     rows."""
     plugin, weight, dependence = scorer.plugin, scorer.weight, scorer.dependence
@@ -322,7 +322,7 @@ def _learn_constants(
             scorer.dependence = dependence
         if by_range and dependence is not None and dependence.stands:
             known = vectors.score(plugin, weight, dependence, cycle, whole)
-            if isinstance(known, Scores):
+            if isinstance(known, RememberedScores):
                 scores = PluginScores(plugin.name, weight, known.raw, known.normalized)
                 constants.append((plugin, scores, known.weighted))
                 key.append((plugin.name, dependence.fragment))

@@ -21,10 +21,10 @@ import numpy.typing as npt
 from podium.scheduler.cluster.growth import Ints
 from podium.scheduler.framework.caches.columns import (
     FEW,
-    Changes,
     Column,
-    Moment,
-    Version,
+    ColumnVersion,
+    RowChanges,
+    TableMoment,
     live,
     read,
 )
@@ -154,10 +154,10 @@ class Tally:
 
     __slots__ = ("_constants", "_seen", "leaders", "total")
 
-    def __init__(self, constants: Ints, parts: Parts, now: Moment) -> None:
+    def __init__(self, constants: Ints, parts: Parts, now: TableMoment) -> None:
         self._constants = constants
         self._seen = now
-        self.total = Version(self._sum(parts))
+        self.total = ColumnVersion(self._sum(parts))
         self.leaders: Leaders | None = None
         """The best rows of all; there while pods of a burst change a row or two each."""
 
@@ -167,14 +167,14 @@ class Tally:
             total += part
         return total
 
-    def follow(self, parts: Parts, cycle: Cycle, changes: Changes) -> None:
+    def follow(self, parts: Parts, cycle: Cycle, changes: RowChanges) -> None:
         """Catch up with the parts, which have caught up with the cluster."""
         nodes, usage = cycle.nodes, cycle.usage
         then, self._seen = self._seen, changes.now(nodes, usage)
         stale = changes.since(then, nodes, usage)
         # Leaders are worth their upkeep only while a burst changes a row or two between attempts.
         if stale is None:
-            self.total, self.leaders = Version(self._sum(parts)), None
+            self.total, self.leaders = ColumnVersion(self._sum(parts)), None
         elif len(stale.rows) <= FEW:
             self._change_some(stale.rows, parts)
         else:
@@ -209,7 +209,7 @@ class Tallies:
         self.nbytes = 0
 
     def of(
-        self, key: Hashable, constants: Ints, parts: Parts, cycle: Cycle, changes: Changes
+        self, key: Hashable, constants: Ints, parts: Parts, cycle: Cycle, changes: RowChanges
     ) -> Tally:
         """The tally of some scores, up to date; the key names the constants and the parts."""
         tally = self._tallies.get(key)

@@ -4,8 +4,8 @@ Most of a plugin's answer for the next pod is its answer for the last one: the s
 same tolerations, and only a row or two changed since. A plugin that wants this says what its vector
 depends on (`Dependence`): the part of the pod it reads, whether pods on the node matter, and a
 version of anything else. An answer for a row must then depend on nothing but these and the row's
-node. What was handed out can be read as it was for ever (`columns.Version`), so decisions can keep
-it.
+node. What was handed out can be read as it was for ever (`columns.ColumnVersion`), so decisions can
+keep it.
 """
 
 from collections import OrderedDict
@@ -18,7 +18,14 @@ from msgspec import Struct
 
 from podium.scheduler.cluster.growth import Ints, Rows
 from podium.scheduler.cluster.nodes import NodeTable
-from podium.scheduler.framework.caches.columns import FEW, Changes, Column, Moment, Stale, Version
+from podium.scheduler.framework.caches.columns import (
+    FEW,
+    Column,
+    ColumnVersion,
+    RowChanges,
+    Stale,
+    TableMoment,
+)
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.dependence import Dependence
 from podium.scheduler.framework.diagnosis import Values, Verdict, check_verdict
@@ -27,14 +34,14 @@ from podium.scheduler.framework.points import FilterPlugin, ScorePlugin
 from podium.scheduler.framework.status import Status
 
 MAX_BYTES = 192 * 1024 * 1024
-_NEVER = Moment(-1, -1)
+_NEVER = TableMoment(-1, -1)
 
 
-class Scores(Struct, frozen=True):
+class RememberedScores(Struct, frozen=True):
     """A remembered scorer's vectors over the whole table. `weighted` is for adding up at once: it
     may change later on."""
 
-    raw: Version
+    raw: ColumnVersion
     normalized: Column
     weighted: Ints
 
@@ -97,8 +104,8 @@ class ScoreEntry(_Entry):
 
     def __init__(self, key: Key) -> None:
         super().__init__(key)
-        self.raw: Version | None = None
-        self.scores: Scores | None = None
+        self.raw: ColumnVersion | None = None
+        self.scores: RememberedScores | None = None
 
     def clear(self) -> None:
         self.raw = self.scores = None
@@ -115,7 +122,7 @@ class VectorCache:
         self._entries: OrderedDict[Key, _Entry] = OrderedDict()
         self._most_bytes = most_bytes
         self.nbytes = 0
-        self.changes = Changes()
+        self.changes = RowChanges()
 
     def filter(self, plugin: FilterPlugin, dependence: Dependence, cycle: Cycle) -> Verdict | None:
         """A plugin's verdict for the whole table."""
@@ -141,7 +148,7 @@ class VectorCache:
 
     def score(
         self, plugin: ScorePlugin, weight: int, dependence: Dependence, cycle: Cycle, rows: Rows
-    ) -> Ints | Scores:
+    ) -> Ints | RememberedScores:
         """A plugin's raw scores; for the whole table the finished ones with them."""
         entry = self.score_entry(plugin, dependence)
         if isinstance(rows, slice):
@@ -158,7 +165,7 @@ class VectorCache:
         weight: int,
         dependence: Dependence,
         cycle: Cycle,
-    ) -> Scores:
+    ) -> RememberedScores:
         """`score` of the whole table for those who hold the entry."""
         raw = self._raw(entry, plugin, dependence, cycle)
         if entry.scores is None:
@@ -171,7 +178,7 @@ class VectorCache:
 
     def _raw(
         self, entry: ScoreEntry, plugin: ScorePlugin, dependence: Dependence, cycle: Cycle
-    ) -> Version:
+    ) -> ColumnVersion:
         stale = self._stale(entry, dependence, cycle)
         raw = entry.raw
         try:
@@ -186,10 +193,10 @@ class VectorCache:
             raise
         return raw
 
-    def _rescore(self, entry: ScoreEntry, plugin: ScorePlugin, cycle: Cycle) -> Version:
+    def _rescore(self, entry: ScoreEntry, plugin: ScorePlugin, cycle: Cycle) -> ColumnVersion:
         raw = _spread_out(whole_numbers(plugin.score(cycle, _table(cycle))), cycle)
         self._account(entry, raw.nbytes * 2)
-        return Version.of_another(raw)
+        return ColumnVersion.of_another(raw)
 
     def _entry(self, key: Key, kind: type[E]) -> E:
         entry = self._entries.get(key)
@@ -281,11 +288,13 @@ class VectorCache:
             gone.clear()
 
 
-def _patch_scores(raw: Version, plugin: ScorePlugin, cycle: Cycle, stale: Stale) -> Version:
+def _patch_scores(
+    raw: ColumnVersion, plugin: ScorePlugin, cycle: Cycle, stale: Stale
+) -> ColumnVersion:
     rows = stale.rows
     if not scores_as_they_are(plugin):
         # What normalising makes of an array may be that very array.
-        raw = Version.of_another(raw.live)
+        raw = ColumnVersion.of_another(raw.live)
     if plugin.has_score_row and len(rows) <= FEW:
         return raw.changed(rows, [_row_score(plugin, cycle, row) for row in rows])
     return raw.changed(stale.array, plugin.score(cycle, stale.array))
@@ -344,8 +353,8 @@ def scores_as_they_are(plugin: ScorePlugin) -> bool:
     return type(plugin).normalize is ScorePlugin.normalize
 
 
-def _finish(plugin: ScorePlugin, weight: int, cycle: Cycle, raw: Version) -> Scores:
+def _finish(plugin: ScorePlugin, weight: int, cycle: Cycle, raw: ColumnVersion) -> RememberedScores:
     if scores_as_they_are(plugin):
-        return Scores(raw, raw, raw.live * weight if weight != 1 else raw.live)
+        return RememberedScores(raw, raw, raw.live * weight if weight != 1 else raw.live)
     normalized = whole_numbers(plugin.normalize(cycle, _table(cycle), raw.live))
-    return Scores(raw, normalized, normalized * weight if weight != 1 else normalized)
+    return RememberedScores(raw, normalized, normalized * weight if weight != 1 else normalized)
