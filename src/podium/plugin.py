@@ -17,24 +17,15 @@ from podium.kubernetes.kinds.meta import KubeObject, KubeStruct, ObjectMeta
 from podium.kubernetes.kinds.node import Node, NodeSpec, NodeStatus
 from podium.kubernetes.kinds.pod import Container, Pod, PodSpec, PodStatus
 from podium.kubernetes.kinds.pod_groups import PodGroup
+from podium.scheduler.cluster.catalog import PodIndex
 from podium.scheduler.cluster.growth import Ints, Rows, indices
-from podium.scheduler.cluster.known_pods import PodIndex
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.config.flags.client_settings import ClientSettings
-from podium.scheduler.framework.api_handle import (
-    ApiCallFailed,
-    ApiHandle,
-    DeferredWrite,
-    ObjectConflict,
-    ObjectExists,
-    ObjectNotFound,
-)
-from podium.scheduler.framework.cycle import Cycle
-from podium.scheduler.framework.dependence import Dependence
-from podium.scheduler.framework.diagnosis import Diagnosis
-from podium.scheduler.framework.events import Action, Registration, Resource
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
+from podium.scheduler.framework.cycle import Assignments, Cycle, Placement, PodGroupCycle
+from podium.scheduler.framework.dependence import Demand, Dependence, PlacementLimits, SpreadLimit
+from podium.scheduler.framework.diagnosis import Diagnosis, Verdict, choosing, per_row, rejecting
+from podium.scheduler.framework.events import Action, Registration, Resource, WatchedKind
 from podium.scheduler.framework.explanations.finding import (
     Finding,
     Narrowing,
@@ -42,13 +33,22 @@ from podium.scheduler.framework.explanations.finding import (
     Relaxation,
     Restated,
 )
-from podium.scheduler.framework.explanations.situation import Situation
-from podium.scheduler.framework.handle import Handle
+from podium.scheduler.framework.explanations.situation import AttemptView, Situation
+from podium.scheduler.framework.handle import (
+    ApiCallFailed,
+    ApiHandle,
+    CounterMetric,
+    DeferredWrite,
+    GaugeMetric,
+    Handle,
+    ObjectConflict,
+    ObjectExists,
+    ObjectNotFound,
+    PluginMetric,
+)
 from podium.scheduler.framework.log import Log, ObjectRef, pod_ref
 from podium.scheduler.framework.node_form import NodeFilterPlugin, NodeScorePlugin, NodeView
-from podium.scheduler.framework.placement_limits import Demand, PlacementLimits, SpreadLimit
-from podium.scheduler.framework.plugin_metrics import CounterMetric, GaugeMetric, PluginMetric
-from podium.scheduler.framework.pod_group_cycle import Assignments, Placement, PodGroupCycle
+from podium.scheduler.framework.plugin import ChangeKind, ProposedChange, RefusalCause
 from podium.scheduler.framework.points import (
     BindPlugin,
     FilterPlugin,
@@ -70,9 +70,7 @@ from podium.scheduler.framework.points import (
     ReservePlugin,
     ScorePlugin,
 )
-from podium.scheduler.framework.proposed_change import ChangeKind, ProposedChange
-from podium.scheduler.framework.queued import QueuedPod
-from podium.scheduler.framework.refusal_cause import RefusalCause
+from podium.scheduler.framework.queued import QueuedPod, WaitingPod
 from podium.scheduler.framework.sources import Floats, Source, SourceColumn, Sources, ValueSource
 from podium.scheduler.framework.status import (
     SKIP,
@@ -82,9 +80,6 @@ from podium.scheduler.framework.status import (
     unresolvable,
     unschedulable,
 )
-from podium.scheduler.framework.verdict import Verdict, choosing, per_row, rejecting
-from podium.scheduler.framework.waiting import WaitingPod
-from podium.scheduler.framework.watched_kind import WatchedKind
 
 __all__ = [
     "SKIP",

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from podium.bench.hostile_run import list_hostile_requests
+from podium.bench.apiserver_run import list_hostile_requests
 from podium.bench.http_load import Connection, LoadError, Watch
 from podium.commands import main
 

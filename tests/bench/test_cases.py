@@ -4,7 +4,7 @@ import pytest
 
 from podium.bench.cases import ALIASES, CASES, SIZES, full_name
 from podium.bench.engine_run import measure_case
-from podium.bench.scene import Plan
+from podium.bench.templates import Plan
 
 UPSTREAM = (
     "SchedulingBasic",

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from podium.bench import isolation
+from podium.bench import child
 from podium.bench.child import carry_out
 from podium.bench.function_times import short_path
 from podium.bench.scaling import BEGIN, END
@@ -32,7 +32,7 @@ def _eighty_columns(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def measured_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs are made in this process, not in one each: what is printed of them is looked at."""
-    monkeypatch.setattr(isolation, "measure_apart", carry_out)
+    monkeypatch.setattr(child, "measure_apart", carry_out)
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:

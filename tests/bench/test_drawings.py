@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from podium.bench.flame_graph import draw_flame_graph, tree_of, trunk
+from podium.bench.function_times import draw_flame_graph, tree_of, trunk
 from podium.bench.plot import draw_plot, nice_step
 from podium.bench.results import Recorded
 

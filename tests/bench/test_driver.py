@@ -1,9 +1,18 @@
 """The driver that measurements use: time, churn and everything the engine asks for."""
 
 from podium.bench.cases import CASES
-from podium.bench.driver import ATTEMPT_S, Driver
-from podium.bench.scene import Churn, Plan, Scene, Turn, arrivals
-from podium.bench.templates import make_node, make_nodes, make_pod, on_node
+from podium.bench.engine_run import ATTEMPT_S, Driver
+from podium.bench.templates import (
+    Churn,
+    Plan,
+    Scene,
+    Turn,
+    arrivals,
+    make_node,
+    make_nodes,
+    make_pod,
+    on_node,
+)
 from podium.kubernetes.kinds.devices import ResourceClaim
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from podium.bench.cases import CASES
 from podium.bench.engine_run import measure_case, measure_file, read_workload
-from podium.bench.figures import Figures, Result, percentile_ms
+from podium.bench.results import Figures, Result, percentile_ms
 from podium.golang.errors import InputError
 
 NODE: dict[str, Any] = {

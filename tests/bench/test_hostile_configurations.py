@@ -6,9 +6,9 @@ import pytest
 from support.suite.slow_cases import few_of
 from support.yardstick import measure_work
 
+from podium.bench.hostile_claims import HostileScene
 from podium.bench.hostile_configurations import CONFIGURATIONS, MAX_VALUES
 from podium.bench.hostile_pods import MAX_OBJECT_BYTES
-from podium.bench.hostile_scheduling import HostileScene
 from podium.golang.errors import InputError
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.errors import ConfigurationError

@@ -6,8 +6,7 @@ import msgspec
 import pytest
 
 from podium.bench.cases import CASES
-from podium.bench.child import Order, Report, carry_out, serve
-from podium.bench.isolation import MeasuringError, measure_apart
+from podium.bench.child import ChildReport, MeasuringError, Order, carry_out, measure_apart, serve
 
 TINY = CASES["SchedulingBasic"].plan(5)
 
@@ -32,7 +31,7 @@ def test_reports_tell_how_far_a_run_has_come() -> None:
     target = io.BytesIO()
     serve(io.BytesIO(order + b"\n"), target)
     lines = target.getvalue().splitlines()
-    reports = [msgspec.json.decode(line, type=Report) for line in lines]
+    reports = [msgspec.json.decode(line, type=ChildReport) for line in lines]
     assert [report.done for report in reports] == [100, plan.pods]
     assert [report.figures is None for report in reports] == [True, False]
 
@@ -49,4 +48,4 @@ def test_stacks_are_sampled_on_request() -> None:
     plan = CASES["SchedulingBasic"].plan(500)
     report = measure_apart(Order(case="SchedulingBasic", plan=plan, look="stacks"))
     assert report.functions == ()
-    assert any("Driver.step (bench/driver.py)" in stack for stack in report.stacks)
+    assert any("Driver.step (bench/engine_run.py)" in stack for stack in report.stacks)

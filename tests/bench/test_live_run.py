@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from podium.bench.figures import Figures
-from podium.bench.live_results import LiveResult, compare_live
+from podium.bench.results import Figures, LiveResult, compare_live
 from podium.bench.scheduler_process import SchedulerEnded, command_of, scheduler_process
 from podium.commands import main
 from podium.golang.errors import InputError

@@ -3,8 +3,7 @@
 import msgspec
 import pytest
 
-from podium.bench.comparison import FASTER, OTHER_SIZE, SAME, SLOWER, compare
-from podium.bench.results import Recorded, read_results
+from podium.bench.results import FASTER, OTHER_SIZE, SAME, SLOWER, Recorded, compare, read_results
 from podium.golang.errors import InputError
 from podium.net.files.versioned_documents import make_list
 

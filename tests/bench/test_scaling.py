@@ -4,7 +4,7 @@ import pytest
 
 from podium.bench.cases import CASES
 from podium.bench.child import Order
-from podium.bench.figures import Figures
+from podium.bench.results import Figures
 from podium.bench.scaling import (
     AXES,
     BEGIN,

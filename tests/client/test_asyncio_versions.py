@@ -6,7 +6,7 @@ import pytest
 from support.live.virtual_loop import run_virtually, sleep_virtually, timeout_virtually
 
 from podium.client import Unreachable
-from podium.client.asyncio_versions import run_in_own_task, unwrap_errors
+from podium.client.clock import run_in_own_task, unwrap_errors
 from podium.golang.errors import InputError
 
 

@@ -5,7 +5,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.client.backoff import RelistBackoff
+from podium.client.rate_limit import RelistBackoff
 
 
 @given(seed=st.integers(0, 1000))

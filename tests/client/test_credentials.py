@@ -10,9 +10,13 @@ from typing import Any
 import pytest
 import trustme
 
-from podium.client.credentials import Credentials, user_credentials
-from podium.client.exec_plugin import ExecCredentials
-from podium.client.tls import certificate_of, tls_context
+from podium.client.credentials import (
+    Credentials,
+    ExecCredentials,
+    certificate_of,
+    tls_context,
+    user_credentials,
+)
 from podium.golang.errors import InputError
 from podium.scheduler.config.kubeconfig import ClusterEntry, ExecPlugin, ExecVariable, UserEntry
 from podium.testing import FakeClock

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from support.live.scripted_server import make_object
 from support.live.virtual_loop import run_virtually
 
-from podium.client.delta_fifo import DeltaFIFO, PoppedDeltas
-from podium.client.watching import head_of
+from podium.client.reflector import head_of
+from podium.client.shared_informer import DeltaFIFO, PoppedDeltas
 from podium.kubernetes.controllers.object_keys import DeletedFinalStateUnknown, Key
 
 

@@ -6,7 +6,7 @@ from support.live.scripted_server import ScriptedServer, refusal, reply
 from support.live.virtual_loop import run_virtually
 
 from podium.client import KubeClient, ResourceType
-from podium.client.discovery import Served, discover
+from podium.client.kube_client import Served, discover
 from podium.client.resources import DEPLOYMENTS, PODS
 
 

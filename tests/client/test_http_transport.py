@@ -16,8 +16,7 @@ from support.live.virtual_loop import run_virtually
 from support.waiting import PATIENCE_S
 
 from podium.client import HttpTransport, Unreachable
-from podium.client.credentials import Credential, FixedCredentials
-from podium.client.tls import Certificate
+from podium.client.credentials import Certificate, Credential, FixedCredentials
 from podium.client.transport import Request
 from podium.scheduler.config.kubeconfig import ClusterEntry
 

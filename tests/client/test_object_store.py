@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podium.client.object_store import ObjectStore
-from podium.client.watching import head_of
+from podium.client.reflector import head_of
 from podium.kubernetes.controllers.object_keys import DeletedFinalStateUnknown, Key, last_state
 
 

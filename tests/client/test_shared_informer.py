@@ -25,8 +25,8 @@ from podium.client import (
     Unreachable,
     new_indexer_informer,
 )
-from podium.client.delta_fifo import Delta, DeltaType, PoppedDeltas
 from podium.client.resources import PODS
+from podium.client.shared_informer import Delta, DeltaType, PoppedDeltas
 from podium.golang.errors import InputError
 from podium.kubernetes.controllers.object_keys import Key
 

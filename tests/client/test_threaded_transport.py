@@ -10,8 +10,7 @@ import pytest
 from support.waiting import PATIENCE_S
 
 from podium.client import AsgiTransport, Unreachable
-from podium.client.asgi_transport import Receive, Send
-from podium.client.threaded_transport import ThreadedTransport
+from podium.client.asgi_transport import Receive, Send, ThreadedTransport
 from podium.client.transport import Request
 
 GET = Request("GET", "/a")

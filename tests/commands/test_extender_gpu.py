@@ -10,10 +10,8 @@ import pytest
 from podium.addons.gpu.cards.ledger import Ledger
 from podium.addons.gpu.cards.quota import read_quotas
 from podium.addons.gpu.dialects import DIALECTS, find_dialect
-from podium.addons.gpu.extender.card_metrics import CardMetrics
-from podium.addons.gpu.extender.cluster_view import ClusterView
-from podium.addons.gpu.extender.config_file import read_config_file
-from podium.addons.gpu.extender.quotas import NamespaceQuotas
+from podium.addons.gpu.extender.application import LedgerMetrics
+from podium.addons.gpu.extender.cluster_view import ClusterView, NamespaceQuotas, read_config_file
 from podium.commands import main
 from podium.commands.app import build_app
 from podium.golang.errors import InputError
@@ -57,7 +55,7 @@ def test_every_metric_of_cards_is_on_the_page_about_metrics() -> None:
     ledger = Ledger(find_dialect("gpu-manager"))
     view = ClusterView(ledger, NamespaceQuotas(), lambda: 0.0)
     page = (ROOT / "docs" / "metrics.md").read_text()
-    for metric in CardMetrics(view).collect():
+    for metric in LedgerMetrics(view).collect():
         total = "_total" if metric.type == "counter" else ""
         assert f"`{metric.name}{total}`" in page
 

@@ -11,7 +11,7 @@ from support.commands.command_line import Write, node, pod, podium, writer
 
 from podium.commands.line_logging import silence_web_server
 from podium.golang.errors import InputError
-from podium.net.files.gzip_inputs import unpack_gzip
+from podium.net.files.bounded_files import unpack_gzip
 
 pytestmark = pytest.mark.usefixtures("wide_output")
 

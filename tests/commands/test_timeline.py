@@ -10,7 +10,7 @@ from podium.commands.pod_log_words import describe_step
 from podium.commands.tables import Screen
 from podium.commands.timeline_view import show_timeline
 from podium.offline.simulate.timeline import LifeStep, LineKind, Timeline
-from podium.scheduler.engine.pod_log import Line, PodLog
+from podium.scheduler.engine.observer import Line, PodLog
 from podium.scheduler.explain.pod_log_lines import describe_line
 
 

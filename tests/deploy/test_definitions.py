@@ -8,7 +8,7 @@ import yaml
 from support.deploy.shipped_manifests import DEPLOY
 
 from podium.addons.registry import COLLECTION, find_plugin
-from podium.scheduler.framework.watched_kind import WatchedKind, unique_kinds
+from podium.scheduler.framework.events import WatchedKind, unique_kinds
 
 COMPONENT = DEPLOY / "components" / "scheduler-plugins"
 APART = {"GPUShare": DEPLOY / "components" / "gpu-share" / "roles.yaml"}

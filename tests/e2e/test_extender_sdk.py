@@ -27,7 +27,7 @@ from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.load import load_written
 from podium.scheduler.config.types import ExtenderTLSConfig
 from podium.scheduler.config.written import read_written
-from podium.scheduler.framework.extender_calls import CallFailed, FilterAnswer, PrioritizeAnswer
+from podium.scheduler.framework.asking import CallFailed, FilterAnswer, PrioritizeAnswer
 from podium.testing import make_node, make_pod
 
 EXAMPLE = str(EXAMPLES / "extenders" / "rack_power.py")

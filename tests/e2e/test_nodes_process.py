@@ -22,8 +22,8 @@ from support.waiting import PATIENCE_S, PATIENTLY
 
 from podium.client import KubeClient, Selection
 from podium.client.connection import find_settings, transport_for
+from podium.client.reflector import events
 from podium.client.resources import DEPLOYMENTS, JOBS, NODES, PODS, ResourceType
-from podium.client.watching import events
 
 pytestmark = pytest.mark.slow
 

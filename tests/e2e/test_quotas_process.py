@@ -11,7 +11,7 @@ from support.commands.command_line import EXAMPLES
 from support.e2e.up_process import up
 from support.waiting import PATIENCE_S, wait_until
 
-from podium.addons.collection.capacity_scheduling.elastic_quotas import ELASTIC_QUOTAS
+from podium.addons.collection.capacity_scheduling import ELASTIC_QUOTAS
 
 pytestmark = pytest.mark.slow
 

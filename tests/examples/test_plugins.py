@@ -13,7 +13,7 @@ from support.commands.command_line import EXAMPLE, EXAMPLES, podium
 
 from podium.plugin import Cycle, Plugin
 from podium.scheduler.config.plugin_args import RawArgs
-from podium.scheduler.framework.plugin_arguments import arguments_of
+from podium.scheduler.framework.registry import arguments_of
 from podium.testing import assert_promises, make_cluster, make_handle, make_node, make_pod
 from podium.user_code.plugins import load_plugin
 

@@ -17,7 +17,7 @@ from support.addons.extenders.extender_servers import (
     serving_in_thread,
 )
 
-from podium.client.extenders.blocking import BlockingExtenderClient
+from podium.client.extenders.client import BlockingExtenderClient
 from podium.client.extenders.objects import TypedObjects
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate import PodOutcome, Scenario, Simulation

@@ -28,7 +28,7 @@ from support.live.virtual_loop import run_virtually, sleep_virtually
 
 from podium.client.extenders.client import SMALL_ANSWER
 from podium.scheduler.config.types import ExtenderTLSConfig
-from podium.scheduler.framework.extender_calls import (
+from podium.scheduler.framework.asking import (
     CallFailed,
     ExtenderAnswer,
     FilterAnswer,

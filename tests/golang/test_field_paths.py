@@ -2,7 +2,7 @@
 
 import pytest
 
-from podium.golang.field_paths import ROOT, Path, join, render
+from podium.golang.mistakes import ROOT, Path, join, render
 
 
 def path_of(*steps: object) -> Path:

@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from podium.golang.documents import expand_lists, read_documents
-from podium.golang.json_list_items import TypeMeta, read_json_list
+from podium.golang.documents import TypeMeta, expand_lists, read_documents, read_json_list
 
 
 def nested(levels: int) -> object:

@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.golang.json_reader import JSONSyntaxError, WrittenFloat, mended, read_first, read_whole
+from podium.golang.json_reader import (
+    JSONSyntaxError,
+    WrittenFloat,
+    mend_surrogates,
+    read_first,
+    read_whole,
+)
 
 
 def refusal(text: str) -> JSONSyntaxError:
@@ -105,5 +111,5 @@ def test_members_can_be_seen_as_pairs() -> None:
 
 
 def test_halves_of_surrogate_pairs_are_replaced() -> None:
-    assert mended("a\ud800b") == "a\N{REPLACEMENT CHARACTER}b"
-    assert mended("\ud83d\ude00") == "😀"
+    assert mend_surrogates("a\ud800b") == "a\N{REPLACEMENT CHARACTER}b"
+    assert mend_surrogates("\ud83d\ude00") == "😀"

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.golang.csv_records import read_list
 from podium.golang.quoting import quoted, quoted_character, quoted_list
-from podium.golang.strconv import parse_float32, parse_int, parse_uint
-from podium.scheduler.config.flags.release_text import parse_version, reported_version_problem
+from podium.golang.strconv import parse_float32, parse_int, parse_uint, read_list
+from podium.scheduler.config.flags.kinds import parse_version, reported_version_problem
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from podium.golang.time_layouts import RFC3339, seconds_by_layout
+from podium.golang.durations import RFC3339, seconds_by_layout
 from podium.kubernetes.rules.timestamps import seconds_of
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from podium.golang.value_text import go_value
+from podium.golang.quoting import go_value
 
 
 @pytest.mark.parametrize(

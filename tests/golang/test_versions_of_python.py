@@ -2,7 +2,7 @@
 
 import pytest
 
-from podium.golang.ip_addresses import parse_ip
+from podium.golang.urls import parse_ip
 from podium.kubernetes.rules.timestamps import parse_time, seconds_of
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from podium.golang.yaml_scalars import Scalar, ScalarError, key_text, plain, tagged
+from podium.golang.yaml_scalars import Scalar, ScalarError, key_text, plain, read_tagged
 
 
 @pytest.mark.parametrize(
@@ -138,12 +138,12 @@ def test_numbers_that_json_lacks_are_refused(text: str) -> None:
     ],
 )
 def test_a_tag_decides_the_type(tag: str, text: str, value: Scalar) -> None:
-    assert tagged(f"tag:yaml.org,2002:{tag}", text) == value
+    assert read_tagged(f"tag:yaml.org,2002:{tag}", text) == value
 
 
 def test_an_unknown_tag_makes_a_string() -> None:
-    assert tagged("!Ref", "12") == "12"
-    assert tagged("!", "12") == "12"
+    assert read_tagged("!Ref", "12") == "12"
+    assert read_tagged("!", "12") == "12"
 
 
 @pytest.mark.parametrize(
@@ -152,13 +152,13 @@ def test_an_unknown_tag_makes_a_string() -> None:
 )
 def test_a_value_that_contradicts_its_tag_is_refused(tag: str, text: str) -> None:
     with pytest.raises(ScalarError, match=f"!!{tag}"):
-        tagged(f"tag:yaml.org,2002:{tag}", text)
+        read_tagged(f"tag:yaml.org,2002:{tag}", text)
 
 
 @pytest.mark.parametrize("text", ["not base64!", "/w=="])
 def test_binary_that_is_no_text_is_refused(text: str) -> None:
     with pytest.raises(ScalarError, match="base64"):
-        tagged("tag:yaml.org,2002:binary", text)
+        read_tagged("tag:yaml.org,2002:binary", text)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 from support.live.event_server import BEGIN_S, EventServer, failed, pod_info, recording, scheduled
 from support.live.virtual_loop import run_virtually, sleep_virtually
 
-from podium.live.core_events import CoreEvents
+from podium.live.event_recorder import CoreEvents
 
 HOUR_S = 3600.0
 

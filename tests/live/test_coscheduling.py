@@ -12,7 +12,7 @@ from support.live.scheduler_at_work import BEGIN_S, scheduling
 from support.live.virtual_loop import run_virtually, sleep_virtually
 from support.simulated.simulated_clusters import Cluster
 
-from podium.addons.collection.coscheduling.definition import pod_group_definition
+from podium.addons.collection.coscheduling.gangs import pod_group_definition
 from podium.addons.collection.coscheduling.plugin import Coscheduling
 from podium.client import ResourceType
 from podium.client.resources import COSCHEDULING_POD_GROUPS, NODES, PODS

@@ -8,7 +8,7 @@ from support.simulated.simulated_clusters import Cluster
 
 from podium.client.resources import PODS
 from podium.live.assembly import Assembly
-from podium.live.decision_records import DecisionRecords
+from podium.live.scheduler_records import DecisionRecords
 from podium.scheduler.engine.decision import Decision
 
 

@@ -11,9 +11,8 @@ from support.live.scripted_server import refusal
 from support.live.virtual_loop import run_virtually, sleep_virtually
 
 from podium.client import Unreachable
-from podium.live.event_objects import SeriesPatch
-from podium.live.event_recorder import EventRecorder
-from podium.live.event_series import EventSeries
+from podium.live.event_recorder import EventRecorder, EventSeries
+from podium.live.event_writing import SeriesPatch
 from podium.scheduler.engine.requests import Event
 
 MINUTE_S = 60.0

@@ -5,8 +5,7 @@ from support.live.watched_metrics import Watched
 from support.scheduler.config.fake_host_environment import FakeHostEnvironment
 
 from podium.live import metric_definitions as known
-from podium.live.exposition import Exposition, MetricRules, rules_of
-from podium.live.metric_series import go_number
+from podium.live.exposition import Exposition, MetricRules, go_number, rules_of
 from podium.scheduler.config.flags.options import options_of
 from podium.scheduler.config.flags.parser import parse_flags
 from podium.testing import make_node

@@ -17,8 +17,8 @@ from support.simulated.simulated_clusters import Cluster, in_cluster
 from podium.client import LoopClock
 from podium.client.resources import EVENTS, LEASES
 from podium.golang.errors import InputError
+from podium.live.leader_candidate import LeaderElectionRecord, new_lease, read_lease
 from podium.live.leader_election import LeaderElection
-from podium.live.lease import LeaderElectionRecord, new_lease, read_lease
 
 RECORD = LeaderElectionRecord(
     holder="a",

@@ -15,7 +15,7 @@ from podium.kubernetes.kinds.meta import KubeStruct
 from podium.kubernetes.kinds.storage import PersistentVolumeClaim
 from podium.kubernetes.kinds.typed_objects import KubeObject
 from podium.kubernetes.kinds.workloads import Namespace
-from podium.live.object_access import ObjectAccess
+from podium.live.api_dispatcher import ObjectAccess
 from podium.plugin import (
     ApiCallFailed,
     Node,

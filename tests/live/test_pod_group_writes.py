@@ -11,7 +11,7 @@ from podium.client import KubeClient, Unreachable
 from podium.client.transport import Reply, Request, Stream
 from podium.kubernetes.kinds.meta import ObjectMeta
 from podium.kubernetes.kinds.pod_groups import PodGroup, PodGroupCondition
-from podium.live.pod_group_writes import PodGroupWrites
+from podium.live.pod_writes import PodGroupWrites
 from podium.scheduler.engine.requests import PatchPodGroupStatus
 
 GROUP = PodGroup(metadata=ObjectMeta(name="train", namespace="default", uid="g"))

@@ -5,9 +5,8 @@ from typing import Any
 from support.commands.document_schemas import load, require_valid
 from support.scheduler.framework.fake_plugins import filter_by, permit
 
-from podium.addons.collection.prometheus.prometheus_score import PrometheusScore
-from podium.live.decision_records import DecisionRecords
-from podium.live.scheduler_records import SchedulerRecords
+from podium.addons.collection.prometheus.plugins import PrometheusScore
+from podium.live.scheduler_records import DecisionRecords, SchedulerRecords
 from podium.net.files.versioned_documents import Kind, add_version
 from podium.scheduler.framework.points import PermitResult
 from podium.scheduler.framework.status import Code, Status

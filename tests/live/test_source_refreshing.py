@@ -14,8 +14,8 @@ from support.live.virtual_loop import run_virtually, sleep_virtually
 from podium.client import LoopClock
 from podium.client.resources import NODES, PODS
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.live.object_access import ObjectAccess
-from podium.live.source_refreshing import SourceRefreshing
+from podium.live.api_dispatcher import ObjectAccess
+from podium.live.scheduler import SourceRefreshing
 from podium.plugin import (
     ApiHandle,
     Cycle,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from podium.live.typed_changes import change
+from podium.live.api_dispatcher import change
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,13 @@ from podium.client import LoopClock, Unreachable
 from podium.client.api_errors import AlreadyExists, ApiError, ApiStatus, Conflict, NotFound
 from podium.client.extenders.objects import TypedObjects
 from podium.kubernetes.kinds.pod import PodCondition
-from podium.live.keyed_lock import KeyedLock
-from podium.live.raw_objects import RawObjects
-from podium.live.retrying import with_retries
-from podium.live.status_patches import (
+from podium.live.feed import RawObjects
+from podium.live.pod_writes import (
+    KeyedLock,
     disruption_patch,
     failure_patch,
     nomination_patch,
+    with_retries,
 )
 from podium.testing import make_node, make_pod
 

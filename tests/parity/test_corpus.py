@@ -7,7 +7,7 @@ import pytest
 from support.recorded_cases import PARITY
 
 from podium.parity.cases import family_of
-from podium.parity.judging import judge_file
+from podium.parity.comparison import judge_file
 
 FAMILIES = {
     "balancedallocation": (60, 369),

@@ -8,8 +8,8 @@ from support.live.virtual_loop import run_virtually
 
 from podium.client import KubeClient
 from podium.golang.errors import InputError
+from podium.simulated.control import Rival, rival_of
 from podium.simulated.controller_registry import ALL, chosen
-from podium.simulated.rivals import Rival, rival_of
 
 RENEWED = "2027-01-15T08:00:00.000000Z"
 WALL_S = 1_800_000_000.0

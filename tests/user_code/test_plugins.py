@@ -153,8 +153,7 @@ def test_a_name_that_is_taken_is_refused(source: Source) -> None:
     with pytest.raises(InputError) as caught:
         equip(load_configuration(None, gates=FeatureGates()), in_tree_registry(), [path])
     assert str(caught.value) == (
-        f"{path}: plugin name NodeName is taken by "
-        "podium.scheduler.plugins.node_name.plugin.NodeName"
+        f"{path}: plugin name NodeName is taken by podium.scheduler.plugins.node_name.NodeName"
     )
 
 

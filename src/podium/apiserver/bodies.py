@@ -14,8 +14,13 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 import msgspec
 
 from podium.golang.errors import InputError
-from podium.golang.json_reader import find_repeated, members, mend_halves, mended
-from podium.golang.json_syntax import syntax_error
+from podium.golang.json_reader import (
+    find_repeated,
+    members,
+    mend_halves,
+    mend_surrogates,
+    syntax_error,
+)
 from podium.golang.json_values import JsonValue
 from podium.golang.quoting import quoted
 from podium.golang.yaml_reader import read_first_document
@@ -170,7 +175,7 @@ def _collect(value: object, path: str, found: dict[str, None]) -> None:
         for name, item in members(value):
             below = f"{path}.{name}" if path else name
             if name in known:
-                found[f"duplicate field {quoted(mended(below))}"] = None
+                found[f"duplicate field {quoted(mend_surrogates(below))}"] = None
             known.add(name)
             _collect(item, below, found)
     elif isinstance(value, list):

@@ -17,13 +17,13 @@ from time import perf_counter, process_time
 import msgspec
 
 from podium.addons.extenders import Extender, Nodes
-from podium.bench.figures import percentile_ms
+from podium.bench.results import percentile_ms
 from podium.bench.templates import make_nodes, make_pod
 from podium.client.extenders.client import ExtenderClient
 from podium.client.extenders.objects import TypedObjects
 from podium.kubernetes.kinds.pod import Pod
 from podium.scheduler.config.types import Extender as ConfiguredExtender
-from podium.scheduler.framework.extender_calls import CallFailed, FilterCall, PrioritizeCall
+from podium.scheduler.framework.asking import CallFailed, FilterCall, PrioritizeCall
 
 _WARM_UP = 10
 

@@ -47,7 +47,7 @@ def _arguments(plugin: str, **args: Any) -> Object:
     return _profile(pluginConfig=[{"name": plugin, "args": typed}])
 
 
-def _scored(*resources: Mapping[str, Any], kind: str = "LeastAllocated", **more: Any) -> Object:
+def _score_by(*resources: Mapping[str, Any], kind: str = "LeastAllocated", **more: Any) -> Object:
     strategy = {"type": kind, "resources": list(resources), **more}
     return _arguments("NodeResourcesFit", scoringStrategy=strategy)
 
@@ -205,14 +205,14 @@ CONFIGURATIONS: Final = Table[Object](
         "ignored groups": lambda: _arguments(
             "NodeResourcesFit", ignoredResourceGroups=fill(lambda number: f"g{number}.example.com")
         ),
-        "scored resources": lambda: _scored(*fill(_resource)),
-        "scored resources of one name": lambda: _scored(
+        "scored resources": lambda: _score_by(*fill(_resource)),
+        "scored resources of one name": lambda: _score_by(
             *fill(lambda _: {"name": "cpu", "weight": 1})
         ),
         "balanced resources": lambda: _arguments(
             "NodeResourcesBalancedAllocation", resources=fill(_resource)
         ),
-        "a shape of many points": lambda: _scored(
+        "a shape of many points": lambda: _score_by(
             {"name": "cpu", "weight": 1},
             kind="RequestedToCapacityRatio",
             requestedToCapacityRatio={"shape": fill(lambda number: _point(number, 0.001))},
@@ -220,7 +220,7 @@ CONFIGURATIONS: Final = Table[Object](
         "a shape of volumes": lambda: _arguments(
             "VolumeBinding", shape=fill(lambda number: _point(number, 0.001))
         ),
-        "a scored name of a mebibyte": lambda: _scored(
+        "a scored name of a mebibyte": lambda: _score_by(
             {"name": f"example.com/{'r' * (1 << 20)}", "weight": 1}
         ),
         "a scheduler's name of a mebibyte": lambda: _configuration(

@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine
 from time import perf_counter
 from typing import Any, TypeVar, cast
 
-from podium.bench.served_api import ServedApi
+from podium.bench.scheduler_process import ServedApi
 
 T = TypeVar("T")
 

@@ -6,24 +6,93 @@ before that it is at work, and stops when the last pod is seen on a node. Proces
 until the scheduler has come to rest, since events are still to be written when all pods are bound.
 
 What the API server can take is part of every figure. It is the same for all schedulers of a run.
+
+A workload as the requests that bring it into a cluster. The scenes are those that the engine is
+measured with. What is there before comes in the order in which it is needed: namespaces, nodes,
+pods on nodes. No kubelet runs, so nodes are created ready and pods stay bound.
 """
 
 import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Final
 
 import msgspec
 
 from podium.bench.cases import CASES, full_name
-from podium.bench.figures import Figures, percentile_ms
-from podium.bench.http_load import Connection, LoadError, connect, in_fast_loop, watch
-from podium.bench.live_scene import FIRST, LiveScene, live_scene
-from podium.bench.scene import Plan
-from podium.bench.scheduler_process import OWN_COMMAND, SchedulerProcess, scheduler_process
-from podium.bench.served_api import ServedApi, served_api
+from podium.bench.http_load import Connection, LoadError, connect, in_fast_loop, request, watch
+from podium.bench.results import Figures, percentile_ms
+from podium.bench.scheduler_process import (
+    OWN_COMMAND,
+    SchedulerProcess,
+    ServedApi,
+    scheduler_process,
+    served_api,
+)
+from podium.bench.templates import Plan, Scene, make_pod
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import Namespace
+
+FIRST = "default/first"
+"""The pod by which it is seen that a scheduler is at work."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveScene:
+    """Requests by what they are for; pods that are to be bound carry their keys."""
+
+    before: tuple[Sequence[bytes], ...]
+    """Each of the groups is there before the next begins."""
+    first: bytes
+    measured: Sequence[tuple[str, bytes]]
+
+
+def live_scene(api: ServedApi, scene: Scene) -> LiveScene:
+    init = list(scene.init)
+    measured = [arrival.pod for arrival in scene.measured]
+    known = [each for each in scene.objects if isinstance(each, Namespace)]
+    return LiveScene(
+        before=(
+            _creations(
+                api,
+                "/api/v1/namespaces",
+                (*known, *_find_missing_namespaces(known, (*init, *measured))),
+            ),
+            _creations(api, "/api/v1/nodes", scene.nodes),
+            [_creation_of(api, pod) for pod in init],
+        ),
+        first=_creation_of(api, make_pod("first")),
+        measured=[(_key(pod), _creation_of(api, pod)) for pod in measured],
+    )
+
+
+def _find_missing_namespaces(
+    known: Iterable[Namespace], pods: Iterable[Pod]
+) -> Iterable[Namespace]:
+    """The namespaces that pods name and nobody else makes."""
+    there = {"default", *(namespace.metadata.name for namespace in known)}
+    named = dict.fromkeys(pod.metadata.namespace for pod in pods)
+    for name in named:
+        if name not in there:
+            yield msgspec.convert({"metadata": {"name": name}}, Namespace)
+
+
+def _creations(api: ServedApi, path: str, objects: Iterable[Node | Namespace]) -> list[bytes]:
+    return [request(api, "POST", path, msgspec.json.encode(each)) for each in objects]
+
+
+def _creation_of(api: ServedApi, pod: Pod) -> bytes:
+    path = f"/api/v1/namespaces/{pod.metadata.namespace}/pods"
+    return request(api, "POST", path, msgspec.json.encode(pod))
+
+
+def _key(pod: Pod) -> str:
+    return f"{pod.metadata.namespace}/{pod.metadata.name}"
+
 
 _BOUND_PODS: Final = "/api/v1/pods?watch=true&fieldSelector=spec.nodeName!%3D"
 _LOOK_S: Final = 0.2
@@ -129,9 +198,9 @@ async def _measure(
         await _until_at_work(api, wires[0], scene, scheduler)
         await _at_rest(scheduler)
         bindings = _Bindings(progress)
-        async with _following(api, bindings):
+        async with _follow_bindings(api, bindings):
             cpu, began = scheduler.cpu_s(), perf_counter()
-            await _create_all(wires, _noted(scene.measured, bindings))
+            await _create_all(wires, _note_requests(scene.measured, bindings))
             await bindings.until(len(scene.measured), scheduler)
         await _at_rest(scheduler)
         cpu = scheduler.cpu_s() - cpu
@@ -139,7 +208,7 @@ async def _measure(
 
 
 @asynccontextmanager
-async def _following(api: ServedApi, bindings: _Bindings) -> AsyncIterator[None]:
+async def _follow_bindings(api: ServedApi, bindings: _Bindings) -> AsyncIterator[None]:
     """Watch pods that have a node."""
     following = await watch(api, _BOUND_PODS, bindings.seen)
     try:
@@ -153,7 +222,7 @@ async def _until_at_work(
 ) -> None:
     bindings = _Bindings(None)
     bindings.sent(FIRST, perf_counter())
-    async with _following(api, bindings):
+    async with _follow_bindings(api, bindings):
         await _create_all((wire,), (scene.first,))
         if not await bindings.until(1, scheduler):
             raise scheduler.trouble(f"has not bound a first pod within {_PATIENCE_S:.0f} s")
@@ -170,7 +239,7 @@ async def _at_rest(scheduler: SchedulerProcess) -> None:
         before = now
 
 
-def _noted(measured: Sequence[tuple[str, bytes]], bindings: _Bindings) -> Iterator[bytes]:
+def _note_requests(measured: Sequence[tuple[str, bytes]], bindings: _Bindings) -> Iterator[bytes]:
     """Requests, each noted with the time at which it is taken to be sent."""
     for key, sent in measured:
         bindings.sent(key, perf_counter())

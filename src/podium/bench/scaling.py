@@ -14,8 +14,8 @@ import numpy as np
 
 from podium.bench.cases import CASES
 from podium.bench.child import Order
-from podium.bench.figures import Figures, Result
-from podium.bench.scene import Plan
+from podium.bench.results import Figures, Result
+from podium.bench.templates import Plan
 from podium.golang.errors import InputError
 
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"

@@ -24,30 +24,37 @@ if TYPE_CHECKING:
     from podium.client.asgi_transport import AsgiTransport
     from podium.client.clock import Clock, LoopClock
     from podium.client.connection import connect
-    from podium.client.control_loop import ControlLoop
-    from podium.client.delta_fifo import Delta, DeltaFIFO, DeltaType, PoppedDeltas
     from podium.client.event_handlers import (
         HandlerRegistration,
         ResourceEventHandler,
         ResourceEventHandlerFuncs,
     )
     from podium.client.http_transport import HttpTransport
-    from podium.client.informer_factory import SharedInformerFactory
     from podium.client.kube_client import DeleteOptions, KubeClient, Selection
     from podium.client.object_store import ObjectStore
-    from podium.client.rate_limit import LimitedTransport, TokenBucket
-    from podium.client.rate_limiters import (
+    from podium.client.rate_limit import (
         BucketRateLimiter,
         ItemExponentialFailureRateLimiter,
+        LimitedTransport,
         MaxOfRateLimiter,
         RateLimiter,
+        TokenBucket,
         default_controller_rate_limiter,
     )
     from podium.client.reflector import Reflector, ReflectorStore
     from podium.client.resources import ResourceType
-    from podium.client.shared_informer import Lister, SharedInformer, new_indexer_informer
+    from podium.client.shared_informer import (
+        Delta,
+        DeltaFIFO,
+        DeltaType,
+        Lister,
+        PoppedDeltas,
+        SharedInformer,
+        SharedInformerFactory,
+        new_indexer_informer,
+    )
     from podium.client.transport import RequestFailed, Transport, Unreachable
-    from podium.client.work_queue import QueueShutDown, RateLimitingQueue
+    from podium.client.work_queue import ControlLoop, QueueShutDown, RateLimitingQueue
     from podium.kubernetes.controllers.indexer import NAMESPACE_INDEX, Index, Indexer, IndexFunc
     from podium.kubernetes.controllers.object_keys import (
         DeletedFinalStateUnknown,
@@ -116,20 +123,12 @@ _MODULES: Final = {
         "LoopClock",
     ),
     "podium.client.connection": ("connect",),
-    "podium.client.control_loop": ("ControlLoop",),
-    "podium.client.delta_fifo": (
-        "Delta",
-        "DeltaFIFO",
-        "DeltaType",
-        "PoppedDeltas",
-    ),
     "podium.client.event_handlers": (
         "HandlerRegistration",
         "ResourceEventHandler",
         "ResourceEventHandlerFuncs",
     ),
     "podium.client.http_transport": ("HttpTransport",),
-    "podium.client.informer_factory": ("SharedInformerFactory",),
     "podium.client.kube_client": (
         "DeleteOptions",
         "KubeClient",
@@ -137,14 +136,12 @@ _MODULES: Final = {
     ),
     "podium.client.object_store": ("ObjectStore",),
     "podium.client.rate_limit": (
-        "LimitedTransport",
-        "TokenBucket",
-    ),
-    "podium.client.rate_limiters": (
         "BucketRateLimiter",
         "ItemExponentialFailureRateLimiter",
+        "LimitedTransport",
         "MaxOfRateLimiter",
         "RateLimiter",
+        "TokenBucket",
         "default_controller_rate_limiter",
     ),
     "podium.client.reflector": (
@@ -153,8 +150,13 @@ _MODULES: Final = {
     ),
     "podium.client.resources": ("ResourceType",),
     "podium.client.shared_informer": (
+        "Delta",
+        "DeltaFIFO",
+        "DeltaType",
         "Lister",
+        "PoppedDeltas",
         "SharedInformer",
+        "SharedInformerFactory",
         "new_indexer_informer",
     ),
     "podium.client.transport": (
@@ -163,14 +165,15 @@ _MODULES: Final = {
         "Unreachable",
     ),
     "podium.client.work_queue": (
+        "ControlLoop",
         "QueueShutDown",
         "RateLimitingQueue",
     ),
     "podium.kubernetes.controllers.indexer": (
-        "NAMESPACE_INDEX",
         "Index",
-        "Indexer",
         "IndexFunc",
+        "Indexer",
+        "NAMESPACE_INDEX",
     ),
     "podium.kubernetes.controllers.object_keys": (
         "DeletedFinalStateUnknown",

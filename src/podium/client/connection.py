@@ -6,12 +6,17 @@ Podium runs in. Of several files the first to name something wins. Files that an
 relative to the kubeconfig that holds the entry.
 
 What a user can get wrong is an `InputError` that names the file and what is missing in it.
+
+The kubeconfig of a `podium up` that has ended. Such a cluster lives in one process, and its
+kubeconfig outlives it. `podium up` writes into it which process it is and how it was started;
+whoever then finds nobody listening can say so.
 """
 
 import os
+import shlex
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeVar
@@ -19,11 +24,11 @@ from urllib.parse import quote
 
 from msgspec.structs import replace
 
-from podium.client.credentials import Credentials, user_credentials
-from podium.client.exec_plugin import ExecCredentials
+from podium.client.credentials import Credentials, ExecCredentials, user_credentials
 from podium.client.http_transport import HttpTransport
 from podium.client.kube_client import KubeClient
 from podium.golang.errors import InputError, closest, did_you_mean
+from podium.golang.json_values import JsonObject
 from podium.net.files.bounded_files import read_file
 from podium.scheduler.config.errors import ConfigurationError
 from podium.scheduler.config.flags.client_settings import ROOT_CA_FILE, TOKEN_FILE, ClientSettings
@@ -118,7 +123,7 @@ def find_context(
             "there is no kubeconfig",
             remedy=f"name one with --kubeconfig or in $KUBECONFIG, or put it into {_USUAL}",
         )
-    return _chosen(_merged(files), context, ", ".join(map(str, files)))
+    return _chosen(_merge_files(files), context, ", ".join(map(str, files)))
 
 
 def _files(kubeconfig: str, environment: Mapping[str, str]) -> list[Path]:
@@ -136,7 +141,7 @@ def _files(kubeconfig: str, environment: Mapping[str, str]) -> list[Path]:
     return [usual] if environment.get("HOME") and usual.exists() else []
 
 
-def _merged(files: Sequence[Path]) -> _Merged:
+def _merge_files(files: Sequence[Path]) -> _Merged:
     merged = _Merged()
     for path in files:
         source = str(path)
@@ -163,15 +168,15 @@ def _chosen(merged: _Merged, wanted: str, source: str) -> FoundContext:
         known = ", ".join(sorted(merged.contexts))
         remedy = f"--context chooses one of {known}" if known else ""
         raise InputError("has no current context", source=source, remedy=remedy)
-    context = _named("context", name, merged.contexts, source)
-    cluster = _named("cluster", context.cluster, merged.clusters, source)
+    context = _find_entry("context", name, merged.contexts, source)
+    cluster = _find_entry("cluster", context.cluster, merged.clusters, source)
     if not cluster.server:
         raise InputError(f'cluster "{context.cluster}" has no server', source=source)
-    user = _named("user", context.user, merged.users, source) if context.user else UserEntry()
+    user = _find_entry("user", context.user, merged.users, source) if context.user else UserEntry()
     return FoundContext(ClientSettings(cluster, user), context.namespace)
 
 
-def _named(what: str, name: str, known: Mapping[str, EntryT], source: str) -> EntryT:
+def _find_entry(what: str, name: str, known: Mapping[str, EntryT], source: str) -> EntryT:
     found = known.get(name)
     if found is None:
         remedy = did_you_mean(closest(name, sorted(known)))
@@ -220,7 +225,7 @@ def _impersonation(user: UserEntry) -> list[tuple[str, str]]:
 
 def _located_cluster(cluster: ClusterEntry, kubeconfig: str) -> ClusterEntry:
     return replace(
-        cluster, certificate_authority=_located(cluster.certificate_authority, kubeconfig)
+        cluster, certificate_authority=_locate_file(cluster.certificate_authority, kubeconfig)
     )
 
 
@@ -228,17 +233,54 @@ def _located_user(user: UserEntry, kubeconfig: str) -> UserEntry:
     plugin = user.exec
     if plugin is not None and "/" in plugin.command:
         # upstream: a command with a slash in it is a file beside the kubeconfig.
-        plugin = replace(plugin, command=_located(plugin.command, kubeconfig))
+        plugin = replace(plugin, command=_locate_file(plugin.command, kubeconfig))
     return replace(
         user,
-        client_certificate=_located(user.client_certificate, kubeconfig),
-        client_key=_located(user.client_key, kubeconfig),
-        token_file=_located(user.token_file, kubeconfig),
+        client_certificate=_locate_file(user.client_certificate, kubeconfig),
+        client_key=_locate_file(user.client_key, kubeconfig),
+        token_file=_locate_file(user.token_file, kubeconfig),
         exec=plugin,
     )
 
 
-def _located(file: str, kubeconfig: str) -> str:
+def _locate_file(file: str, kubeconfig: str) -> str:
     if not file or not kubeconfig:
         return file
     return os.path.abspath(os.path.join(os.path.dirname(kubeconfig), file))
+
+
+UP_EXTENSION: Final = "podium/up"
+"""The extension of a kubeconfig's cluster that says whose it is: `process` and `command`."""
+
+
+def describe_process(arguments: Sequence[str]) -> JsonObject:
+    """This process, with the arguments that `podium` was started with."""
+    return {"process": os.getpid(), "command": shlex.join(["podium", *arguments])}
+
+
+def find_ended_process(cluster: ClusterEntry) -> InputError | None:
+    """What to say where nobody listens; None if the file names no process, or it still runs."""
+    for extension in cluster.extensions:
+        found = extension.extension
+        if extension.name == UP_EXTENSION and isinstance(found, dict):
+            process, command = found.get("process"), found.get("command")
+            if isinstance(process, int) and process > 0 and isinstance(command, str):
+                return None if _runs(process) else _describe_ended(process, command)
+    return None
+
+
+def _describe_ended(process: int, command: str) -> InputError:
+    return InputError(
+        f"the cluster of this kubeconfig was `podium up`, process {process}, which has ended",
+        remedy=f"start it again with `{command}`",
+    )
+
+
+def _runs(process: int) -> bool:
+    with suppress(ProcessLookupError, OverflowError):
+        try:
+            os.kill(process, 0)
+        except PermissionError:
+            return True  # somebody else's
+        return True
+    return False

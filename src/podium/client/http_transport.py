@@ -8,26 +8,28 @@ Connections are probed while they are silent: a peer that vanished is noticed wi
 
 Contract: that of `Transport`. A server that refuses the credentials (401) is asked once more if
 there may be new ones. Redirects are not followed: nobody else is given the token.
+
+The sockets of an HTTP client, so that who closes it can wait until they are gone. aiohttp forgets a
+connection as soon as it decides to close it. Under TLS the closing takes a round trip, and an event
+loop that ends before leaves the socket behind.
 """
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Final
 from urllib.parse import urlsplit
 from urllib.request import getproxies_environment, proxy_bypass
+from weakref import WeakSet
 
 import aiohttp
 from aiohappyeyeballs import AddrInfoType
 from multidict import CIMultiDict
 from yarl import URL
 
-from podium.client.credentials import Credential, Credentials
-from podium.client.direct_requests import DirectRequests
-from podium.client.http_exchange import HttpExchange, open_exchange
-from podium.client.open_sockets import OpenSockets, plain_socket
-from podium.client.tls import Certificate, tls_context
+from podium.client.credentials import Certificate, Credential, Credentials, tls_context
+from podium.client.http_exchange import DirectRequests, HttpExchange, open_exchange
 from podium.client.transport import JSON, MAX_BYTES, Reply, Request, Stream, Unreachable
 from podium.golang.errors import InputError
 from podium.scheduler.config.kubeconfig import ClusterEntry
@@ -303,3 +305,33 @@ def _unreachable(server: str, problem: Exception) -> Unreachable:
 def _first_line(problem: Exception) -> str:
     lines = str(problem).strip().splitlines()
     return lines[0] if lines else type(problem).__name__
+
+
+_GOODBYE_S: Final = 1.0
+_TICK_S: Final = 0.01
+
+
+def plain_socket(address: AddrInfoType) -> socket.socket:
+    family, kind, protocol, *_ = address
+    return socket.socket(family, kind, protocol)
+
+
+class OpenSockets:
+    """Give `made` to a connector as its socket factory."""
+
+    def __init__(self, make: Callable[[AddrInfoType], socket.socket] = plain_socket) -> None:
+        self._make = make
+        self._known: WeakSet[socket.socket] = WeakSet()
+
+    def made(self, address: AddrInfoType) -> socket.socket:
+        made = self._make(address)
+        made.setblocking(False)
+        self._known.add(made)
+        return made
+
+    async def gone(self) -> None:
+        """Return once all are closed, or after a second: a peer need not be waited for longer."""
+        for _ in range(round(_GOODBYE_S / _TICK_S)):
+            if all(each.fileno() < 0 for each in self._known):
+                return
+            await asyncio.sleep(_TICK_S)

@@ -1,8 +1,12 @@
-"""The verbs of the Kubernetes API, one method each.
+"""The verbs of the Kubernetes API, one method each, and the kinds that a server serves.
 
 Objects go in as values that encode to JSON and come out as the bytes that the server sent: whoever
 asked knows which of it to decode. Lists come in pages. Every call ends within its time; one that
 the server puts off (429 or 5xx with Retry-After) is repeated as often as client-go would.
+
+What a server serves: every kind with its verbs, in the version that the server prefers. Only those
+ask for it who have to do with kinds that they do not know: deleting everything in a namespace, or
+following owner references wherever they lead.
 """
 
 from collections.abc import AsyncIterator
@@ -12,7 +16,7 @@ from typing import Any, Final
 
 import msgspec
 
-from podium.client.api_errors import Gone, error_of
+from podium.client.api_errors import ApiError, Gone, error_of
 from podium.client.clock import Clock, LoopClock
 from podium.client.resources import ResourceType
 from podium.client.transport import JSON, Reply, Request, Stream, Transport
@@ -119,7 +123,7 @@ class KubeClient:
     ) -> bytes:
         """A new object; with a name and subresource what is posted there (binding, eviction)."""
         path = resource.path(namespace, name, subresource)
-        return await self.request("POST", path, self._manager, encoded(body))
+        return await self.request("POST", path, self._manager, encode_body(body))
 
     async def update(
         self,
@@ -131,7 +135,7 @@ class KubeClient:
         subresource: str = "",
     ) -> bytes:
         path = resource.path(namespace, name, subresource)
-        return await self.request("PUT", path, self._manager, encoded(body))
+        return await self.request("PUT", path, self._manager, encode_body(body))
 
     async def patch(
         self,
@@ -147,7 +151,7 @@ class KubeClient:
         """`force` takes fields over from other managers; only server-side apply knows it."""
         query = (*self._manager, ("force", "true")) if force else self._manager
         path = resource.path(namespace, name, subresource)
-        return await self.request("PATCH", path, query, encoded(body), str(kind))
+        return await self.request("PATCH", path, query, encode_body(body), str(kind))
 
     async def delete(
         self,
@@ -242,7 +246,7 @@ class KubeClient:
             yield stream
 
 
-def encoded(body: object) -> bytes:
+def encode_body(body: object) -> bytes:
     return body if isinstance(body, bytes) else msgspec.json.encode(body)
 
 
@@ -252,3 +256,77 @@ def _asked_to_wait(reply: Reply) -> float | None:
     if (reply.status == 429 or reply.status >= 500) and written.isdigit():
         return min(float(written), _LONGEST_WAIT_S)
     return None
+
+
+class _Listed(msgspec.Struct):
+    name: str
+    kind: str
+    namespaced: bool = False
+    verbs: tuple[str, ...] = ()
+
+
+class _ResourceList(msgspec.Struct):
+    resources: tuple[_Listed, ...] | None = None
+
+
+class _Version(msgspec.Struct, rename="camel"):
+    group_version: str
+
+
+class _Group(msgspec.Struct, rename="camel"):
+    name: str
+    versions: tuple[_Version, ...] = ()
+    preferred_version: _Version | None = None
+
+    def by_preference(self) -> list[str]:
+        first = () if self.preferred_version is None else (self.preferred_version,)
+        return list(dict.fromkeys(each.group_version for each in (*first, *self.versions)))
+
+
+class _GroupList(msgspec.Struct):
+    groups: tuple[_Group, ...] | None = None
+
+
+class Served(msgspec.Struct, frozen=True):
+    """A kind, and what can be done with its objects."""
+
+    resource: ResourceType
+    verbs: frozenset[str]
+
+
+async def discover(client: KubeClient) -> list[Served]:
+    """Every kind that is served, in the first version of its group that has it, beginning with the
+    preferred one; a version that does not answer is left out.
+
+    Raises ApiError and Unreachable.
+    """
+    groups = msgspec.json.decode(await client.request("GET", "/apis"), type=_GroupList)
+    found = await served_in(client, "v1")
+    for group in groups.groups or ():
+        known: set[str] = set()
+        for version in group.by_preference():
+            try:
+                served = await served_in(client, version)
+            except ApiError:
+                continue
+            found += [each for each in served if each.resource.plural not in known]
+            known.update(each.resource.plural for each in served)
+    return found
+
+
+async def served_in(client: KubeClient, api_version: str) -> list[Served]:
+    """The kinds of one version, such as `v1` or `apps/v1`.
+
+    Raises ApiError (NotFound if there is no such version) and Unreachable.
+    """
+    group, _, version = api_version.rpartition("/")
+    path = f"/{'apis' if group else 'api'}/{api_version}"
+    listed = msgspec.json.decode(await client.request("GET", path), type=_ResourceList)
+    return [
+        Served(
+            ResourceType(group, version, each.name, each.kind, each.namespaced),
+            frozenset(each.verbs),
+        )
+        for each in listed.resources or ()
+        if "/" not in each.name
+    ]

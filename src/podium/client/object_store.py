@@ -19,8 +19,7 @@ from typing import Final, Generic, TypeVar
 import msgspec
 
 from podium.client.event_handlers import ResourceEventHandler
-from podium.client.object_decoding import Decoder, ObjectReader
-from podium.client.watching import Head
+from podium.client.reflector import Decoder, Head, ObjectReader
 from podium.kubernetes.controllers.indexer import Indexer
 from podium.kubernetes.controllers.object_keys import (
     DeletedFinalStateUnknown,

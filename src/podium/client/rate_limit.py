@@ -1,4 +1,4 @@
-"""Limits on how often a client asks: client-go's token bucket, laid around a transport.
+"""How long to wait: limits on how often a client asks, and pauses after failures.
 
 An API server serves many clients, and one of them must not drown out the others. A bucket is full
 at first (`burst` requests may go at once) and fills up again at `qps` tokens a second. Requests go
@@ -8,13 +8,21 @@ behind it move up. Watches are never limited.
 Each client has its own bucket, so that a burst of one (bindings) does not hold up another (the
 lease). The numbers and the text about long waits are client-go's (`util/flowcontrol/throttle.go`,
 `rest/request.go`).
+
+How long a key waits before its next try: client-go's rate limiters for work queues. A limiter is
+asked once for each failure, and told to forget a key that has gone well.
+
+How long to wait before trying again: longer each time, never the same for two clients. The numbers
+are client-go's for reflectors: 0.8 s at first, doubling up to 30 s, each stretched by up to as much
+again, and from the start after two minutes without trouble.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import AbstractAsyncContextManager
-from typing import Final
+from random import Random
+from typing import Final, Protocol
 
 from podium.client.clock import Clock, LoopClock
 from podium.client.transport import Reply, Request, Stream, Transport
@@ -138,3 +146,107 @@ class LimitedTransport:
 
     async def close(self) -> None:
         await self._transport.close()
+
+
+_FIRST_S: Final = 0.005
+_LONGEST_S: Final = 1000.0
+_KEYS_PER_S: Final = 10.0
+_KEYS_AT_ONCE: Final = 100
+
+
+class RateLimiter(Protocol):
+    def when(self, key: Hashable) -> float:
+        """Seconds until the key may be tried again; counts as a failure."""
+
+    def forget(self, key: Hashable) -> None: ...
+
+    def num_requeues(self, key: Hashable) -> int:
+        """How often it has failed since it was forgotten."""
+
+
+class ItemExponentialFailureRateLimiter:
+    """Each failure of a key doubles its pause: 5 ms, 10 ms, and so on up to 1000 s."""
+
+    def __init__(self, first_s: float = _FIRST_S, longest_s: float = _LONGEST_S) -> None:
+        self._first_s = first_s
+        self._longest_s = longest_s
+        self._failures: dict[Hashable, int] = {}
+
+    def when(self, key: Hashable) -> float:
+        count = self._failures.get(key, 0)
+        self._failures[key] = count + 1
+        return min(self._first_s * 2.0 ** min(count, 60), self._longest_s)
+
+    def forget(self, key: Hashable) -> None:
+        self._failures.pop(key, None)
+
+    def num_requeues(self, key: Hashable) -> int:
+        return self._failures.get(key, 0)
+
+
+class BucketRateLimiter:
+    """All keys together: `burst` tries at once, and `qps` a second."""
+
+    def __init__(
+        self, qps: float = _KEYS_PER_S, burst: int = _KEYS_AT_ONCE, *, clock: Clock | None = None
+    ) -> None:
+        self._bucket = TokenBucket(qps, burst, clock=clock)
+
+    def when(self, key: Hashable) -> float:  # noqa: ARG002
+        return self._bucket.reserve()
+
+    def forget(self, key: Hashable) -> None:
+        """A token that was taken is gone."""
+
+    def num_requeues(self, key: Hashable) -> int:  # noqa: ARG002
+        return 0
+
+
+class MaxOfRateLimiter:
+    """The longest pause of several limiters."""
+
+    def __init__(self, *limiters: RateLimiter) -> None:
+        self._limiters = limiters
+
+    def when(self, key: Hashable) -> float:
+        return max(each.when(key) for each in self._limiters)
+
+    def forget(self, key: Hashable) -> None:
+        for each in self._limiters:
+            each.forget(key)
+
+    def num_requeues(self, key: Hashable) -> int:
+        return max(each.num_requeues(key) for each in self._limiters)
+
+
+def default_controller_rate_limiter(clock: Clock | None = None) -> MaxOfRateLimiter:
+    """client-go's for controllers: by key, and ten tries a second for all of them."""
+    return MaxOfRateLimiter(ItemExponentialFailureRateLimiter(), BucketRateLimiter(clock=clock))
+
+
+class RelistBackoff:
+    def __init__(
+        self,
+        randomness: Random,
+        *,
+        first_s: float = 0.8,
+        longest_s: float = 30.0,
+        jitter: float = 1.0,
+        quiet_s: float = 120.0,
+    ) -> None:
+        self._randomness = randomness
+        self._first_s = first_s
+        self._longest_s = longest_s
+        self._jitter = jitter
+        self._quiet_s = quiet_s
+        self._next_s = first_s
+        self._last_at: float | None = None
+
+    def next(self, now: float) -> float:
+        """Seconds to wait at a time."""
+        if self._last_at is not None and now - self._last_at > self._quiet_s:
+            self._next_s = self._first_s
+        self._last_at = now
+        delay = self._next_s * (1 + self._jitter * self._randomness.random())
+        self._next_s = min(self._next_s * 2, self._longest_s)
+        return delay

@@ -25,7 +25,7 @@ from podium.client.api_errors import (
     NotFound,
     ResourceVersionTooLarge,
 )
-from podium.client.asyncio_versions import unwrap_errors
+from podium.client.clock import unwrap_errors
 from podium.client.kube_client import EVERYTHING, KubeClient, Query, Selection
 from podium.client.resources import ResourceType
 from podium.kubernetes.kinds.lists import DecodedItems, decode_list_items, decode_list_meta

@@ -20,9 +20,8 @@ from podium.golang.errors import InputError
 
 if TYPE_CHECKING:
     from podium.bench.child import Order
-    from podium.bench.figures import Figures, Result
     from podium.bench.function_times import FunctionTime
-    from podium.bench.results import Recorded
+    from podium.bench.results import Figures, Recorded, Result
     from podium.commands.bench_progress import RunsProgress
 
 
@@ -106,9 +105,8 @@ def engine(
         podium bench engine --file workload.json --json
     """
     from podium.bench.cases import SIZES
-    from podium.bench.comparison import compare
     from podium.bench.plot import draw_plot
-    from podium.bench.results import by_name, read_results, recorded
+    from podium.bench.results import by_name, compare, read_results, record_result
     from podium.commands.bench_progress import runs_progress
     from podium.commands.bench_view import BenchView
 
@@ -136,7 +134,7 @@ def engine(
             functions = {name: _functions(order) for name, order in orders.items()}
         if flame_graph is not None:
             _draw_flames(orders, flame_graph)
-    now = [recorded(result) for result in results]
+    now = [record_result(result) for result in results]
     if plot is not None:
         write_output(plot, draw_plot(now, _title(results, percentage), by_name(before)))
     if json:
@@ -223,8 +221,8 @@ def _read(path: Path) -> bytes:
 
 
 def _run(name: str, order: Order, repeat: int, progress: RunsProgress, *, first: int = 0) -> Result:
-    from podium.bench.figures import Result
-    from podium.bench.isolation import measure_apart
+    from podium.bench.child import measure_apart
+    from podium.bench.results import Result
 
     runs: list[Figures] = []
     for number in range(first, first + repeat):
@@ -237,7 +235,7 @@ def _run(name: str, order: Order, repeat: int, progress: RunsProgress, *, first:
 
 def _run_in_turns(orders: dict[str, Order], repeat: int, progress: RunsProgress) -> list[Result]:
     """Runs that are to be compared, one after the other, so that all meet the same noise."""
-    from podium.bench.figures import Result
+    from podium.bench.results import Result
 
     found: dict[str, list[Result]] = {name: [] for name in orders}
     for number in range(repeat):
@@ -253,7 +251,7 @@ def _run_in_turns(orders: dict[str, Order], repeat: int, progress: RunsProgress)
 
 def _run_file(file: Path, percentage: int, repeat: int) -> Result:
     from podium.bench.engine_run import measure_file, read_workload
-    from podium.bench.figures import Result
+    from podium.bench.results import Result
     from podium.commands.bench_progress import file_progress
 
     workload = read_workload(_read(file), str(file))
@@ -270,14 +268,14 @@ def _run_file(file: Path, percentage: int, repeat: int) -> Result:
 
 
 def _functions(order: Order) -> tuple[FunctionTime, ...]:
-    from podium.bench.isolation import measure_apart
+    from podium.bench.child import measure_apart
 
     return measure_apart(_add_profiler(order, "functions")).functions
 
 
 def _draw_flames(orders: dict[str, Order], target: Path) -> None:
-    from podium.bench.flame_graph import draw_flame_graph
-    from podium.bench.isolation import measure_apart
+    from podium.bench.child import measure_apart
+    from podium.bench.function_times import draw_flame_graph
 
     for name, order in orders.items():
         stacks = measure_apart(_add_profiler(order, "stacks")).stacks
@@ -307,11 +305,10 @@ def _print_json(
     *,
     single: bool,
 ) -> None:
-    from podium.bench.comparison import compare
-    from podium.bench.results import recorded, to_document
+    from podium.bench.results import compare, record_result, to_document
     from podium.commands.documents import print_document, print_list
 
-    ratios = {c.name: c for c in compare(before, [recorded(result) for result in results])}
+    ratios = {c.name: c for c in compare(before, [record_result(result) for result in results])}
     documents = []
     for result in results:
         document = to_document(result)

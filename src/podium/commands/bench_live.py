@@ -17,9 +17,8 @@ from podium.commands.exit_codes import NO, OK
 from podium.golang.errors import InputError
 
 if TYPE_CHECKING:
-    from podium.bench.figures import Figures
-    from podium.bench.live_results import LiveComparison, LiveResult, Ratio
     from podium.bench.live_run import LiveOrder
+    from podium.bench.results import Figures, LiveComparison, LiveResult, Ratio
     from podium.commands.bench_progress import RunsProgress
 
 
@@ -71,8 +70,8 @@ def live(
 
     The exit code is 1 if pods were not bound.
     """
-    from podium.bench.live_results import live_document
     from podium.bench.live_run import LiveOrder, live_plan
+    from podium.bench.results import live_document
     from podium.commands.bench_progress import runs_progress
     from podium.commands.documents import print_document
 
@@ -119,8 +118,8 @@ def _measure_runs(
 ) -> list[LiveResult]:
     """One run after the other: every scheduler of a workload, then the next round."""
     from podium.bench.cases import full_name
-    from podium.bench.live_results import LiveResult
     from podium.bench.live_run import measure_live
+    from podium.bench.results import LiveResult
 
     figures: dict[int, list[Figures]] = {place: [] for place in range(len(orders))}
     schedulers = [names[place % len(names)] for place in range(len(orders))]
@@ -143,7 +142,7 @@ def _measure_runs(
 
 
 def _compare_schedulers(results: list[LiveResult]) -> list[LiveComparison]:
-    from podium.bench.live_results import compare_live
+    from podium.bench.results import compare_live
 
     ours = {result.workload: result for result in results if result.scheduler == OURS}
     return [

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from rich.progress import BarColumn, TaskID, TimeElapsedColumn
 from rich.progress import Progress as Bars
 
-from podium.bench.figures import Figures
+from podium.bench.results import Figures
 from podium.commands.console import Console, DescriptionColumn
 
 

@@ -14,7 +14,7 @@ from podium.golang.errors import InputError
 
 if TYPE_CHECKING:
     from podium.bench.child import Order
-    from podium.bench.figures import Figures
+    from podium.bench.results import Figures
 
 
 AxisName = Literal["nodes", "init", "signatures", "selectors", "domains", "clusters"]
@@ -41,7 +41,7 @@ def scaling(
         podium bench scaling --axis signatures
         podium bench scaling --write docs/scaling.md
     """
-    from podium.bench.isolation import MeasuringError, measure_apart
+    from podium.bench.child import MeasuringError, measure_apart
     from podium.bench.scaling import AXES, markdown, measure_axis, orders_of, with_block
     from podium.commands.bench_progress import runs_progress
 

@@ -8,9 +8,8 @@ from rich import box
 from rich.table import Table
 
 from podium.bench.cases import ALIASES, CASES
-from podium.bench.comparison import FASTER, SLOWER, Comparison
-from podium.bench.figures import Result
 from podium.bench.function_times import FunctionTime
+from podium.bench.results import FASTER, SLOWER, Comparison, Result
 from podium.commands.console import stack_lines
 from podium.commands.tables import Screen
 

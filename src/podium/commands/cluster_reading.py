@@ -20,7 +20,7 @@ from podium.scheduler.config.flags.client_settings import ClientSettings
 from podium.scheduler.explain.proposals.owners import owner_of
 from podium.scheduler.explain.proposals.workload_copy import RESOURCES
 from podium.scheduler.explain.trial import Trial
-from podium.scheduler.framework.watched_kind import WatchedKind
+from podium.scheduler.framework.events import WatchedKind
 
 
 def read_cluster(

@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from podium.commands.exit_codes import OK
 
 if TYPE_CHECKING:
-    from podium.scheduler.config.flags.flag import Flag
+    from podium.scheduler.config.flags.definitions import Flag
 
 
 _HELP: Final = ("help", "version")
@@ -44,8 +44,7 @@ def run_with_flags() -> Callable[..., None]:
     """`podium run` as the completion has to see it. The real one leaves its words to a reader of Go
     flags; this one has each flag as an option, and is never called."""
     from podium.kubernetes.releases.release import release
-    from podium.scheduler.config.flags.definitions import scheduler_flags
-    from podium.scheduler.config.flags.flag import by_name
+    from podium.scheduler.config.flags.definitions import by_name, scheduler_flags
 
     def run(**flags: object) -> None:
         """Schedule in a cluster, with the command line of kube-scheduler."""

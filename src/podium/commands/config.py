@@ -112,7 +112,7 @@ def show(
     """
     from podium.commands.config_files import FileJudge
     from podium.commands.feature_gate_flags import read_gates
-    from podium.scheduler.config.effective_diff import effective_diff
+    from podium.scheduler.config.effective import effective_diff
 
     judge = FileJudge(read_gates(feature_gates), tuple(plugin or ()))
     found = judge.load(file)
@@ -186,8 +186,8 @@ def convert(
     """
     from podium.commands.config_files import FileJudge
     from podium.commands.feature_gate_flags import read_gates
-    from podium.scheduler.config.convert import to_v1
     from podium.scheduler.config.effective import effective
+    from podium.scheduler.config.versions import to_v1
 
     found = FileJudge(read_gates(feature_gates), tuple(plugin or ())).load(file)
     assert found.configuration is not None
@@ -199,6 +199,6 @@ def convert(
 
 
 def _print_yaml(document: Mapping[str, Any]) -> None:
-    from podium.scheduler.config.effective_yaml import effective_yaml
+    from podium.scheduler.config.effective import effective_yaml
 
     print_lines(effective_yaml(document).removesuffix("\n").split("\n"))

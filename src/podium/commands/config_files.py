@@ -52,12 +52,12 @@ class FileJudge:
 
     def check(self, path: str) -> Checked:
         from podium.net.files.bounded_files import read_input
-        from podium.scheduler.config.examine import Examination, Mistake
+        from podium.scheduler.config.examine import ConfigurationMistake, Examination
 
         try:
             data = read_input(path)
         except InputError as error:
-            mistake = Mistake(error.problem)
+            mistake = ConfigurationMistake(error.problem)
             return Checked(path, Examination(message=error.problem, mistakes=(mistake,)), False)
         return Checked(path, self.examine(data))
 
@@ -125,8 +125,7 @@ class FileJudge:
         from podium.commands.processes.host_environment import LocalHost
         from podium.scheduler.config.buildable import certificates_problem
         from podium.scheduler.config.errors import ConfigurationError, FieldProblem
-        from podium.scheduler.config.flags.client_settings import client_settings
-        from podium.scheduler.config.flags.host_environment import StartRefused
+        from podium.scheduler.config.flags.client_settings import StartRefused, client_settings
 
         if self.files == "all":
             kubeconfig = configuration.client_connection.kubeconfig
@@ -160,7 +159,7 @@ def _check_arguments(configuration: Configuration, registry: Registry) -> None:
     """Refuse arguments that plugins of the user's own would refuse."""
     from podium.scheduler.config.errors import ConfigurationError, FieldProblem
     from podium.scheduler.config.plugin_args import RawArgs
-    from podium.scheduler.framework.plugin_arguments import ArgumentsError, arguments_of
+    from podium.scheduler.framework.registry import ArgumentsError, arguments_of
 
     for i, profile in enumerate(configuration.profiles):
         in_use = profile.plugins.enabled_names()

@@ -5,11 +5,10 @@ from typing import Any
 
 from podium.commands.console import RichText, Text
 from podium.commands.tables import Screen, count
-from podium.scheduler.config.effective import expanded
+from podium.scheduler.config.effective import expand_lists
 from podium.scheduler.config.examine import Examination
-from podium.scheduler.config.expand import PointLists
-from podium.scheduler.config.points import ExtensionPoint
-from podium.scheduler.config.types import API_VERSION
+from podium.scheduler.config.merge import PointLists
+from podium.scheduler.config.types import API_VERSION, ExtensionPoint
 
 # The order in which a pod meets them.
 _SHOWN_ORDER = (
@@ -65,7 +64,7 @@ def checked_document(file: str, found: Examination) -> dict[str, Any]:
 
 def points_documents(lists: Mapping[str, PointLists]) -> Iterator[dict[str, Any]]:
     """Each profile's plugins, for programs; those with weights as pairs."""
-    for scheduler_name, points in zip(lists, expanded(lists), strict=True):
+    for scheduler_name, points in zip(lists, expand_lists(lists), strict=True):
         yield {"schedulerName": scheduler_name, "points": points}
 
 

@@ -23,7 +23,7 @@ def decide() -> int:
 def decide_stream(source: BinaryIO, target: BinaryIO) -> None:
     import msgspec
 
-    from podium.golang.printable_documents import escape_in_json
+    from podium.golang.yaml_writer import escape_in_json
     from podium.offline.simulate.asking_extenders import asker_of
     from podium.parity.cases import Case, Step, read_cases
     from podium.parity.replay import decide as decide_case

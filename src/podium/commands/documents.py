@@ -12,7 +12,7 @@ import msgspec
 import yaml
 
 from podium.golang.document_structs import Document
-from podium.golang.printable_documents import dump_yaml, escape_in_json
+from podium.golang.yaml_writer import dump_yaml, escape_in_json
 from podium.net.files.versioned_documents import (
     Kind,
     ListedKind,

@@ -12,7 +12,7 @@ from podium.commands.options import Config, PluginFiles, read_configuration
 from podium.commands.printing import print_line
 
 if TYPE_CHECKING:
-    from podium.scheduler.framework.watched_kind import WatchedKind
+    from podium.scheduler.framework.events import WatchedKind
 
 
 def dump_command(
@@ -74,7 +74,7 @@ def dump_command(
 def _watched_kinds(
     config: str | None, plugins: Sequence[str], of_all: bool
 ) -> tuple[WatchedKind, ...]:
-    from podium.scheduler.framework.watched_kind import unique_kinds
+    from podium.scheduler.framework.events import unique_kinds
 
     if config is None and not plugins and not of_all:
         return ()

@@ -154,7 +154,7 @@ def gpu(
     from podium.addons.extenders.serving import Listening
     from podium.addons.gpu.dialects import find_dialect
     from podium.addons.gpu.extender.application import GPUExtenderOptions
-    from podium.addons.gpu.extender.config_file import GPUExtenderFile, read_config_file
+    from podium.addons.gpu.extender.cluster_view import GPUExtenderFile, read_config_file
     from podium.addons.gpu.extender.preemption import PreemptionSettings, PreemptionStrategy
     from podium.commands.processes.event_loop import run
     from podium.commands.processes.run_gpu_extender import run_gpu_extender

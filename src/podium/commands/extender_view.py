@@ -3,8 +3,7 @@
 from typing import Any
 
 from podium.commands.tables import Screen, count
-from podium.scheduler.engine.consulted import Consulted
-from podium.scheduler.engine.decision import Decision
+from podium.scheduler.engine.decision import Consulted, Decision
 
 
 def show_consulted(decision: Decision, screen: Screen) -> None:

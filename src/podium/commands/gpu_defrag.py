@@ -105,7 +105,7 @@ def defrag(
     eviction was refused, 2 if the input is wrong.
     """
     from podium.addons.gpu.packing.defragmentation import Defragmenter
-    from podium.addons.gpu.packing.move_table import MoveTable
+    from podium.addons.gpu.packing.moves import MoveTable
     from podium.commands.documents import print_document
     from podium.commands.gpu_defrag_scheduler import simulated_moves
     from podium.commands.gpu_defrag_view import defragmentation_document, show_defragmentation

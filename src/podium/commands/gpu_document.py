@@ -3,10 +3,18 @@
 from collections.abc import Iterable
 
 from podium.addons.gpu.cards.card import UNLIMITED
-from podium.addons.gpu.cards.device_overview import DeviceHolder, DeviceView
 from podium.addons.gpu.cards.fragmentation import Fragmentation
-from podium.addons.gpu.cards.overview import CardOwner, CardView, DialectView, NodeView, WaitingPod
-from podium.addons.gpu.cards.quota_overview import ModelQuotaView, QuotaView
+from podium.addons.gpu.cards.overview import (
+    CardOwner,
+    CardView,
+    DeviceHolder,
+    DeviceView,
+    DialectView,
+    ModelQuotaView,
+    NodeView,
+    QuotaView,
+    WaitingPod,
+)
 from podium.addons.gpu.cards.requests import ContainerRequest
 from podium.commands.gpu_report import GPUReport
 from podium.kubernetes.rules.timestamps import time_text

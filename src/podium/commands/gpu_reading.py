@@ -26,7 +26,7 @@ from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate import Scenario
 from podium.offline.simulate.disruption_budgets import count_budgets
-from podium.scheduler.framework.watched_kind import WatchedKind
+from podium.scheduler.framework.events import WatchedKind
 
 T = TypeVar("T", bound=KubeStruct)
 

@@ -4,16 +4,18 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from podium.addons.gpu.cards.device_overview import DevicesView, view_devices
-from podium.addons.gpu.cards.overview import DialectView, view_dialect
-from podium.addons.gpu.cards.quota import InvalidQuota
-from podium.addons.gpu.cards.quota_overview import (
+from podium.addons.gpu.cards.overview import (
+    DevicesView,
+    DialectView,
     ModelQuotaView,
     QuotaView,
     quota_text,
+    view_devices,
+    view_dialect,
     view_model_quotas,
     view_quotas,
 )
+from podium.addons.gpu.cards.quota import InvalidQuota
 from podium.addons.gpu.dialects.dialect_detection import count_unshared
 from podium.commands.gpu_reading import GPUCluster
 

@@ -2,8 +2,7 @@
 
 from typing import Final
 
-from podium.addons.gpu.cards.device_overview import DevicesView
-from podium.addons.gpu.cards.overview import CardOwner, CardView, DialectView, NodeView
+from podium.addons.gpu.cards.overview import CardOwner, CardView, DevicesView, DialectView, NodeView
 from podium.addons.gpu.cards.requests import ContainerRequest
 from podium.commands.console import RichText, Text
 from podium.commands.gpu_report import GPUReport

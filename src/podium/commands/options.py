@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from podium.kubernetes.kinds.meta import KubeObject
     from podium.kubernetes.releases.feature_gates import FeatureGates
     from podium.offline.simulate import Scenario
-    from podium.scheduler.config.findings import Finding
+    from podium.scheduler.config.errors import Finding
     from podium.scheduler.config.types import Configuration
-    from podium.scheduler.framework.watched_kind import WatchedKind
+    from podium.scheduler.framework.events import WatchedKind
     from podium.user_code.plugins import Equipped
 
 
@@ -197,9 +197,8 @@ def read_configuration(
 
 def warn_of_unworkable(equipped: Equipped, source: str) -> None:
     """Tell of plugins that cannot work as they are listed, on standard error."""
-    from podium.scheduler.config.expand import expand_profiles
-    from podium.scheduler.config.merge import PluginListError
-    from podium.scheduler.config.unworkable_points import find_unworkable
+    from podium.scheduler.config.buildable import find_unworkable
+    from podium.scheduler.config.merge import PluginListError, expand_profiles
 
     configuration, registry, _ = equipped
     try:

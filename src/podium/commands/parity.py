@@ -45,7 +45,7 @@ def parity(
     from podium.commands.console import Console, DescriptionColumn
     from podium.commands.documents import print_list
     from podium.parity.cases import case_files, family_of, find_recorded_cases
-    from podium.parity.judging import judge_file
+    from podium.parity.comparison import judge_file
 
     files = case_files(paths or find_recorded_cases(Path.cwd(), PROGRAM))
     tallies: list[Agreement] = []

@@ -14,7 +14,7 @@ from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.scheduler.cluster.growth import Rows, indices
-from podium.scheduler.framework.faults import TookTooLong, located
+from podium.scheduler.framework.faults import TookTooLong, locate_problem
 from podium.scheduler.framework.points import POINTS, Plugin, serves
 from podium.scheduler.framework.sources import Source
 from podium.scheduler.framework.status import SKIP, Status
@@ -150,7 +150,7 @@ def _answer(plugin: Plugin, pod: Pod, name: str, cluster: FakeCluster) -> PodAns
     except TookTooLong:
         raise
     except Exception as problem:
-        return PodAnswer(name, (), f"broke: {located(problem)}")
+        return PodAnswer(name, (), f"broke: {locate_problem(problem)}")
     refused = asked.pre_filter
     if isinstance(refused, Status) and refused != SKIP:
         return PodAnswer(name, (), f"refused: {refused.message}")

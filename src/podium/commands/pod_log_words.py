@@ -1,7 +1,7 @@
 """Steps that several pods have in common, in words, and times as timelines show them."""
 
 from podium.offline.simulate.timeline import LifeStep, LineKind
-from podium.scheduler.engine.pod_log import Line
+from podium.scheduler.engine.observer import Line
 from podium.scheduler.explain.pod_log_lines import describe_line
 
 

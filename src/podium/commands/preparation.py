@@ -31,7 +31,7 @@ from podium.offline.simulate.pod_references import find_pod
 from podium.scheduler.config.errors import ConfigurationError
 from podium.scheduler.engine import Engine
 from podium.scheduler.framework.asking import Asker
-from podium.scheduler.framework.watched_kind import WatchedKind, unique_kinds
+from podium.scheduler.framework.events import WatchedKind, unique_kinds
 from podium.scheduler.plugins import in_tree_registry
 from podium.user_code.plugins import GROUP, Equipped, equip
 

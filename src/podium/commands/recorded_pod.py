@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from podium.scheduler.engine.pod_log import Line
+from podium.scheduler.engine.observer import Line
 
 
 class _Recorded(msgspec.Struct, rename="camel", frozen=True, kw_only=True):

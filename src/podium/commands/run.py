@@ -54,14 +54,14 @@ def run(*arguments: Annotated[str, Parameter(allow_leading_hyphen=True)]) -> int
     try:
         parsed = parse_flags(arguments, known)
     except FlagError as problem:
-        from podium.scheduler.config.flags.usage import usage_text
+        from podium.scheduler.config.flags.parser import usage_text
 
         print_lines(usage_text(_columns(sys.stderr.isatty())).split("\n"), error=True)
         print_line(f"Error: {problem}", error=True)
         return NO
     options = options_of(parsed)
     if options.help:
-        from podium.scheduler.config.flags.usage import help_text
+        from podium.scheduler.config.flags.parser import help_text
 
         print_lines(help_text(_columns(sys.stdout.isatty())).removesuffix("\n").split("\n"))
         return OK
@@ -76,11 +76,11 @@ def _settle(parsed: ParsedFlags, options: Options, known: Release) -> int:
     """Find out which release and which gates count, and start a scheduler if that is asked for."""
     from podium.commands.processes.kube_log import KubeLog
     from podium.kubernetes.releases.feature_gates import FeatureGateError
-    from podium.scheduler.config.errors import ConfigurationError, joined
-    from podium.scheduler.config.flags.host_environment import StartRefused
-    from podium.scheduler.config.flags.logging_checks import logging_problems
+    from podium.scheduler.config.errors import ConfigurationError, join_problems
+    from podium.scheduler.config.flags.client_settings import StartRefused
+    from podium.scheduler.config.flags.option_checks import logging_problems
     from podium.scheduler.config.flags.version_gates import settled_gates
-    from podium.scheduler.config.registration import EMPTY
+    from podium.scheduler.config.load import EMPTY
 
     try:
         settled = settled_gates(options.versions, known, strict=options.strict)
@@ -93,7 +93,7 @@ def _settle(parsed: ParsedFlags, options: Options, known: Release) -> int:
         return OK
     problems = logging_problems(options.logs, settled.gates)
     if problems:
-        print_line(joined(problems), error=True)
+        print_line(join_problems(problems), error=True)
         return NO
     log = KubeLog(options.logs)
     try:
@@ -113,8 +113,7 @@ def _start(parsed: ParsedFlags, options: Options, settled: SettledGates, log: Ku
         prepare_scheduler,
         write_configuration,
     )
-    from podium.scheduler.config.flags.definitions import scheduler_flags
-    from podium.scheduler.config.flags.flag import by_name
+    from podium.scheduler.config.flags.definitions import by_name, scheduler_flags
     from podium.scheduler.config.flags.notices import idle_notes, legacy_warnings
 
     known = by_name(scheduler_flags(settled.gates.release))

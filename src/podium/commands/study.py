@@ -128,9 +128,7 @@ def gpu_packing(
         run_groups,
         run_on_gpu,
     )
-    from podium.addons.gpu.study.results import ResultFolder
-    from podium.addons.gpu.study.summary import SHOWN_PERCENT, summarize
-    from podium.addons.gpu.study.tables import write_tables
+    from podium.addons.gpu.study.results import SHOWN_PERCENT, ResultFolder, summarize, write_tables
     from podium.commands.study_bound import find_bounds
     from podium.commands.study_view import StudyView
     from podium.commands.tables import count
@@ -260,7 +258,7 @@ def _run_count(groups: Sequence[RunGroup]) -> int:
 
 
 def _trace_name(path: Path) -> str:
-    from podium.addons.gpu.study.cluster_files import SUFFIXES
+    from podium.addons.gpu.study.traces import SUFFIXES
 
     name = path.name.removesuffix(".gz")
     for suffix in (".csv", *SUFFIXES):

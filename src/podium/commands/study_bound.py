@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from podium.addons.gpu.study.allocation_bound import bound_percent
 from podium.addons.gpu.study.batch import TraceFiles
 from podium.addons.gpu.study.study_answer import Bounds
-from podium.addons.gpu.study.trace_files import read_trace
+from podium.addons.gpu.study.traces import read_trace
+from podium.addons.gpu.study.workloads import bound_percent
 from podium.commands.tables import Screen, count
 
 

@@ -48,13 +48,13 @@ def write_manifests(
     import msgspec
 
     from podium.addons.gpu.packing.policies import POLICIES
-    from podium.addons.gpu.study.manifests import (
+    from podium.addons.gpu.study.traces import read_trace
+    from podium.addons.gpu.study.workloads import (
+        make_workload,
         node_manifests,
         pod_manifests,
         scheduler_configuration,
     )
-    from podium.addons.gpu.study.trace_files import read_trace
-    from podium.addons.gpu.study.workloads import make_workload
     from podium.commands.tables import count
 
     if policy not in POLICIES:

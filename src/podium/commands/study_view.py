@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from podium.addons.gpu.study.results import RunResult
+from podium.addons.gpu.study.results import Cell, PolicySummary, RunResult
 from podium.addons.gpu.study.study_answer import Bounds, StudyAnswer, study_answer
-from podium.addons.gpu.study.summary import Cell, PolicySummary
 from podium.commands.answering import Answer, Report
 from podium.commands.study_bound import show_bounds
 from podium.commands.tables import Screen, count

@@ -8,7 +8,7 @@ from podium.commands.console import RichText, Text
 from podium.commands.pod_log_words import describe_step, format_seconds
 from podium.commands.tables import Screen, count, some
 from podium.offline.simulate.timeline import LifeGroup, LifeStep, Timeline
-from podium.scheduler.engine.pod_log import Line
+from podium.scheduler.engine.observer import Line
 from podium.scheduler.explain.pod_log_lines import describe_line
 
 MAX_PODS = 25

@@ -202,7 +202,7 @@ def _open_ports(
 ) -> _OpenedPorts:
     """Raises InputError."""
     from podium.apiserver.serving.server import ApiServer, ServerOptions
-    from podium.client.ended_cluster import UP_EXTENSION, describe_process
+    from podium.client.connection import UP_EXTENSION, describe_process
     from podium.web.page_server import PageServer
 
     require_data(serving.data, recovers=serving.data_recover)

@@ -11,7 +11,7 @@ the first is told, unless a type that decodes itself (a quantity, a time, a dura
 ends it. What differs between them, or between those who ask, are the options of a `GoReader`.
 
 msgspec decodes into Structs ten times as fast, and is what reads sound objects
-(`kubernetes/kinds/strict_decoding.py`, `client/extenders/lenient.py`). It knows neither nulls nor
+(`kubernetes/kinds/strict_decoding.py`, `client/extenders/wire.py`). It knows neither nulls nor
 other capitalisations nor several mistakes, and its words are its own; what it refuses is read here.
 """
 

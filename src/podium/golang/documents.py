@@ -7,6 +7,15 @@ more than read it: size, nesting and alias expansion are bounded, and whatever i
 
 In JSON the last of two equal keys counts, as everywhere, and the object is one of `RepeatedMembers`
 for those who mind; in YAML, which people write, equal keys are refused.
+
+The items of a JSON list, told apart and not yet decoded. `kubectl get -o json` writes one `kind:
+List`, with hundreds of megabytes in it for a large cluster. Decoding all of that into dicts to make
+objects of it takes most of the time and memory of reading; so items can be had as the text that
+they are, and each is decoded as what it is.
+
+Contract: `read_json_list` gives a list only where `documents.read_documents` would give one
+document that `expand_lists` takes apart, with the same items in the same order. For every other
+text it gives None, sound or not.
 """
 
 import codecs
@@ -14,13 +23,14 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Final, Protocol
 
 import msgspec
 
 from podium.golang.errors import InputError
-from podium.golang.field_paths import join
 from podium.golang.json_reader import find_repeated
 from podium.golang.json_values import JsonValue
+from podium.golang.mistakes import join
 from podium.golang.yaml_reader import read_yaml
 
 _JSON_SPACE = re.compile(r"[ \t\r\n]*")
@@ -85,7 +95,7 @@ def read_documents(
         raise _too_large(source, limits)
     if has_more_values_than(limits.values, text):
         raise _too_many(f"more than {limits.values:,} values", source)
-    characters = _decoded(text, source)
+    characters = _decode_text(text, source)
     start = _after_space(characters, 0)
     # Two braces open no JSON but a template, on which the YAML reader has better advice.
     if characters.startswith(("{", "["), start) and not characters.startswith("{{", start):
@@ -169,7 +179,7 @@ def with_type(value: JsonValue, kind: str, api_version: str) -> JsonValue:
     return {"apiVersion": api_version, "kind": kind, **value}
 
 
-def _decoded(text: str | bytes, source: str) -> str:
+def _decode_text(text: str | bytes, source: str) -> str:
     try:
         if isinstance(text, str):
             text.encode()
@@ -280,3 +290,125 @@ def _too_many_objects(source: str, limits: Limits) -> InputError:
 def _too_large(source: str, limits: Limits) -> InputError:
     size_mib = limits.size_bytes / 1024 / 1024
     return InputError(f"larger than {size_mib:g} MiB", source=source, remedy="split the file")
+
+
+_UNDECODABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+_BRACKETS: Final = bytes.maketrans(b"{[}]", b"(())")
+_OTHER_BYTES: Final = bytes(set(range(256)) - set(b"{[}]"))
+_OUTER_LEVELS: Final = 2
+"""Those of the list itself."""
+
+
+class Located(Protocol):
+    """Something in a file, which can say where it is."""
+
+    @property
+    def place(self) -> str: ...
+
+    def error(self, problem: str, *, path: str = "", remedy: str = "") -> InputError: ...
+
+
+class TypeMeta(msgspec.Struct, rename="camel", frozen=True):
+    api_version: str = ""
+    kind: str = ""
+
+
+class _WrittenType(msgspec.Struct, rename="camel"):
+    api_version: str | msgspec.UnsetType = msgspec.UNSET
+    kind: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class _WrittenList(_WrittenType):
+    items: list[msgspec.Raw] | None = None
+
+
+class JsonListItem(msgspec.Struct, frozen=True):
+    """One item: `raw` is its text, `owner` the list that it is in, without its items."""
+
+    owner: Document
+    index: int
+    raw: msgspec.Raw
+    item_type: TypeMeta
+    """What an item is that does not say so itself."""
+
+    @property
+    def place(self) -> str:
+        return self.error("").place
+
+    def error(self, problem: str, *, path: str = "", remedy: str = "") -> InputError:
+        return self.owner.error(problem, path=join(f"items[{self.index}]", path), remedy=remedy)
+
+    def type_meta(self) -> TypeMeta | None:
+        """What the item says it is, or else what its list says; None if it says something odd."""
+        try:
+            written = _TYPE.decode(self.raw)
+        except _UNDECODABLE:
+            return None
+        kind, api_version = written.kind, written.api_version
+        if isinstance(kind, str) and isinstance(api_version, str):
+            return TypeMeta(api_version, kind)
+        return TypeMeta(
+            api_version if isinstance(api_version, str) else self.item_type.api_version,
+            kind if isinstance(kind, str) else self.item_type.kind,
+        )
+
+    def document(self, *, keeps_repeated: bool = False) -> Document:
+        """The item decoded; with `keeps_repeated` it tells of members that occur twice."""
+        owner, kind = self.owner, self.item_type
+        decode = read_json_value if keeps_repeated else msgspec.json.decode
+        value = with_type(decode(bytes(self.raw)), kind.kind, kind.api_version)
+        return Document(
+            owner.source, owner.index, owner.line, value, f"items[{self.index}]", owner.of
+        )
+
+
+class JsonList(msgspec.Struct, frozen=True):
+    """`document` is the list without its items."""
+
+    document: Document
+    items: list[JsonListItem]
+
+
+_TYPE: Final = msgspec.json.Decoder(_WrittenType)
+_LIST: Final = msgspec.json.Decoder(_WrittenList)
+
+
+def read_json_list(data: bytes, source: str, limits: Limits = DEFAULT_LIMITS) -> JsonList | None:
+    """The list that a file is, if it is one and can be read."""
+    try:
+        if len(data) > limits.size_bytes or not data[:4096].lstrip().startswith(b"{"):
+            return None
+        if has_more_values_than(limits.values, data):
+            return None
+        if not data.isascii():
+            data.decode()
+        written = _LIST.decode(data)
+        kind = written.kind
+        # An absent list of items is another document than an empty one.
+        if not isinstance(kind, str) or not kind.endswith("List") or not written.items:
+            return None
+        if len(written.items) > limits.objects:
+            return None
+        if any(_is_deeper_than(limits.depth - _OUTER_LEVELS, bytes(raw)) for raw in written.items):
+            return None
+    except _UNDECODABLE:
+        return None
+    api_version = written.api_version if isinstance(written.api_version, str) else ""
+    listed = TypeMeta(api_version, kind.removesuffix("List"))
+    head = Document(source, 1, 1, {"apiVersion": api_version, "kind": kind})
+    return JsonList(
+        head, [JsonListItem(head, index, raw, listed) for index, raw in enumerate(written.items)]
+    )
+
+
+def _is_deeper_than(limit: int, text: bytes) -> bool:
+    """Whether brackets are nested more than `limit` levels deep in sound JSON."""
+    if text.count(b"{") + text.count(b"[") <= limit:
+        return False
+    brackets = _STRING.sub(b"", text).translate(_BRACKETS, _OTHER_BYTES)
+    for _ in range(limit):
+        brackets = brackets.replace(b"()", b"")
+        if not brackets:
+            return False
+    return True

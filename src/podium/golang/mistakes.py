@@ -7,19 +7,53 @@ result of a strategic merge is worded `cannot restore slice from string`.
 
 A mistake is kept as the value, the shape and the way there, and put into words when somebody asks:
 others than Go's are those of whoever reads for people.
+
+Paths to fields inside an object, cheap to extend while walking and rendered only for errors. A path
+is a chain of (parent path, key or index) pairs that ends in `ROOT`.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
-from podium.golang.field_paths import ROOT, Path
-from podium.golang.json_reader import WrittenFloat
-from podium.golang.json_syntax import json_type
+from podium.golang.json_reader import WrittenFloat, json_type
 from podium.golang.json_values import DecodedValue
-from podium.golang.quoting import quoted
+from podium.golang.quoting import json_number, quoted
 from podium.golang.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct, go_name
-from podium.golang.value_text import json_number
+
+Path: TypeAlias = "tuple[()] | tuple[Path, object]"
+ROOT: Path = ()
+
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def render(path: Path) -> str:
+    """The path as users write it; a key that is no plain name stands in brackets.
+
+    >>> render((((ROOT, "spec"), "containers"), 0))
+    'spec.containers[0]'
+    >>> render((((ROOT, "metadata"), "labels"), "example.com/team"))
+    'metadata.labels["example.com/team"]'
+    """
+    steps = []
+    while path:
+        path, step = path
+        steps.append(step)
+    text = "".join(_step(step) for step in reversed(steps))
+    return text.removeprefix(".")
+
+
+def join(path: str, below: str) -> str:
+    """Two rendered paths, one below the other."""
+    return f"{path}.{below}" if path and below and below[0] != "[" else path + below
+
+
+def _step(step: object) -> str:
+    if isinstance(step, int):
+        return f"[{step}]"
+    return f".{step}" if _PLAIN_NAME.fullmatch(str(step)) else f'["{step}"]'
+
 
 Way: TypeAlias = "tuple[Way, str | int | tuple[str], Struct | None] | None"
 """How a value was reached: before it, the last step, and the struct whose field the step is.
@@ -60,7 +94,7 @@ class Mistake:
     @property
     def converted(self) -> str:
         """What apimachinery's converter says."""
-        return self.own_text or _converted(self.value, self.shape)
+        return self.own_text or _describe_conversion(self.value, self.shape)
 
     @property
     def path(self) -> Path:
@@ -138,7 +172,7 @@ def _go_place(way: Way) -> str:
     return ".".join((struct, *reversed(fields))) if fields else ""
 
 
-def _converted(value: DecodedValue, shape: Shape) -> str:
+def _describe_conversion(value: DecodedValue, shape: Shape) -> str:
     found = "map" if isinstance(value, dict) else _CONVERTED_KINDS[value.__class__]
     match shape:
         case Struct():

@@ -51,7 +51,7 @@ def plain(text: str) -> Scalar:
     return text
 
 
-def tagged(tag: str, text: str) -> Scalar:
+def read_tagged(tag: str, text: str) -> Scalar:
     """The value of a scalar with an explicit tag, quoted or not.
 
     upstream: a tag that go-yaml does not know makes the scalar a string.

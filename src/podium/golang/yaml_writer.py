@@ -2,17 +2,23 @@
 
 YAML takes a millisecond for an object the size of a pod, so the items of a list are written a few
 at a time: whoever sends them can let others have their turn in between.
+
+JSON and YAML that mean what they meant, without anything that a terminal would obey. What `quoting`
+does for a line of text, in the escapes of the two languages: documents hold text that others wrote,
+and are printed and logged.
 """
 
 import io
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 import msgspec
 import yaml
 
 from podium.golang.json_values import JsonValue
+from podium.golang.quoting import escape_unprintable
 
 try:
     from yaml import CSafeDumper as _Dumper
@@ -97,3 +103,22 @@ def yaml_chunks(json_text: bytes) -> Iterator[bytes]:
         for start in range(0, len(entries), _AT_A_TIME):
             part = entries[start : start + _AT_A_TIME]
             yield as_yaml([msgspec.json.decode(each) for each in part])
+
+
+def escape_in_json(text: str) -> str:
+    """The document with `\\u` for what cannot be printed."""
+    return _escape_each(text, lambda character: json.dumps(character)[1:-1])
+
+
+def dump_yaml(document: object, dumper: type[yaml.CSafeDumper], *, sort_keys: bool) -> str:
+    """A plain value; the dumper writes unprintable scalars in double quotation marks."""
+    text = yaml.dump(
+        document, Dumper=dumper, sort_keys=sort_keys, allow_unicode=True, width=1000, indent=2
+    )
+    return _escape_each(text, escape_unprintable)
+
+
+def _escape_each(text: str, escape: Callable[[str], str]) -> str:
+    if text.replace("\n", "").isprintable():
+        return text
+    return "".join(c if c == "\n" or c.isprintable() else escape(c) for c in text)

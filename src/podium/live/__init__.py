@@ -2,8 +2,7 @@
 
     feed            watches -> what the engine is told
     scheduler       the loop: one attempt after the other, requests handed on
-    api_dispatcher  the engine's requests -> API writes
-    api_handle      the writes of binding plugins
+    api_dispatcher  requests of the engine and of binding plugins -> API writes
     event_recorder  events with series
     leader_election one scheduler of several works at a time
     serving         health, metrics and configuration over HTTPS

@@ -12,24 +12,23 @@ from random import Random
 from typing import Final
 
 from podium.client import Clock, KubeClient, LoopClock
-from podium.client.asyncio_versions import run_in_own_task
+from podium.client.clock import run_in_own_task
 from podium.client.extenders.client import ExtenderClient
 from podium.client.extenders.objects import TypedObjects
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.live.decision_records import DecisionRecords
 from podium.live.event_recorder import EventRecorder
-from podium.live.raw_objects import RawObjects
+from podium.live.feed import RawObjects
+from podium.live.metered_transport import WriteMetrics
 from podium.live.scheduler import LiveScheduler
-from podium.live.scheduler_records import SchedulerRecords
-from podium.live.write_metrics import WriteMetrics
+from podium.live.scheduler_records import DecisionRecords, SchedulerRecords
 from podium.scheduler.config.flags.client_settings import ClientSettings
 from podium.scheduler.config.types import Configuration
 from podium.scheduler.engine import Engine
-from podium.scheduler.engine.choice import Seeded
 from podium.scheduler.engine.observer import Observer
-from podium.scheduler.engine.queue.unschedulable_timeout import MAX_UNSCHEDULABLE_S
+from podium.scheduler.engine.queue.backoff import MAX_UNSCHEDULABLE_S
 from podium.scheduler.engine.requests import Event
+from podium.scheduler.engine.search import Seeded
 from podium.scheduler.framework.log import SILENT, Log
 from podium.scheduler.framework.registry import Registry
 

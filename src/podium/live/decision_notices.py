@@ -19,9 +19,8 @@ from podium.scheduler.engine.observer import Observer
 from podium.scheduler.engine.requests import Event
 from podium.scheduler.explain.decision_digest import digest_of
 from podium.scheduler.explain.placement_words import why
-from podium.scheduler.framework.queued import QueuedPod
+from podium.scheduler.framework.queued import MAX_WAIT_S, QueuedPod
 from podium.scheduler.framework.status import Status
-from podium.scheduler.framework.waiting import MAX_WAIT_S
 
 _REMEMBERED: Final = 10_000
 

@@ -1,4 +1,4 @@
-"""Events of the scheduler, on their way to the API server.
+"""Events of the scheduler, series included, on their way to the API server.
 
 Whoever schedules must not wait for events, so telling one costs a place in a queue and nothing
 else: what it looks like, whether it belongs to a series and how it is written is worked out later,
@@ -8,23 +8,219 @@ the server is away, no more than a thousand events wait for it (`maxQueuedEvents
 
 Which of the two forms of events is written is found out once: if the server does not say that it
 has `events.k8s.io/v1`, for whatever reason, it gets core/v1 events for the rest of this life.
+
+Events that repeat are told once: the first is written, the second makes it a series, and later
+ones are only counted.
+
+Two events belong together when type, action, reason, reporter, the regarded object (in the same
+resource version) and the related one are equal; what the note says does not matter. A series that
+goes on is refreshed from time to time so that the server does not let it expire; one that has been
+silent for long enough gets its last count and is forgotten.
+
+The table is bounded, which upstream's is not: with more entries than it holds, the one that was
+silent for longest is forgotten early. All that can come of it is a new event where a count would
+have gone up.
+
+Source: `recordToSink`, `finishSeries` and `refreshExistingEventSeries` in
+`staging/src/k8s.io/client-go/tools/events/event_broadcaster.go`.
+
+Events of core/v1, for servers without `events.k8s.io/v1`; which of them are told, and which are
+only counted, is said by client-go's rules (`event_correlator`).
 """
 
 import asyncio
 import logging
-from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections import OrderedDict, deque
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from itertools import count
 from random import Random
-from typing import Final
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
 
 from podium.client import Clock, KubeClient, RequestFailed
-from podium.live.core_events import CoreEvents
-from podium.live.event_series import FINISH_S, REFRESH_S, EventSeries, Observed
-from podium.live.event_writing import EventCounts, EventWriter, Lanes, WriteOutcome
+from podium.client.event_correlator import MAX_REMEMBERED, EventCorrelator, EventKey
+from podium.client.resources import EVENTS_K8S_IO
+from podium.kubernetes.kinds.storage import ObjectReference
+from podium.kubernetes.resources.resource_types import EVENTS
+from podium.kubernetes.rules.timestamps import micro_time_text
+from podium.live.event_writing import (
+    CoreEventBody,
+    CorePatch,
+    EventBody,
+    EventCounts,
+    EventNames,
+    EventWriter,
+    Lanes,
+    SeriesBody,
+    SeriesPatch,
+    Write,
+    WriteOutcome,
+    core_event_body,
+    event_body,
+)
 from podium.scheduler.cluster.pod_info import PodInfo
-from podium.scheduler.engine.requests import Event, shortened
+from podium.scheduler.engine.requests import Event, shorten_note
+
+FINISH_S: Final = 6 * 60.0
+REFRESH_S: Final = 30 * 60.0
+MAX_OBSERVED: Final = 32_768
+
+
+class _Key(NamedTuple):
+    type: str
+    action: str
+    reason: str
+    controller: str
+    instance: str
+    regarding: ObjectReference
+    related: ObjectReference | None
+
+
+class Observed:
+    """An event that was written, and how often it was seen."""
+
+    __slots__ = ("_body", "count", "last_observed_time", "seen_at", "told")
+
+    def __init__(self, body: EventBody, seen_at: float) -> None:
+        self._body = body
+        self.seen_at = seen_at
+        self.count = 1
+        self.told = 1
+        """The count that the last write about it carries."""
+        self.last_observed_time = body.event_time
+
+    @property
+    def key(self) -> _Key:
+        return _key(self._body)
+
+    @property
+    def about(self) -> str:
+        return self._body.about
+
+    @property
+    def is_series(self) -> bool:
+        return self.count > 1
+
+    def see_again(self, at: float, now: float) -> None:
+        self.count += 1
+        self.last_observed_time = micro_time_text(at)
+        self.seen_at = now
+
+    def write(self) -> Write:
+        """What tells the server of it as it is now."""
+        self.told = self.count
+        if not self.is_series:
+            return Write(EVENTS_K8S_IO, self._body)
+        series = SeriesBody(self.count, self.last_observed_time)
+        return Write(EVENTS_K8S_IO, replace(self._body, series=series), SeriesPatch(series))
+
+
+class EventSeries:
+    def __init__(self, host: str, randomness: Random, *, most: int = MAX_OBSERVED) -> None:
+        self._host = host
+        self._names = EventNames(randomness)
+        self._most = most
+        self._observed: OrderedDict[_Key, Observed] = OrderedDict()
+        """The one that was silent for longest comes first."""
+
+    def __len__(self) -> int:
+        return len(self._observed)
+
+    def take(self, event: Event, at: float, now: float) -> tuple[Write, ...]:
+        """What has to be written because of an event; `at` is wall time, `now` only grows."""
+        name = self._names.name(event.pod.pod.metadata.name, at)
+        body = event_body(event, name, at, self._host)
+        key = _key(body)
+        known = self._observed.get(key)
+        if known is None:
+            known = self._observed[key] = Observed(body, now)
+            return (*self._evicted(), known.write())
+        self._observed.move_to_end(key)
+        known.see_again(at, now)
+        return (known.write(),) if known.count == 2 else ()
+
+    def _evicted(self) -> Iterator[Write]:
+        while len(self._observed) > self._most:
+            _, oldest = self._observed.popitem(last=False)
+            if oldest.told < oldest.count:
+                yield oldest.write()
+
+    def ended(self, now: float) -> list[Observed]:
+        """Series that are over, whose last count is still to be told; single events that are as old
+        are forgotten."""
+        over: list[Observed] = []
+        singles: list[_Key] = []
+        for key, observed in self._observed.items():
+            if now - observed.seen_at <= FINISH_S:
+                break
+            if observed.is_series:
+                over.append(observed)
+            else:
+                singles.append(key)
+        for key in singles:
+            del self._observed[key]
+        return over
+
+    def going_on(self) -> list[Observed]:
+        return [observed for observed in self._observed.values() if observed.is_series]
+
+    def forget(self, observed: Observed) -> None:
+        key = observed.key
+        if self._observed.get(key) is observed:
+            del self._observed[key]
+
+
+def _key(body: EventBody) -> _Key:
+    return _Key(
+        body.type,
+        body.action,
+        body.reason,
+        body.reporting_controller,
+        body.reporting_instance,
+        body.regarding,
+        body.related,
+    )
+
+
+class CoreEvents:
+    def __init__(self, randomness: Random, *, most: int = MAX_REMEMBERED) -> None:
+        self._names = EventNames(randomness)
+        self._correlator: EventCorrelator[CoreEventBody] = EventCorrelator(most=most)
+
+    def __len__(self) -> int:
+        return len(self._correlator)
+
+    def take(self, event: Event, at: float, now: float) -> tuple[Write, ...]:
+        """What has to be written because of an event; `at` is wall time, `now` only grows."""
+        name = self._names.name(event.pod.pod.metadata.name, at)
+        body = core_event_body(event, name, at)
+        key = EventKey(body.source, _object_of(body), body.type, body.reason)
+        occurrence = self._correlator.correlate(key, body.message, now)
+        if occurrence is None:
+            return ()
+        told = occurrence.told
+        if occurrence.is_combined:
+            # upstream: an event that stands for several names no reporting component.
+            body = replace(body, message=occurrence.message, reporting_component="")
+        if told.first is None:
+            told.first = body
+            return (Write(EVENTS, replace(body, count=told.count)),)
+        again = replace(
+            body,
+            metadata=told.first.metadata,
+            first_timestamp=told.first.first_timestamp,
+            count=told.count,
+        )
+        patch = CorePatch(again.count, again.last_timestamp, again.message)
+        return (Write(EVENTS, again, patch),)
+
+
+def _object_of(body: CoreEventBody) -> tuple[str, ...]:
+    about = body.involved_object
+    return (about.api_version, about.kind, about.namespace, about.name, about.uid)
+
 
 MAX_QUEUED: Final = 1000
 AT_ONCE: Final = 64
@@ -79,7 +275,7 @@ class EventRecorder:
 
     def tell(self, pod: PodInfo, reason: str, action: str, note: str) -> None:
         """An event of type Normal about a pod, as plugins tell them."""
-        self.record(Event(pod, "Normal", reason, action, shortened(note)))
+        self.record(Event(pod, "Normal", reason, action, shorten_note(note)))
 
     def _drop(self, event: Event) -> None:
         self.counts.dropped += 1

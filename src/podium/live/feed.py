@@ -1,28 +1,171 @@
-"""What watches see, told to the engine.
+"""What watches see, told to the engine: which kinds there are, and objects as they came.
 
 Contract: one object that the engine cannot take stops neither its watch nor any other object; it is
 logged with its name. Whoever waits for news hears that there is some. An order of the queue that is
 broken cannot be passed over: it is kept for whoever works, to end with it.
+
+What a scheduler watches: the kinds that decisions depend on. Pods come last. Whatever else there
+is, they are looked at in the light of it: a pod that arrives before its claims and nodes would be
+judged twice.
+
+Source: `addAllEventHandlers` in `pkg/scheduler/eventhandlers.go`.
+
+Pods and nodes as the API server sent them, for extenders. Typed objects hold what scheduling reads;
+an extender may read anything. So where extenders are configured, the objects are kept as they came
+as well: nodes, and pods until they are seen on a node or finished. Without extenders nothing is
+kept.
 """
 
 import logging
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
 
 import msgspec
 
+from podium.client import ResourceType, Selection, resources
 from podium.client.event_handlers import ResourceEventHandler
-from podium.client.object_decoding import Decoder
+from podium.client.extenders.objects import TypedObjects
+from podium.client.reflector import Decoder
 from podium.kubernetes.controllers.object_keys import DeletedFinalStateUnknown, last_state
+from podium.kubernetes.kinds.devices import (
+    DeviceClass,
+    DeviceTaintRule,
+    ResourceClaim,
+    ResourceSlice,
+)
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.pod_groups import PodGroup
+from podium.kubernetes.kinds.storage import (
+    CSIDriver,
+    CSINode,
+    CSIStorageCapacity,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+    VolumeAttachment,
+)
 from podium.kubernetes.kinds.typed_objects import KubeObject, decode_as
-from podium.live.raw_objects import RawObjects
-from podium.live.watched_kinds import decoder_of
+from podium.kubernetes.kinds.workloads import (
+    Namespace,
+    PodDisruptionBudget,
+    ReplicaSet,
+    ReplicationController,
+    Service,
+    StatefulSet,
+)
 from podium.scheduler.cluster.catalog import object_key
 from podium.scheduler.engine import Engine
 from podium.scheduler.engine.validation import InvariantBroken
+from podium.scheduler.framework.events import WatchedKind
 from podium.scheduler.framework.faults import QueueOrderBroken
+
+Watched = tuple[ResourceType, type[KubeObject]]
+
+UNFINISHED: Final = Selection(fields="status.phase!=Succeeded,status.phase!=Failed")
+"""The pods that matter: one that ends leaves the watch as if it were deleted."""
+
+PODS: Final[Watched] = (resources.PODS, Pod)
+_CORE: Final[tuple[Watched, ...]] = (
+    (resources.NAMESPACES, Namespace),
+    (resources.NODES, Node),
+    (resources.SERVICES, Service),
+    (resources.REPLICATION_CONTROLLERS, ReplicationController),
+    (resources.REPLICA_SETS, ReplicaSet),
+    (resources.STATEFUL_SETS, StatefulSet),
+    (resources.POD_DISRUPTION_BUDGETS, PodDisruptionBudget),
+    (resources.STORAGE_CLASSES, StorageClass),
+    (resources.CSI_NODES, CSINode),
+    (resources.CSI_DRIVERS, CSIDriver),
+    (resources.CSI_STORAGE_CAPACITIES, CSIStorageCapacity),
+    (resources.VOLUME_ATTACHMENTS, VolumeAttachment),
+    (resources.PERSISTENT_VOLUMES, PersistentVolume),
+    (resources.PERSISTENT_VOLUME_CLAIMS, PersistentVolumeClaim),
+)
+_DEVICES: Final[tuple[Watched, ...]] = (
+    (resources.DEVICE_CLASSES, DeviceClass),
+    (resources.RESOURCE_SLICES, ResourceSlice),
+    (resources.RESOURCE_CLAIMS, ResourceClaim),
+)
+_TAINT_RULES: Final[tuple[Watched, ...]] = ((resources.DEVICE_TAINT_RULES, DeviceTaintRule),)
+_GROUPS: Final[tuple[Watched, ...]] = ((resources.POD_GROUPS, PodGroup),)
+
+
+def kinds_before_pods(
+    gates: Mapping[str, bool], asked_for: Iterable[WatchedKind] = ()
+) -> tuple[Watched, ...]:
+    """Everything but pods, as far as its gates are open, and what plugins have `asked_for`."""
+    return (
+        *((resource_of(kind), kind.struct) for kind in asked_for),
+        *_CORE,
+        *(_TAINT_RULES if gates["DRADeviceTaintRules"] else ()),
+        *(_DEVICES if gates["DynamicResourceAllocation"] else ()),
+        *(_GROUPS if gates["GenericWorkload"] else ()),
+    )
+
+
+def resource_of(kind: WatchedKind) -> ResourceType:
+    return ResourceType(kind.group, kind.version, kind.plural, kind.kind, kind.namespaced)
+
+
+def decoder_of(struct: type[KubeObject]) -> Decoder[KubeObject]:
+    def decode(written: msgspec.Raw) -> KubeObject:
+        return decode_as(written, struct)
+
+    return decode
+
+
+_NOT_SENT = ("kind", "apiVersion")
+
+
+class RawObjects:
+    """An `ObjectSource`; the feed puts in what it decodes, and takes out what is gone."""
+
+    def __init__(self, typed: TypedObjects) -> None:
+        """`typed` writes what is not here."""
+        self._typed = typed
+        self._nodes: dict[str, bytes] = {}
+        self._pods: dict[str, tuple[str, bytes]] = {}
+
+    def __len__(self) -> int:
+        return len(self._nodes) + len(self._pods)
+
+    def put(self, obj: Node | Pod, written: msgspec.Raw) -> None:
+        metadata = obj.metadata
+        if isinstance(obj, Node):
+            self._nodes[metadata.name] = _clean_object(written)
+        elif obj.spec.node_name:
+            self._pods.pop(object_key(metadata), None)
+        else:
+            self._pods[object_key(metadata)] = (metadata.resource_version, _clean_object(written))
+
+    def remove(self, obj: Node | Pod) -> None:
+        if isinstance(obj, Node):
+            self._nodes.pop(obj.metadata.name, None)
+        else:
+            self._pods.pop(object_key(obj.metadata), None)
+
+    def pod(self, pod: Pod) -> bytes:
+        version, written = self._pods.get(object_key(pod.metadata), ("", b""))
+        if written and version == pod.metadata.resource_version:
+            return written
+        return self._typed.pod(pod)
+
+    def node(self, name: str) -> bytes:
+        """Raises KeyError for a node that is gone."""
+        return self._nodes[name]
+
+
+def _clean_object(written: msgspec.Raw) -> bytes:
+    """An object without what is not sent to extenders."""
+    obj: dict[str, Any] = msgspec.json.decode(written)
+    for name in _NOT_SENT:
+        obj.pop(name, None)
+    metadata = obj.get("metadata")
+    if isinstance(metadata, dict):
+        metadata.pop("managedFields", None)
+    return msgspec.json.encode(obj)
+
 
 _LOG: Final = logging.getLogger("podium.live")
 

@@ -1,4 +1,4 @@
-"""One candidate for a lease: what it has seen of it, and single attempts to get or keep it.
+"""One candidate for a lease: the Lease as it is read and written, and attempts to get or keep it.
 
 Whoever holds the lease renews it; the others look at it now and then and take it when it was
 released, or was not renewed for as long as the record itself says. Nobody compares a time in a
@@ -10,19 +10,208 @@ side. What is held counts from when the last renewal was *sent*, for the server 
 then and answered late. Every write has a time of its own: two writes of one attempt that look the
 same would be one renewal to others, and count from the first. A lease is released only if it still
 names the one who releases it.
+
+A Lease as leader election reads and writes it. Of a lease's fields an elector owns five; everything
+else that it carries (labels, owners, a strategy, fields of later releases) belongs to others. So a
+lease is read twice: into a record for deciding, and into pieces that are kept as they came and go
+back with the next update.
+
+Contract: `rewritten` changes the five fields of the record and nothing else. Times stay the texts
+that they are: a record is compared with other records, never with a clock.
+
+The requests of leader election: one Lease read, created, updated, and an event about it. Contract:
+every request, with all its repetitions and its wait for a token, ends within the time limit, which
+is told to the server as well (`?timeout=5s`). It ends with the lease as the server has it now, or
+raises one of `FAILURES`.
 """
 
-from collections.abc import Callable, Coroutine
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 import msgspec
 
-from podium.client import Clock
+from podium.client import Clock, KubeClient, RequestFailed, Unreachable
 from podium.client.api_errors import NotFound
-from podium.kubernetes.rules.timestamps import micro_time_text
-from podium.live.lease import LeaderElectionRecord, Lease
-from podium.live.lease_lock import FAILURES, LeaseLock
+from podium.client.resources import EVENTS, LEASES
+from podium.golang.durations import Duration
+from podium.golang.errors import InputError
+from podium.kubernetes.kinds.storage import ObjectReference
+from podium.kubernetes.rules.timestamps import micro_time_text, time_text
+from podium.live.event_writing import CoreEventBody, EventMeta, EventSource
 from podium.scheduler.config.types import LeaderElectionConfiguration
+
+
+class LeaderElectionRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """Who leads, and for how long others have to respect that."""
+
+    holder: str = ""
+    """Empty if nobody leads: whoever wants may."""
+    duration_s: int = 0
+    acquired: str = ""
+    renewed: str = ""
+    transitions: int = 0
+
+
+class _Spec(msgspec.Struct, rename="camel"):
+    holder_identity: str | None = None
+    lease_duration_seconds: int | None = None
+    acquire_time: str | None = None
+    renew_time: str | None = None
+    lease_transitions: int | None = None
+
+    @property
+    def record(self) -> LeaderElectionRecord:
+        return LeaderElectionRecord(
+            holder=self.holder_identity or "",
+            duration_s=self.lease_duration_seconds or 0,
+            acquired=self.acquire_time or "",
+            renewed=self.renew_time or "",
+            transitions=self.lease_transitions or 0,
+        )
+
+
+class _Metadata(msgspec.Struct, rename="camel"):
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+
+
+class _Seen(msgspec.Struct):
+    metadata: _Metadata
+    spec: _Spec | None = None
+
+
+class _Pieces(msgspec.Struct):
+    spec: dict[str, msgspec.Raw] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A lease as the server had it at `resource_version`."""
+
+    record: LeaderElectionRecord
+    name: str
+    namespace: str
+    uid: str
+    resource_version: str
+    _document: Mapping[str, msgspec.Raw]
+    _spec: Mapping[str, msgspec.Raw]
+
+    def rewritten(self, record: LeaderElectionRecord) -> bytes:
+        """The same lease with another record; refused by the server if it has changed since."""
+        return msgspec.json.encode({**self._document, "spec": {**self._spec, **_fields(record)}})
+
+
+def read_lease(body: bytes) -> Lease:
+    """Raises InputError."""
+    try:
+        seen = msgspec.json.decode(body, type=_Seen)
+        document = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
+        spec = msgspec.json.decode(body, type=_Pieces).spec or {}
+    except (msgspec.MsgspecError, UnicodeDecodeError) as problem:
+        raise InputError(f"the answer is no Lease: {problem}") from None
+    return Lease(
+        record=seen.spec.record if seen.spec is not None else LeaderElectionRecord(),
+        name=seen.metadata.name,
+        namespace=seen.metadata.namespace,
+        uid=seen.metadata.uid,
+        resource_version=seen.metadata.resource_version,
+        _document=document,
+        _spec=spec,
+    )
+
+
+def new_lease(namespace: str, name: str, record: LeaderElectionRecord) -> bytes:
+    return msgspec.json.encode(
+        {
+            "kind": LEASES.kind,
+            "apiVersion": LEASES.api_version,
+            "metadata": {"name": name, "namespace": namespace},
+            "spec": _fields(record),
+        }
+    )
+
+
+def _fields(record: LeaderElectionRecord) -> dict[str, str | int]:
+    return {
+        "holderIdentity": record.holder,
+        "leaseDurationSeconds": record.duration_s,
+        "acquireTime": record.acquired,
+        "renewTime": record.renewed,
+        "leaseTransitions": record.transitions,
+    }
+
+
+FAILURES: Final = (RequestFailed, InputError)
+
+_SHORTEST: Final = Duration.of_seconds(1)
+
+
+class LeaseLock:
+    """One lease, by namespace and name."""
+
+    def __init__(self, client: KubeClient, settings: LeaderElectionConfiguration) -> None:
+        self.namespace = settings.resource_namespace
+        self.name = settings.resource_name
+        self.time_limit = max(_SHORTEST, Duration(settings.renew_deadline.nanoseconds // 2))
+        self._client = client
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+    async def read(self) -> Lease:
+        return read_lease(await self._request("GET", LEASES.path(self.namespace, self.name)))
+
+    async def create(self, record: LeaderElectionRecord) -> Lease:
+        body = new_lease(self.namespace, self.name, record)
+        return read_lease(await self._request("POST", LEASES.path(self.namespace), body))
+
+    async def update(self, lease: Lease, record: LeaderElectionRecord) -> Lease:
+        path = LEASES.path(self.namespace, self.name)
+        return read_lease(await self._request("PUT", path, lease.rewritten(record)))
+
+    async def announce(self, lease: Lease, message: str, component: str, wall_s: float) -> None:
+        """An event about the lease; of the core group, whatever group other events are in."""
+        body = msgspec.json.encode(_event(lease, message, component, wall_s))
+        await self._request("POST", EVENTS.path(self.namespace), body)
+
+    async def _request(self, method: str, path: str, body: bytes = b"") -> bytes:
+        query = (("timeout", str(self.time_limit)),)
+        try:
+            async with asyncio.timeout(self.time_limit.seconds):
+                return await self._client.request(method, path, query, body)
+        except TimeoutError:
+            raise Unreachable(
+                f"no answer to {method} {path} within {self.time_limit}", in_time=False
+            ) from None
+
+
+def _event(lease: Lease, message: str, component: str, wall_s: float) -> CoreEventBody:
+    return CoreEventBody(
+        metadata=EventMeta(f"{lease.name}.{int(wall_s * 1e9):x}", lease.namespace),
+        involved_object=ObjectReference(
+            api_version=LEASES.api_version,
+            kind=LEASES.kind,
+            namespace=lease.namespace,
+            name=lease.name,
+            uid=lease.uid,
+            resource_version=lease.resource_version,
+        ),
+        reason="LeaderElection",
+        message=message,
+        source=EventSource(component),
+        first_timestamp=time_text(wall_s),
+        last_timestamp=time_text(wall_s),
+        count=1,
+        type="Normal",
+        api_version=EVENTS.api_version,
+        kind=EVENTS.kind,
+        reporting_component=component,
+    )
+
 
 _SAFE_SHARE: Final = 0.95
 """Of a lease's duration; the rest is for clocks that run at different speeds."""

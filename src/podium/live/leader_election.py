@@ -21,10 +21,9 @@ from typing import Any, Final
 from uuid import UUID
 
 from podium.client import Clock, KubeClient
-from podium.client.asyncio_versions import run_in_own_task
+from podium.client.clock import run_in_own_task
 from podium.golang.errors import PodiumError
-from podium.live.leader_candidate import LeaderCandidate, Log
-from podium.live.lease_lock import FAILURES, LeaseLock
+from podium.live.leader_candidate import FAILURES, LeaderCandidate, LeaseLock, Log
 from podium.scheduler.config.types import LeaderElectionConfiguration
 
 Work = Callable[[], Coroutine[Any, Any, None]]

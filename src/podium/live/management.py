@@ -79,9 +79,9 @@ def management_server(
         standing=Standing.of(time.time(), gates),
         pods=lambda: list(inside.engine.state.pods.values()),
         leading=lambda: inside.election is None or inside.election.is_leader,
-        healthz=_electing(inside.election) or (PING,),
+        healthz=_election_checks(inside.election) or (PING,),
         readyz=(
-            *_electing(inside.election),
+            *_election_checks(inside.election),
             Check("shutdown", lambda: SHUTTING_DOWN if inside.is_stopping() else None),
             Check("sched-handler-sync", lambda: None if inside.is_synced() else NOT_SYNCHRONIZED),
         ),
@@ -93,5 +93,5 @@ def management_server(
     return ManagementServer(surface, ServingSettings.of(options), reviewers, calls=calls)
 
 
-def _electing(election: LeaderElection | None) -> tuple[Check, ...]:
+def _election_checks(election: LeaderElection | None) -> tuple[Check, ...]:
     return (Check("leaderElection", election.check),) if election is not None else ()

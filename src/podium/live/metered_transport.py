@@ -1,7 +1,12 @@
-"""Requests to an API server, counted: by answer, and by how long it took.
+"""Requests to an API server, counted: by answer, by how long they took, by what they write.
 
 Laid around a transport, so that every way to the server is counted and none of the callers knows.
 A request that got no answer counts as `<error>`, as it does in client-go.
+
+Writes to the API server that no scheduling cycle waits for, counted by kind and outcome.
+kube-scheduler counts them with its gate SchedulerAsyncAPICalls, as its dispatcher carries them out;
+here every write is a task of its own, so they are always counted. A write that waits for its turn
+behind another one about the same pod is not under way yet.
 """
 
 from collections.abc import AsyncIterator, Callable
@@ -12,7 +17,7 @@ from urllib.parse import urlsplit
 
 from podium.client.transport import Reply, Request, Stream, Transport
 from podium.live import metric_definitions as known
-from podium.live.exposition import Exposition
+from podium.live.exposition import CounterSeries, Exposition, HistogramSeries
 
 _NO_ANSWER: Final = "<error>"
 
@@ -82,3 +87,35 @@ class MeteredTransport:
 
     def _note(self, request: Request, code: str, started: float) -> None:
         self._metrics.answered(self._host, request.method, code, self._clock() - started)
+
+
+POD_BINDING: Final = "pod_binding"
+POD_STATUS_PATCH: Final = "pod_status_patch"
+
+
+class WriteMetrics:
+    def __init__(self, shown: Exposition) -> None:
+        self._calls = shown.counter(known.API_CALLS)
+        self._durations = shown.histogram(known.API_CALL_DURATION)
+        self._claims = shown.counter(known.CLAIM_CREATES)
+        self._series: dict[tuple[str, bool], tuple[CounterSeries, HistogramSeries]] = {}
+
+    def call_ended(self, call_type: str, *, ok: bool, seconds: float) -> None:
+        """A write has ended: `pod_binding`, `pod_status_patch`."""
+        found = self._series.get((call_type, ok))
+        if found is None:
+            labels = (call_type, "success" if ok else "error")
+            found = self._calls.of(*labels), self._durations.of(*labels)
+            self._series[call_type, ok] = found
+        calls, durations = found
+        calls.value += 1
+        durations.observe(seconds)
+
+    def claim_created(self, *, ok: bool) -> None:
+        """A resource claim was created for a pod's extended resources, or could not be."""
+        self._claims.of("success" if ok else "failure").add()
+
+
+def make_uncounted() -> WriteMetrics:
+    """Metrics that nobody looks at."""
+    return WriteMetrics(Exposition(process=False))

@@ -1,4 +1,4 @@
-"""What the scheduler counts, by kube-scheduler's names.
+"""What the scheduler counts, by kube-scheduler's names, and gauges read off the engine.
 
     engine ── observed by ──▶ SchedulerMetrics ◀── tells ── driver
                                     │
@@ -8,29 +8,46 @@ The engine says what happens to pods, in its queue and to its bindings (`Observe
 tells of its lease, and counts its own requests and writes beside this (`metered_transport`,
 `write_metrics`). What can be read off the engine (pending pods, sizes) is read when somebody asks.
 Counting one attempt costs a few microseconds: series are looked up once per profile.
+
+Gauges that are read off the engine when somebody asks. A number that exists anyway is not counted a
+second time: it cannot drift from what it stands for. Reading takes one walk over the pods that wait
+and one over those on nodes.
+
+Metrics of plugins beside the scheduler's own, and what plugins refused, told to those who count. A
+plugin's answers about nodes are remembered, so that it cannot count them where it gives them: it is
+told after each attempt what it refused (`Plugin.count_refusal`). Code of plugins that breaks here
+is told in the log and costs a metric, never a page or an attempt.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from podium.live import metric_definitions as known
-from podium.live.component_metrics import show_component
-from podium.live.engine_readings import show_engine
-from podium.live.exposition import EVERYTHING, Exposition, MetricRules, Reading
-from podium.live.metric_series import CounterSeries, HistogramSeries
-from podium.live.plugin_metrics import reset_plugins, show_plugins
+from podium.live.exposition import (
+    EVERYTHING,
+    CounterSeries,
+    Exposition,
+    HistogramSeries,
+    MetricRules,
+    Reading,
+    show_component,
+)
+from podium.live.metric_definitions import Definition, MetricKind, Stability
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.engine import Decision, Engine
 from podium.scheduler.engine.binding_cycle import Binding
 from podium.scheduler.engine.observer import Observer
+from podium.scheduler.engine.post_filter import PLUGIN as PREEMPTION
 from podium.scheduler.engine.post_filter import POST_FILTER_SKIPPED
-from podium.scheduler.engine.preempting import PLUGIN as PREEMPTION
 from podium.scheduler.engine.requests import Preemptor
 from podium.scheduler.framework.events import ClusterEvent
-from podium.scheduler.framework.queued import QueuedPod
+from podium.scheduler.framework.faults import describe
+from podium.scheduler.framework.handle import CounterMetric, PluginMetric, joined_samples
+from podium.scheduler.framework.log import Log
+from podium.scheduler.framework.plugin import Plugin
+from podium.scheduler.framework.queued import QueuedPod, WaitingPod
 from podium.scheduler.framework.status import Code, Status
-from podium.scheduler.framework.waiting import WaitingPod
 
 _MAX_ATTEMPTS: Final = 15
 _SUCCESS: Final = Code.SUCCESS.label
@@ -259,3 +276,127 @@ class SchedulerMetrics(Observer):
         yield from ((plugin.name, "PreFilter") for plugin in profile.pre_filter)
         if whole:
             yield from ((plugin.name, "Filter") for plugin in profile.filter)
+
+
+def show_engine(shown: Exposition, engine: Engine) -> None:
+    shown.read(known.PENDING_PODS, lambda: _read_pending(engine))
+    shown.read(known.UNSCHEDULABLE_PODS, lambda: _unschedulable(engine))
+    if engine.gates["SchedulerQueueingHints"]:
+        shown.read(known.INFLIGHT_EVENTS, lambda: _in_flight(engine))
+    shown.read(known.CACHE_SIZE, lambda: _cache(engine))
+    shown.read(known.GOROUTINES, lambda: _read_binding(engine))
+
+
+def _read_pending(engine: Engine) -> Reading:
+    return [((part,), count) for part, count in engine.queue.sizes()._asdict().items()]
+
+
+def _unschedulable(engine: Engine) -> Reading:
+    """Waiting pods by every plugin that has rejected them since they were last tried."""
+    found: dict[tuple[str, ...], int] = {}
+    for queued in engine.queue:
+        if queued.rejectors:
+            profile = queued.info.pod.spec.scheduler_name
+            for plugin in queued.rejectors:
+                labels = (plugin, profile)
+                found[labels] = found.get(labels, 0) + 1
+    return found.items()
+
+
+def _in_flight(engine: Engine) -> Reading:
+    return [((event,), count) for event, count in engine.queue.entries_in_flight().items()]
+
+
+def _cache(engine: Engine) -> Reading:
+    placements = engine.cluster.placements
+    assumed = sum(1 for placement in placements.values() if placement.assumed)
+    return [
+        (("nodes",), engine.cluster.nodes.present_count),
+        (("pods",), len(placements)),
+        (("assumed_pods",), assumed),
+    ]
+
+
+def _read_binding(engine: Engine) -> Reading:
+    """upstream: goroutines; here tasks that bind."""
+    under_way = sum(1 for flight in engine.state.flights.values() if flight.started)
+    return [(("binding",), under_way)]
+
+
+def show_plugins(shown: Exposition, engine: Engine) -> None:
+    """Let the metrics of an engine's plugins be shown, and their refusals be counted."""
+    declared, log = engine.plugin_metrics, engine.log
+    for name, metrics in declared.all().items():
+        first = metrics[0]
+        kind = MetricKind.COUNTER if isinstance(first, CounterMetric) else MetricKind.GAUGE
+        definition = Definition(name, kind, Stability.ALPHA, first.words, first.labels)
+        shown.read(definition, _reader(declared.plugin_of(name), metrics, log))
+    counting = RefusalCounts(engine)
+    if counting.is_needed:
+        engine.observers.add(counting)
+
+
+def reset_plugins(engine: Engine) -> None:
+    for metrics in engine.plugin_metrics.all().values():
+        for metric in metrics:
+            if isinstance(metric, CounterMetric):
+                metric.reset()
+
+
+def _reader(plugin: str, metrics: Sequence[PluginMetric], log: Log) -> Callable[[], Reading]:
+    def read() -> Reading:
+        try:
+            return list(joined_samples(metrics).items())
+        except Exception as problem:
+            name = metrics[0].name
+            log.error("Metric cannot be read", err=describe(problem), plugin=plugin, metric=name)
+            return ()
+
+    return read
+
+
+Refusal = tuple[str, Status, int]
+"""The point, the status, and of how many nodes."""
+
+
+class RefusalCounts(Observer):
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._counting = {
+            name: {
+                plugin.name: plugin
+                for plugin in profile.plugins.values()
+                if type(plugin).count_refusal is not Plugin.count_refusal
+            }
+            for name, profile in engine.profiles.items()
+        }
+
+    @property
+    def is_needed(self) -> bool:
+        return any(self._counting.values())
+
+    def pod_decided(self, decision: Decision) -> None:
+        counting = self._counting.get(decision.profile)
+        if not counting:
+            return
+        for point, status, nodes in _refusals(decision, counting):
+            plugin = counting.get(status.plugin)
+            if plugin is not None:
+                try:
+                    plugin.count_refusal(point, status, nodes)
+                except Exception as problem:
+                    err = describe(problem)
+                    self._engine.log.error("Refusals are not counted", err=err, plugin=plugin.name)
+
+
+def _refusals(decision: Decision, counting: dict[str, Plugin]) -> Iterator[Refusal]:
+    outcome, diagnosis = decision.pre_filter, decision.diagnosis
+    if outcome is not None and outcome.status is not None:
+        yield "preFilter", outcome.status, diagnosis.node_count if diagnosis else 0
+    for result in decision.results:
+        if counting.keys().isdisjoint(result.plugins):
+            continue
+        for status, positions in result.groups():
+            yield "filter", status, len(positions)
+    if decision.refused_by is not None:
+        yield "reserve", decision.refused_by, 1

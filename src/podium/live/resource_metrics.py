@@ -25,8 +25,8 @@ from podium.kubernetes.rules.requests import (
     MEMORY,
     pod_requests,
 )
+from podium.live.exposition import go_number
 from podium.live.metric_definitions import POD_LIMIT, POD_REQUEST, Definition
-from podium.live.metric_series import go_number
 
 _PODS_AT_ONCE: Final = 200
 _ENDED: Final = ("Succeeded", "Failed")
@@ -103,7 +103,7 @@ def _ends(amounts: Amounts) -> list[tuple[str, str]]:
     """(labels that are the resource's, its value) of what is not zero."""
     return [
         (
-            f'resource="{_escaped(name)}",',
+            f'resource="{_escape_label(name)}",',
             f'unit="{_unit(name)}"}} {go_number(amount / NANO_PER_UNIT)}\n',
         )
         for name, amount in sorted(amounts.items())
@@ -115,10 +115,10 @@ def _lines(name: str, pod: Pod, ends: list[tuple[str, str]]) -> Iterator[str]:
     metadata, spec = pod.metadata, pod.spec
     priority = "" if spec.priority is None else spec.priority
     before = (
-        f'{name}{{namespace="{metadata.namespace}",node="{_escaped(spec.node_name)}",'
+        f'{name}{{namespace="{metadata.namespace}",node="{_escape_label(spec.node_name)}",'
         f'pod="{metadata.name}",priority="{priority}",'
     )
-    scheduler = f'scheduler="{_escaped(spec.scheduler_name)}",'
+    scheduler = f'scheduler="{_escape_label(spec.scheduler_name)}",'
     for resource, rest in ends:
         yield f"{before}{resource}{scheduler}{rest}"
 
@@ -131,7 +131,7 @@ def _unit(name: str) -> str:
     return "integer" if name.startswith("attachable-volumes-") else ""
 
 
-def _escaped(value: str) -> str:
+def _escape_label(value: str) -> str:
     return value.replace("\\", r"\\").replace("\n", r"\n").replace('"', r"\"")
 
 

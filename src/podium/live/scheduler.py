@@ -1,9 +1,14 @@
-"""The live scheduler: watches in, attempts one after the other, writes out.
+"""The live scheduler: watches and sources in, attempts one after the other, writes out.
 
 Everything happens in one event loop. `follow` keeps the engine's picture of the cluster true;
 `schedule`, which only a leader runs, tries pods for as long as there are any and sleeps otherwise.
 An attempt takes a fraction of a millisecond, so attempts are made in short bursts, between which
 watches, bindings and health checks have their turn.
+
+Sources of plugins, fetched in the background for as long as the scheduler watches. Each source has
+a task of its own, so that a slow one holds up no other and no cycle waits for any. A fetch ends
+within the source's time; after a failure the next one comes later and later. The log says when a
+source fails and when it works again, not how often it was tried.
 """
 
 import asyncio
@@ -24,27 +29,27 @@ from podium.client import (
 )
 from podium.client.api_errors import NotFound
 from podium.client.extenders.client import ExtenderClient
+from podium.client.rate_limit import RelistBackoff
 from podium.kubernetes.kinds.typed_objects import KubeObject
-from podium.live.api_dispatcher import ApiDispatcher
-from podium.live.api_handle import LiveApi, Tell
-from podium.live.feed import Feed
-from podium.live.pod_group_writes import PodGroupWrites
-from podium.live.pod_writes import PodWrites
-from podium.live.raw_objects import RawObjects
-from podium.live.source_refreshing import SourceRefreshing
-from podium.live.watched_kinds import (
+from podium.live.api_dispatcher import ApiDispatcher, LiveApi, Tell
+from podium.live.feed import (
     PODS,
     UNFINISHED,
+    Feed,
+    RawObjects,
     Watched,
     kinds_before_pods,
     resource_of,
 )
-from podium.live.write_metrics import WriteMetrics, uncounted
+from podium.live.metered_transport import WriteMetrics, make_uncounted
+from podium.live.pod_writes import PodGroupWrites, PodWrites
 from podium.scheduler.engine import Engine
 from podium.scheduler.engine.validation import InvariantBroken
 from podium.scheduler.framework.asking import drive_async
-from podium.scheduler.framework.faults import QueueOrderBroken
-from podium.scheduler.framework.watched_kind import WatchedKind
+from podium.scheduler.framework.events import WatchedKind
+from podium.scheduler.framework.faults import QueueOrderBroken, describe
+from podium.scheduler.framework.sources import SourceColumn
+from podium.user_code.guarded_calls import fetch_guarded
 
 _LOG: Final = logging.getLogger("podium.live")
 _BURST_S: Final = 0.005
@@ -72,7 +77,7 @@ class LiveScheduler:
     ) -> None:
         """`tell` records a plugin's own event: pod, reason, action, note; `raw` is where extenders
         look for objects; `leads` says whether decisions may be made at this moment."""
-        metrics = metrics or uncounted()
+        metrics = metrics or make_uncounted()
         self._engine = engine
         self._client = client
         self._clock = clock or LoopClock()
@@ -199,7 +204,9 @@ class LiveScheduler:
             except TimeoutError:
                 if reflector.trouble and not await self._is_served(resource):
                     readers = self._readers_of(resource)
-                    _LOG.warning("%s are not served and left out%s", _named(resource), readers)
+                    _LOG.warning(
+                        "%s are not served and left out%s", _name_resource(resource), readers
+                    )
                     return
 
     async def _kinds_asked_for(self) -> tuple[list[WatchedKind], list[WatchedKind]]:
@@ -220,7 +227,7 @@ class LiveScheduler:
             for kind in tuple(missing):
                 resource = resource_of(kind)
                 if await self._is_served(resource, in_doubt=False):
-                    _LOG.info("%s are served by now and watched", _named(resource))
+                    _LOG.info("%s are served by now and watched", _name_resource(resource))
                     self._start(group, (resource, kind.struct), Selection())
                     missing.remove(kind)
 
@@ -314,5 +321,92 @@ class LiveScheduler:
                 await self._stirred.wait()
 
 
-def _named(resource: ResourceType) -> str:
+def _name_resource(resource: ResourceType) -> str:
     return f"{resource.plural} ({resource.api_version})"
+
+
+_JITTER: Final = 0.1
+"""Of the time between two fetches: schedulers that start together do not ask together for ever."""
+_LONGEST_BACKOFF_S: Final = 60.0
+_LAST_WORDS_S: Final = 2.0
+_MAX_PROBLEM: Final = 512
+"""Characters of what a failed fetch says of itself."""
+
+
+class SourceRefreshing:
+    def __init__(
+        self, engine: Engine, *, clock: Clock, randomness: Random, stir: Callable[[], None]
+    ) -> None:
+        """`stir` is called when the engine has heard something."""
+        self._engine = engine
+        self._clock = clock
+        self._randomness = randomness
+        self._stir = stir
+        self._tasks: list[asyncio.Task[None]] = []
+        self._asked: dict[str, asyncio.Event] = {}
+
+    def begin(self) -> None:
+        loop = asyncio.get_running_loop()
+        for column in self._engine.sources:
+            self._asked[column.name] = asyncio.Event()
+            refreshing = self._refresh(column)
+            task = loop.create_task(refreshing, name=f"source {column.name}")
+            self._tasks.append(task)
+
+    async def end(self) -> None:
+        """Stop; a fetch that does not let itself be stopped is left behind."""
+        tasks, self._tasks = self._tasks, []
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=_LAST_WORDS_S)
+
+    async def asked_once(self) -> None:
+        """Return when every source has answered or failed for the first time."""
+        for asked in self._asked.values():
+            await asked.wait()
+
+    async def _refresh(self, column: SourceColumn) -> None:
+        source = column.source
+        first_s = min(1.0, source.refresh_every_s)
+        longest_s = max(_LONGEST_BACKOFF_S, source.refresh_every_s)
+        backoff = RelistBackoff(self._randomness, first_s=first_s, longest_s=longest_s)
+        told = ""
+        while True:
+            problem = await self._fetch(column)
+            self._asked[column.name].set()
+            if problem and not told:
+                _LOG.warning("source %s cannot be fetched: %s", source.name, problem)
+            elif problem and problem != told:
+                _LOG.warning("source %s still cannot be fetched: %s", source.name, problem)
+            elif told and not problem:
+                _LOG.info("source %s is fetched again", source.name)
+            told = problem
+            if problem:
+                wait_s = backoff.next(self._clock.now())
+            else:
+                wait_s = source.refresh_every_s * (1 - _JITTER * self._randomness.random())
+            await self._clock.sleep(wait_s)
+
+    async def _fetch(self, column: SourceColumn) -> str:
+        """Ask once; what went wrong, or nothing."""
+        source, sources = column.source, self._engine.sources
+        try:
+            async with asyncio.timeout(source.timeout_s):
+                value = await fetch_guarded(source)
+            sources.put(source.name, source.checked(value), self._engine.clock())
+        except TimeoutError as late:
+            problem = str(late) or f"no answer within {source.timeout_s:g} s"
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            problem = "the fetch was cancelled"
+        except Exception as broken:
+            problem = describe(broken)
+        else:
+            self._stir()
+            return ""
+        problem = problem[:_MAX_PROBLEM]
+        sources.fail(source.name, problem)
+        return problem

@@ -1,27 +1,112 @@
-"""A running scheduler's own records as plain data: of one pod, of the queue, of plugins' sources.
+"""A running scheduler's own records: decisions that were made, and what is known of pods and queue.
 
 What was decided, not what would be decided now: the pod log, the record of the last attempt, and
 the queue as it is. Texts and scores are made when somebody asks.
+
+What a scheduler really decided, kept for whoever asks later. The pod log holds the lines of each
+pod and whole decisions for as long as there is room; in a busy cluster that is seconds. So of the
+last attempt of each pod a few numbers are kept here as well, which outlive it. They are at hand
+when an attempt ends: nothing is computed for a pod that finds its node, and for one that does not
+only what its message was made of.
+
+Contract: bounded in pods and in bytes; what is oldest is forgotten first.
 """
 
 import math
-from collections.abc import Iterable
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from typing import Any, Final
 
 import numpy as np
+from msgspec import Struct
 
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.timestamps import micro_time_text
-from podium.live.decision_records import DecisionRecord, DecisionRecords
 from podium.scheduler.engine import Decision, Engine
-from podium.scheduler.engine.pod_log import Line
-from podium.scheduler.explain.decision_digest import digest_of
+from podium.scheduler.engine.observer import Line, Observer
+from podium.scheduler.explain.decision_digest import digest_of, rejections
 from podium.scheduler.explain.digest_document import choice_document, scores_document
-from podium.scheduler.framework.fit_message import reason_counts
-from podium.scheduler.framework.queued import QueuedPod
+from podium.scheduler.framework.diagnosis import reason_counts
+from podium.scheduler.framework.queued import QueuedPod, WaitingPod
 from podium.scheduler.framework.sources import SourceColumn
-from podium.scheduler.framework.waiting import WaitingPod
+
+MAX_PODS: Final = 20_000
+MAX_BYTES: Final = 16 * 1024 * 1024
+_RECORD_BYTES: Final = 512
+_NO_REJECTIONS: Final[Mapping[str, int]] = {}
+
+
+class DecisionRecord(Struct, frozen=True, gc=False):
+    """An attempt in short; `at` is when it ended. `rejected_by` says how many nodes a plugin ruled
+    out."""
+
+    at: float
+    attempt: int
+    profile: str
+    node: str
+    message: str
+    is_error: bool
+    examined_nodes: int
+    feasible_nodes: int
+    nominated_node: str
+    rejected_by: Mapping[str, int]
+
+    @property
+    def nbytes(self) -> int:
+        """About how much memory it takes."""
+        return _RECORD_BYTES + len(self.message)
+
+
+class DecisionRecords(Observer):
+    """The last attempt of each pod, by `namespace/name`."""
+
+    def __init__(
+        self,
+        clock: Callable[[], float],
+        *,
+        max_pods: int = MAX_PODS,
+        max_bytes: int = MAX_BYTES,
+    ) -> None:
+        self._clock = clock
+        self._max_pods = max_pods
+        self._max_bytes = max_bytes
+        self._records: OrderedDict[str, DecisionRecord] = OrderedDict()
+        self.nbytes = 0
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def get(self, key: str) -> DecisionRecord | None:
+        return self._records.get(key)
+
+    def pod_decided(self, decision: Decision) -> None:
+        key = decision.pod.key
+        self._forget(key)
+        failed = decision.bound is None
+        record = self._records[key] = DecisionRecord(
+            self._clock(),
+            decision.attempt,
+            decision.profile,
+            decision.bound or "",
+            decision.message or "",
+            decision.is_error,
+            sum([result.count for result in decision.results]),
+            len(decision.feasible),
+            decision.nominated_node or "",
+            rejections(decision) if failed else _NO_REJECTIONS,
+        )
+        self.nbytes += record.nbytes
+        while len(self._records) > self._max_pods or (
+            self.nbytes > self._max_bytes and len(self._records) > 1
+        ):
+            self._forget(next(iter(self._records)))
+
+    def _forget(self, key: str) -> None:
+        forgotten = self._records.pop(key, None)
+        if forgotten is not None:
+            self.nbytes -= forgotten.nbytes
+
 
 MAX_LISTED: Final = 500
 """Pods of each part of the queue that are listed unless more are asked for."""
@@ -79,7 +164,7 @@ class SchedulerRecords:
             return {"place": "gone"}
         waiting = engine.state.waiting.get(pod.metadata.uid)
         if waiting is not None:
-            return {"place": "waiting", "waiting": _waiting(waiting)}
+            return {"place": "waiting", "waiting": _write_waiting(waiting)}
         if pod.spec.node_name:
             return {"place": "bound"}
         if engine.queue.in_flight(pod.metadata.uid) or pod.metadata.uid in engine.state.flights:
@@ -130,7 +215,7 @@ class SchedulerRecords:
             for part, found in members.items()
         }
         listed["waiting"] = [
-            {"pod": each.info.key, **_waiting(each)} for each in islice(waiting, limit)
+            {"pod": each.info.key, **_write_waiting(each)} for each in islice(waiting, limit)
         ]
         return {
             "at": micro_time_text(self._engine.clock()),
@@ -162,7 +247,7 @@ class SchedulerRecords:
         }
 
 
-def _waiting(waiting: WaitingPod) -> Document:
+def _write_waiting(waiting: WaitingPod) -> Document:
     return {
         "node": waiting.node_name,
         "plugins": list(waiting.pending_plugins),

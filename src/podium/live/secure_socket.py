@@ -5,7 +5,7 @@ import os
 import socket
 
 from podium.net.serving import bind_listener
-from podium.scheduler.config.flags.host_environment import StartRefused
+from podium.scheduler.config.flags.client_settings import StartRefused
 from podium.scheduler.config.flags.options import SecureServing
 
 

@@ -19,10 +19,9 @@ from podium.scheduler.engine import Engine
 from podium.scheduler.engine.binding_cycle import Binding
 from podium.scheduler.engine.decision import Decision
 from podium.scheduler.engine.observer import Observer
-from podium.scheduler.framework.queued import QueuedPod
+from podium.scheduler.framework.queued import QueuedPod, WaitingPod
 from podium.scheduler.framework.status import Code
 from podium.scheduler.framework.status import Status as PluginStatus
-from podium.scheduler.framework.waiting import WaitingPod
 
 ATTEMPT: Final = "Scheduling attempt"
 _POINTS: Final = (

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import SplitResult
 
-from podium.golang.ip_addresses import parse_ip
+from podium.golang.urls import parse_ip
 
 _PORTS = {"http": 80, "https": 443}
 

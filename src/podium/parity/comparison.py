@@ -1,4 +1,4 @@
-"""How far decisions agree with recorded ones, field by field.
+"""How far decisions agree with recorded ones: field by field, and over a file of cases.
 
 A step agrees when every field does. Where the recording leaves freedom (ties between errors of
 several nodes) any of the recorded texts is right, as the corpus describes.
@@ -6,7 +6,12 @@ several nodes) any of the recorded texts is right, as the corpus describes.
 
 from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+
+from podium.parity.cases import Case, family_of, read_case_file
+from podium.parity.replay import decide
+from podium.scheduler.framework.faults import locate_problem
 
 FIELDS = (
     "preenqueue",
@@ -87,3 +92,35 @@ def narrow(expected: Any, found: Any, path: str = "") -> list[tuple[str, Any, An
                 parts.extend(narrow(expected.get(key), found.get(key), inner))
         return parts
     return [(path, expected, found)]
+
+
+def judge_file(path: Path, *, keep: int = 3) -> Agreement:
+    """Agreement over one file; the first `keep` differing steps are kept for showing."""
+    agreement = Agreement(family_of(path))
+    for case in read_case_file(path):
+        judge_case(case, agreement, keep=keep)
+    return agreement
+
+
+def judge_case(case: Case, agreement: Agreement, *, keep: int = 3) -> None:
+    """Decide a case and compare; a crash counts every step it left undecided as differing."""
+    agreement.cases += 1
+    answers = _answers(case)
+    for index, (step, answer) in enumerate(zip(case.steps, answers, strict=True)):
+        if step.expect is None:
+            continue
+        if isinstance(answer, str):
+            differences = [Difference(case.name, index, FIELDS[0], "a decision", answer)]
+        else:
+            differences = compare(case.name, index, step.expect, answer)
+        agreement.add(differences, keep)
+
+
+def _answers(case: Case) -> list[dict[str, Any] | str]:
+    answers: list[dict[str, Any] | str] = []
+    try:
+        answers.extend(decide(case))
+    except Exception as problem:  # a bug must show up as a difference, not end the comparison
+        answers.append(f"crash: {locate_problem(problem)}")
+    answers.extend(["not decided"] * (len(case.steps) - len(answers)))
+    return answers

@@ -1,4 +1,4 @@
-"""Running a recorded case through the engine, step by step.
+"""Running a recorded case through the engine, step by step, and recording a decision.
 
 Between steps the outcome is applied as the recording did it: a placed pod runs, victims vanish,
 nominations are set or cleared. Expectations are never read here.
@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 
 from podium.golang.errors import InputError, ObjectError
-from podium.golang.field_paths import join
+from podium.golang.mistakes import join
 from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
@@ -22,17 +22,17 @@ from podium.offline.driver.driver import OfflineDriver
 from podium.offline.driver.in_memory_api import InMemoryApi
 from podium.offline.driver.in_memory_objects import with_next_version
 from podium.parity.cases import Case
-from podium.parity.recording import expectation
 from podium.scheduler.cluster.catalog import object_key
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.engine.binding_cycle import Binding
-from podium.scheduler.engine.choice import FirstByName
+from podium.scheduler.engine.decision import Decision
 from podium.scheduler.engine.requests import Nominate
 from podium.scheduler.engine.scheduler import Engine
+from podium.scheduler.engine.search import FirstByName
 from podium.scheduler.framework.asking import Asker
 from podium.scheduler.framework.registry import Registry
-from podium.scheduler.framework.status import error
+from podium.scheduler.framework.status import Status, error
 from podium.scheduler.plugins import in_tree_registry
 from podium.scheduler.plugins.dynamic_resources import DynamicResources
 
@@ -172,3 +172,71 @@ def _in_tree_registry() -> Registry:
 
 def _of(objects: list[Any], kind: type[K]) -> list[K]:
     return [obj for obj in objects if isinstance(obj, kind)]
+
+
+def expectation(decision: Decision, reserve: dict[str, Any]) -> dict[str, Any]:
+    """The `expect` part of a step."""
+    found: dict[str, Any] = {}
+    if decision.pre_enqueue is not None:
+        found["preenqueue"] = _status(decision.pre_enqueue)
+    found["prefilter"] = _pre_filter(decision)
+    found["filter"] = {
+        name: _status(status) if status else None
+        for name, status in sorted(decision.filter_statuses().items())
+    }
+    found["prescore_skipped"] = sorted(decision.pre_score_skipped)
+    found["scores"], found["total"] = _scores(decision)
+    found["best"] = decision.best
+    found["bound"] = decision.bound
+    found["message"] = decision.message
+    found["preemption"] = _preemption(decision)
+    if reserve:
+        found["reserve"] = reserve
+    return found
+
+
+def _status(status: Status) -> dict[str, Any]:
+    return {
+        "plugin": status.plugin,
+        "code": status.code.label,
+        "reasons": sorted(status.reasons),
+    }
+
+
+def _pre_filter(decision: Decision) -> dict[str, Any] | None:
+    outcome = decision.pre_filter
+    if outcome is None:
+        return None
+    narrowed = outcome.nodes is not None and outcome.status is None
+    return {
+        "nodes": sorted(outcome.nodes) if narrowed and outcome.nodes else None,
+        "skipped": sorted(outcome.skipped),
+        "status": _status(outcome.status) if outcome.status else None,
+    }
+
+
+def _scores(decision: Decision) -> tuple[dict[str, Any], dict[str, int]]:
+    names = [decision.node_names[row] for row in decision.feasible]
+    scores = {
+        s.plugin: {
+            name: {"raw": raw, "normalized": normalized, "weighted": normalized * s.weight}
+            for name, raw, normalized in zip(
+                names, s.raw.tolist(), s.normalized.tolist(), strict=True
+            )
+        }
+        for s in sorted(decision.scores, key=lambda s: s.plugin)
+    }
+    total = {} if decision.total is None else dict(zip(names, decision.total.tolist(), strict=True))
+    return scores, dict(sorted(total.items()))
+
+
+def _preemption(decision: Decision) -> dict[str, Any] | None:
+    outcome = decision.post_filter
+    if outcome is None:
+        return None
+    return {
+        "nominated_node": outcome.nominated_node or None,
+        "victims": sorted(victim.key for victim in outcome.victims),
+        "status": outcome.code.label,
+        "message": outcome.message,
+    }

@@ -16,7 +16,7 @@ from podium.addons.gpu.agents.node_agents import GPUAgents
 from podium.addons.gpu.agents.registration import add_registration
 from podium.client import ControlLoop, KubeClient, LoopClock, ResourceType, Unreachable
 from podium.client.api_errors import AlreadyExists, ApiError
-from podium.client.asyncio_versions import unwrap_errors
+from podium.client.clock import unwrap_errors
 from podium.client.resources import NODES
 from podium.golang.errors import InputError
 from podium.golang.json_values import JsonObject
@@ -26,15 +26,17 @@ from podium.simulated.clock import ClusterClock
 from podium.simulated.control import Planned, make_control_loop
 from podium.simulated.controller_registry import ControllerContext, custom_kind_of, make
 from podium.simulated.controllers.garbage import Garbage, collects
-from podium.simulated.informers import Informers
-from podium.simulated.nodes.allocatable import AllocatableFollower
-from podium.simulated.nodes.heartbeats import INTERVAL_S, Heartbeats
-from podium.simulated.nodes.kubelet_labels import KubeletLabels
+from podium.simulated.informers import REFRESH_S, Informers, ServedKinds
+from podium.simulated.nodes.heartbeats import (
+    INTERVAL_S,
+    AllocatableFollower,
+    Heartbeats,
+    KubeletLabels,
+)
 from podium.simulated.pods.kubelets import Kubelets
 from podium.simulated.pods.stage_files import default_stages
 from podium.simulated.pods.stages import Stage
 from podium.simulated.request_executor import RequestExecutor
-from podium.simulated.served_kinds import REFRESH_S, ServedKinds
 
 _LOG: Final = logging.getLogger("podium.simulated")
 _MAX_HEARTBEATS_PER_S: Final = 200.0

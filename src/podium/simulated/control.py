@@ -1,13 +1,23 @@
-"""Controllers run through an API server: their plans are carried out, one key at a time.
+"""Controllers run through an API server, unless somebody else is doing their work already.
 
-The loop that wakes a controller and comes back to keys whose writes failed is the client's.
+Their plans are carried out, one key at a time; the loop that wakes a controller and comes back to
+keys whose writes failed is the client's. Two controllers of the same kind in one cluster undo each
+other's work: kube-controller-manager holds a lease in kube-system, and while that is renewed,
+Podium's controllers have no place there.
 """
 
-from typing import Any, Final, Protocol
+import time
+from collections.abc import Callable, Collection
+from typing import Any, Final, NamedTuple, Protocol
 
-from podium.client import ControlLoop, RateLimitingQueue
+import msgspec
+
+from podium.client import ControlLoop, KubeClient, RateLimitingQueue
 from podium.client.api_errors import ApiError, Conflict, NotFound
+from podium.client.resources import LEASES
 from podium.kubernetes.controllers.controller import Controller, FailureReporter, Wake
+from podium.kubernetes.controllers.nodes import Lease
+from podium.kubernetes.rules.timestamps import seconds_of
 from podium.simulated.clock import ClusterClock
 from podium.simulated.request_executor import RequestExecutor
 
@@ -65,3 +75,29 @@ def make_control_loop(
     gather_s = _GATHER_S * clock.speed
     controller.watch(lambda key: queue.add_after(key, gather_s))
     return ControlLoop(controller.name, controller.sync, queue, workers=workers)
+
+
+_NAMESPACE: Final = "kube-system"
+_NAME: Final = "kube-controller-manager"
+_FRESH_S: Final = 60.0
+
+
+class Rival(NamedTuple):
+    name: str
+    age_s: float
+
+
+async def rival_of(
+    client: KubeClient, controllers: Collection[str], wall: Callable[[], float] = time.time
+) -> Rival | None:
+    """Who is at work already, if any of these controllers is to run. Raises ApiError."""
+    if not controllers:
+        return None
+    try:
+        lease = msgspec.json.decode(await client.get(LEASES, _NAME, _NAMESPACE), type=Lease)
+    except NotFound:
+        return None
+    if not lease.spec.holder_identity or not lease.spec.renew_time:
+        return None
+    age_s = wall() - seconds_of(lease.spec.renew_time)
+    return Rival(_NAME, max(0.0, age_s)) if age_s < _FRESH_S else None

@@ -43,9 +43,8 @@ if TYPE_CHECKING:
     from podium.simulated.clock import ClusterClock
     from podium.simulated.control import Synchroniser
     from podium.simulated.controllers import garbage, namespaces, resource_quotas
-    from podium.simulated.informers import Informers
+    from podium.simulated.informers import Informers, ServedKinds
     from podium.simulated.request_executor import RequestExecutor
-    from podium.simulated.served_kinds import ServedKinds
 else:
     cron_jobs = defer("podium.kubernetes.controllers.cron_jobs")
     daemon_sets = defer("podium.kubernetes.controllers.daemon_sets")

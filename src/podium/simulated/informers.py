@@ -1,12 +1,23 @@
-"""Informers: everything that the simulated cluster knows.
+"""What the simulated cluster knows: informers, and the kinds that its server serves.
 
 A store is fed by a watch, and by the answers to the cluster's own writes, as `SharedInformer` says.
+
+The kinds that the server serves, looked up now and then. New kinds appear when somebody defines
+them; half a minute is soon enough to notice.
 """
 
 from collections.abc import Mapping
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
-from podium.client import DeletedFinalStateUnknown, ResourceType, SharedInformer, last_state
+from podium.client import (
+    Clock,
+    DeletedFinalStateUnknown,
+    KubeClient,
+    ResourceType,
+    SharedInformer,
+    last_state,
+)
+from podium.client.kube_client import Served, discover
 from podium.client.resources import PODS
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.stores import Listener, PodStore, Store, Stores
@@ -65,3 +76,22 @@ class Informers(Stores):
         if resource not in self._informers:
             self._informers[resource] = Informer(resource, kind)
         return self._informers[resource]
+
+
+REFRESH_S: Final = 30.0
+
+
+class ServedKinds:
+    def __init__(self, client: KubeClient, clock: Clock) -> None:
+        self._client = client
+        self._clock = clock
+        self._found: list[Served] = []
+        self._at_s: float | None = None
+
+    async def all(self) -> list[Served]:
+        """Raises ApiError and Unreachable."""
+        now = self._clock.now()
+        if self._at_s is None or now - self._at_s >= REFRESH_S:
+            self._found = await discover(self._client)
+            self._at_s = now
+        return self._found

@@ -1,4 +1,4 @@
-"""Labels and annotations by which people speak to the simulated cluster.
+"""Words by which people speak to the simulated cluster: labels and annotations.
 
 podium.dev/simulated=true      label of a node: Podium plays its kubelet
 podium.dev/failure             annotation of a node: `unreachable` or `not-ready`

@@ -6,6 +6,9 @@ all of them is refused once and not hundreds of times (`slowStartBatch` in
 `pkg/controller/replicaset/replica_set.go`). What is gone already is no problem for who wants to
 delete or change it; everything else that is refused is raised, after the rest of its batch was
 tried.
+
+Events of controllers that repeat: one Event with a count, as kube-controller-manager's recorder
+leaves it, instead of one for each attempt.
 """
 
 import asyncio
@@ -17,10 +20,12 @@ import msgspec
 
 from podium.client import DeleteOptions, KubeClient, ResourceType
 from podium.client.api_errors import Conflict, NotFound
+from podium.client.event_correlator import EventCorrelator, EventKey, Told
+from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.actions import Action, Create, Delete, Patch
 from podium.kubernetes.kinds.meta import KubeStruct, ObjectMeta
 from podium.kubernetes.resources.resource_types import EVENTS
-from podium.simulated.event_counting import CountedEvents
+from podium.kubernetes.rules.timestamps import seconds_of
 from podium.simulated.informers import Informers
 
 _AT_A_TIME: Final = 32
@@ -154,3 +159,32 @@ def _growing_batches(actions: Sequence[Action]) -> Iterator[Sequence[Action]]:
 def _is_gone(metadata: ObjectMeta) -> bool:
     """Whether nothing keeps an object that was deleted: neither finalizers nor grace."""
     return not metadata.finalizers and not metadata.deletion_grace_period_seconds
+
+
+class CountedEvents:
+    """What a controller tells of, and what is written of it."""
+
+    def __init__(self) -> None:
+        self._correlator: EventCorrelator[str] = EventCorrelator()
+
+    def correlate(self, event: Create) -> tuple[Create | Patch, Told[str]] | None:
+        """The write that an event comes to; None if it is only counted. The name under which it
+        was created is to be kept in `first`."""
+        body = event.body
+        about, source = body["involvedObject"], body["source"]
+        key = EventKey(
+            source["component"],
+            (about["apiVersion"], about["kind"], about["namespace"], about["name"], about["uid"]),
+            body["type"],
+            body["reason"],
+        )
+        now = seconds_of(body["lastTimestamp"])
+        occurrence = self._correlator.correlate(key, body["message"], now)
+        if occurrence is None:
+            return None
+        told = occurrence.told
+        counted: JsonObject = {"count": told.count, "message": occurrence.message}
+        if told.first is None:
+            return Create(EVENTS, event.namespace, {**body, **counted}), told
+        counted["lastTimestamp"] = body["lastTimestamp"]
+        return Patch(EVENTS, event.namespace, told.first, counted), told

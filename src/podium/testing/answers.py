@@ -14,6 +14,7 @@ from podium.kubernetes.kinds.pod import Pod
 from podium.scheduler.cluster.growth import Ints, Rows, indices
 from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.framework.diagnosis import Verdict
 from podium.scheduler.framework.points import (
     FilterPlugin,
     PreFilterPlugin,
@@ -21,7 +22,6 @@ from podium.scheduler.framework.points import (
     ScorePlugin,
 )
 from podium.scheduler.framework.status import SKIP, Code, Status
-from podium.scheduler.framework.verdict import Verdict
 
 
 def present_rows(cluster: Cluster) -> Rows:

@@ -9,6 +9,7 @@ from podium.scheduler.cluster.growth import Ints, Rows, indices
 from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.dependence import Dependence
+from podium.scheduler.framework.diagnosis import Verdict, check_verdict
 from podium.scheduler.framework.points import (
     FilterPlugin,
     Plugin,
@@ -17,7 +18,6 @@ from podium.scheduler.framework.points import (
     ScorePlugin,
 )
 from podium.scheduler.framework.status import SKIP, Status
-from podium.scheduler.framework.verdict import Verdict, checked
 from podium.testing.answers import present_rows
 
 Statuses = list[Status | None]
@@ -76,7 +76,7 @@ def _ask_filter(plugin: Plugin, asked: Asked, rows: Rows) -> Rows:
         return rows
     asked.filter_rows = rows
     asked.filter_depends = plugin.filter_depends(cycle)
-    asked.verdict = checked(plugin.filter(cycle, rows))
+    asked.verdict = check_verdict(plugin.filter(cycle, rows))
     asked.statuses = statuses_of(asked.verdict, len(indices(rows)))
     passed = [status is None for status in asked.statuses]
     return rows if all(passed) else indices(rows)[np.array(passed, dtype=bool)]

@@ -6,7 +6,7 @@ from typing import Any
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.scheduler.framework.events import Action, Registration, Resource
-from podium.scheduler.framework.faults import TookTooLong, located
+from podium.scheduler.framework.faults import TookTooLong, locate_problem
 from podium.scheduler.framework.points import Plugin
 from podium.testing.fake_cluster import FakeCluster
 
@@ -74,7 +74,7 @@ def _check_hint(
             except TookTooLong:
                 raise
             except Exception as problem:
-                yield HINTS, f"it raised {located(problem)}"
+                yield HINTS, f"it raised {locate_problem(problem)}"
                 continue
             if answer not in (True, False):
                 yield HINTS, f"it said {answer!r}"

@@ -26,7 +26,6 @@ from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.config.types import API_VERSION, KIND
 from podium.scheduler.engine.binding_cycle import Binding
-from podium.scheduler.engine.choice import FirstByName
 from podium.scheduler.engine.decision import Decision
 from podium.scheduler.engine.requests import (
     Event,
@@ -37,8 +36,8 @@ from podium.scheduler.engine.requests import (
     PreemptForGroup,
 )
 from podium.scheduler.engine.scheduler import Attempt, Engine
-from podium.scheduler.framework.asking import Asker
-from podium.scheduler.framework.extender_calls import BindAnswer, BindCall, CallFailed
+from podium.scheduler.engine.search import FirstByName
+from podium.scheduler.framework.asking import Asker, BindAnswer, BindCall, CallFailed
 from podium.scheduler.framework.points import Plugin, QueueSortPlugin
 from podium.scheduler.framework.status import Status
 from podium.scheduler.plugins import in_tree_registry

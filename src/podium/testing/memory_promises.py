@@ -13,14 +13,14 @@ from msgspec.structs import replace
 
 from podium.kubernetes.kinds.pod import Pod
 from podium.scheduler.cluster.growth import indices
+from podium.scheduler.framework.caches.templates import world_of
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.dependence import Dependence
+from podium.scheduler.framework.diagnosis import check_verdict
 from podium.scheduler.framework.points import FilterPlugin, Plugin, PreFilterPlugin, PreScorePlugin
 from podium.scheduler.framework.points import ScorePlugin as Scoring
 from podium.scheduler.framework.sources import Source
 from podium.scheduler.framework.status import SKIP
-from podium.scheduler.framework.template_cache import world_of
-from podium.scheduler.framework.verdict import checked
 from podium.testing.asked import Asked, ask, statuses_of
 from podium.testing.fake_cluster import FakeCluster
 from podium.testing.seeded_objects import seeded_pod
@@ -221,7 +221,7 @@ def _compare_pre_filter(plugin: Plugin, asked: Asked, later: Asked) -> Iterator[
         yield PRE_FILTER_STAYS, f"{asked.pre_filter} became {later.pre_filter}"
     elif isinstance(plugin, FilterPlugin) and later.filter_rows is not None:
         kept = _with_states(later.cycle, asked.cycle, plugin.name)
-        verdict = checked(plugin.filter(kept, later.filter_rows))
+        verdict = check_verdict(plugin.filter(kept, later.filter_rows))
         found = statuses_of(verdict, len(indices(later.filter_rows)))
         if found != later.statuses:
             yield (

@@ -16,7 +16,7 @@ from podium.kubernetes.rules.requests import ALL_REQUESTS
 from podium.scheduler.cluster.pod_info import request_rules
 from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.framework.handle import Handle
-from podium.scheduler.framework.waiting import WaitingPods
+from podium.scheduler.framework.queued import WaitingPods
 
 
 def make_node(

@@ -18,7 +18,7 @@ from typing import Any
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
-from podium.scheduler.framework.faults import TookTooLong, located
+from podium.scheduler.framework.faults import TookTooLong, locate_problem
 from podium.scheduler.framework.points import Plugin
 from podium.scheduler.framework.sources import Source
 from podium.scheduler.plugins import in_tree_registry
@@ -91,7 +91,7 @@ def check_promises(
             found["answers in time"] = f"{late} (seed {seed})"
             break
         except Exception as problem:
-            cases = [("answers without an exception", located(problem))]
+            cases = [("answers without an exception", locate_problem(problem))]
         for promise, text in cases:
             found.setdefault(promise, f"{text} (seed {seed})")
     return [BrokenPromise(promise, text) for promise, text in found.items()]

@@ -11,8 +11,8 @@ import numpy as np
 from podium.kubernetes.kinds.pod import Pod
 from podium.scheduler.cluster.growth import Rows, indices
 from podium.scheduler.cluster.state import Cluster
+from podium.scheduler.framework.diagnosis import check_verdict
 from podium.scheduler.framework.points import FilterPlugin, Plugin, ScorePlugin
-from podium.scheduler.framework.verdict import checked
 from podium.testing.asked import Asked, ask, statuses_of
 from podium.testing.fake_cluster import FakeCluster
 
@@ -88,7 +88,7 @@ def _check_parts(plugin: Plugin, asked: Asked) -> Iterator[Case]:
     if isinstance(plugin, FilterPlugin) and asked.statuses is not None:
         rows = indices(_given(asked.filter_rows))
         for part in _parts(len(rows)):
-            verdict = checked(plugin.filter(asked.cycle, rows[part]))
+            verdict = check_verdict(plugin.filter(asked.cycle, rows[part]))
             wanted = [asked.statuses[i] for i in part]
             if statuses_of(verdict, len(part)) != wanted:
                 yield PART_OF_WHOLE, f"filter of rows {rows[part].tolist()} is not {wanted}"

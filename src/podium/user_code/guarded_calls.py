@@ -14,7 +14,7 @@ from opcode import opmap
 from traceback import walk_tb
 from typing import Any, Final, NamedTuple
 
-from podium.scheduler.framework.faults import located
+from podium.scheduler.framework.faults import locate_problem
 from podium.scheduler.framework.sources import ValueSource
 from podium.user_code.time_limits import Interrupted, call_limited
 
@@ -53,7 +53,7 @@ def kept_apart(*, is_cancelled: bool = False) -> Iterator[None]:
             raise
         if is_cancelled and type(problem).__name__ == "CancelledError":
             raise
-        raise PluginExited(located(problem)) from problem
+        raise PluginExited(locate_problem(problem)) from problem
 
 
 def _is_raised_by_pdb(exit_: SystemExit) -> bool:

@@ -18,11 +18,16 @@ from typing import Any, Final, cast
 from weakref import ref
 
 from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.framework.diagnosis import Verdict
 from podium.scheduler.framework.events import Registration
-from podium.scheduler.framework.faults import QueueOrderBroken, TookTooLong, WrongAnswer, located
+from podium.scheduler.framework.faults import (
+    QueueOrderBroken,
+    TookTooLong,
+    WrongAnswer,
+    locate_problem,
+)
 from podium.scheduler.framework.points import POINTS, Plugin, PreFilterExtensions
 from podium.scheduler.framework.status import Status, error
-from podium.scheduler.framework.verdict import Verdict
 from podium.user_code.guarded_calls import GuardedCall, GuardedCoroutine, guarded_steps
 from podium.user_code.time_limits import LOADING_FACTOR
 
@@ -141,7 +146,7 @@ def _described(method: GuardedCall, verdict: Verdict) -> Callable[[int], Status]
                 return answer
             raise WrongAnswer("describe of a verdict", "a Status", answer)
         except Exception as problem:
-            return error(located(problem))
+            return error(locate_problem(problem))
 
     return describe
 
@@ -181,7 +186,7 @@ def _guard_order(method: GuardedCall) -> Callable[..., Any]:
             raise
         except Exception as problem:
             raise QueueOrderBroken(
-                f"{method.subject} cannot order the queue: {located(problem)}"
+                f"{method.subject} cannot order the queue: {locate_problem(problem)}"
             ) from problem
 
     @wraps(written)

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from podium.golang.errors import InputError
 from podium.net.files.bounded_files import read_input
-from podium.scheduler.framework.faults import located
+from podium.scheduler.framework.faults import locate_problem
 from podium.user_code.guarded_calls import PluginExited, kept_apart
 from podium.user_code.time_limits import LOADING_FACTOR, call_limited
 
@@ -93,7 +93,7 @@ def load_error(problem: BaseException, shown: str, path: str = "") -> InputError
     frames = traceback.extract_tb(problem.__traceback__)
     own = [frame.lineno for frame in frames if frame.filename == path]
     return InputError(
-        f"cannot be loaded: {located(problem)}", source=shown, line=own[-1] if own else None
+        f"cannot be loaded: {locate_problem(problem)}", source=shown, line=own[-1] if own else None
     )
 
 

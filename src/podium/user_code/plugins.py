@@ -20,9 +20,9 @@ from msgspec.structs import replace
 from podium.addons.registry import COLLECTION, find_plugin
 from podium.golang.errors import InputError, closest, did_you_mean
 from podium.scheduler.config.types import Configuration, PluginRef, PluginSet, ProfileConfiguration
+from podium.scheduler.framework.events import WatchedKind, unique_kinds
 from podium.scheduler.framework.points import Plugin
 from podium.scheduler.framework.registry import Registry, RegistryError
-from podium.scheduler.framework.watched_kind import WatchedKind, unique_kinds
 
 if TYPE_CHECKING:  # installed packages are looked through when a plugin is looked for
     from importlib.metadata import EntryPoint, EntryPoints

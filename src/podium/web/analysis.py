@@ -28,7 +28,7 @@ from podium.offline.simulate import ExplainedPod, Scenario, Simulation
 from podium.offline.simulate.read_kinds import ADMISSION
 from podium.offline.simulate.scenario import admission_of
 from podium.scheduler.engine import Engine
-from podium.scheduler.engine.state import placed
+from podium.scheduler.engine.state import place_pod
 from podium.scheduler.explain.cause_document import cause_document
 from podium.scheduler.explain.proposals.answer_document import answer_document
 from podium.scheduler.explain.proposals.owners import owner_of
@@ -95,7 +95,7 @@ def question(engine: Engine, key: str) -> tuple[Scenario, str]:
     for placement in cluster.placements.values():
         other, name = placement.info.pod, cluster.nodes.names[placement.row]
         if placement.info.key != key:
-            running.append(other if other.spec.node_name else placed(other, name))
+            running.append(other if other.spec.node_name else place_pod(other, name))
     objects: tuple[KubeStruct, ...] = tuple(cluster.catalog.everything())
     pending = as_pending(pod)
     return Scenario(nodes, tuple(running), (pending,), objects), pod.spec.node_name

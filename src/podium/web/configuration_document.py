@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.scheduler.config.effective import effective
-from podium.scheduler.config.effective_diff import effective_diff
+from podium.scheduler.config.effective import effective, effective_diff
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.config.types import KIND
 from podium.scheduler.engine import Engine

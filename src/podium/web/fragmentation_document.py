@@ -13,7 +13,7 @@ import numpy as np
 
 from podium.addons.gpu.dialects import find_dialect
 from podium.addons.gpu.dialects.dialect_detection import find_spoken_dialects
-from podium.addons.gpu.packing.idle_fragments import (
+from podium.addons.gpu.packing.fragmentation import (
     NodeFragments,
     observe_fragments,
     total_fragments,

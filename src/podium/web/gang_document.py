@@ -18,7 +18,7 @@ from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.kubernetes.rules.timestamps import micro_time_text
 from podium.live.scheduler_records import SchedulerRecords
-from podium.scheduler.cluster.pod_group_state import group_of
+from podium.scheduler.cluster.catalog import group_of
 from podium.scheduler.engine import Engine
 from podium.web.line_words import add_words
 from podium.web.page_documents import NotThere

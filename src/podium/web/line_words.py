@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from podium.scheduler.engine.pod_log import Line
+from podium.scheduler.engine.observer import Line
 from podium.scheduler.explain.pod_log_lines import describe_line
 
 

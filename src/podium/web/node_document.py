@@ -11,7 +11,7 @@ from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.rules.timestamps import micro_time_text
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.engine import Engine
-from podium.scheduler.engine.pod_log import Line
+from podium.scheduler.engine.observer import Line
 from podium.web.page_documents import NotThere
 
 MAX_PODS: Final = 500

@@ -9,7 +9,7 @@ from itertools import count
 from typing import Any, Final
 
 from podium.addons.gpu.dialects.dialect_detection import find_spoken_dialects
-from podium.scheduler.config.effective_yaml import effective_yaml
+from podium.scheduler.config.effective import effective_yaml
 from podium.scheduler.engine import Engine
 from podium.simulated.names import SIMULATED
 

@@ -8,16 +8,18 @@ its configuration again.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from podium.scheduler.config.effective import effective
-from podium.scheduler.config.effective_yaml import effective_yaml
+from podium.scheduler.config.effective import effective, effective_yaml
 from podium.scheduler.config.errors import ConfigurationError
 from podium.scheduler.config.load import load_configuration
-from podium.scheduler.config.merge import PluginListError
-from podium.scheduler.config.points import ExtensionPoint
-from podium.scheduler.config.score_weights import MAX_WEIGHT, score_weights_file, with_score_weights
-from podium.scheduler.config.types import API_VERSION, KIND, Configuration
+from podium.scheduler.config.merge import (
+    MAX_WEIGHT,
+    PluginListError,
+    score_weights_file,
+    with_score_weights,
+)
+from podium.scheduler.config.types import API_VERSION, KIND, Configuration, ExtensionPoint
 from podium.scheduler.engine import Engine
-from podium.scheduler.engine.score_weights import set_score_weights
+from podium.scheduler.engine.scheduler import set_score_weights
 
 Weights = dict[str, int]
 

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from podium.live.decision_records import DecisionRecords
-from podium.live.scheduler_records import SchedulerRecords
+from podium.live.scheduler_records import DecisionRecords, SchedulerRecords
 from podium.scheduler.engine import Engine
 from podium.scheduler.framework.events import Action, ClusterEvent, Resource
 from podium.scheduler.framework.queued import QueuedPod

@@ -11,8 +11,7 @@ from typing import Any, Final, NamedTuple
 from podium import __version__
 from podium.kubernetes.controllers.workloads import Workload
 from podium.kubernetes.rules.timestamps import micro_time_text
-from podium.live.decision_records import DecisionRecords
-from podium.live.scheduler_records import SchedulerRecords
+from podium.live.scheduler_records import DecisionRecords, SchedulerRecords
 from podium.net.files.versioned_documents import Kind, add_version
 from podium.offline.simulate import PodResult, SimulationReport
 from podium.scheduler.engine import Engine

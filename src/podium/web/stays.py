@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from podium.kubernetes.rules.timestamps import micro_time_text
 from podium.scheduler.engine import Engine
-from podium.scheduler.engine.pod_log import PodLog
+from podium.scheduler.engine.observer import PodLog
 from podium.web.page_documents import NotThere
 
 MAX_STAYS: Final = 200

@@ -10,8 +10,13 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from podium.addons.gpu.study.results import RunResult
-from podium.addons.gpu.study.summary import PolicySummary, SummaryCell, list_cells, summarize
+from podium.addons.gpu.study.results import (
+    PolicySummary,
+    RunResult,
+    SummaryCell,
+    list_cells,
+    summarize,
+)
 from podium.golang.document_structs import Amount, Count, Document, DocumentPart, Notes
 
 Cells = Sequence[float | None]

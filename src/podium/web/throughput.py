@@ -10,7 +10,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
-from podium.live.metric_series import Family, HistogramSeries
+from podium.live.exposition import Family, HistogramSeries
 from podium.live.metrics import SchedulerMetrics
 from podium.scheduler.engine import Engine
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from podium.addons.collection.cross_node_preemption import CrossNodePreemption
+from podium.addons.collection.preemption import CrossNodePreemption
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.scheduler.config.errors import ConfigurationError

@@ -9,7 +9,7 @@ from podium.addons.registry import COLLECTION, find_plugin
 from podium.apiserver.crds import default_definition, validate_definition
 from podium.golang.documents import read_documents
 from podium.kubernetes.kinds.typed_objects import KINDS, convert_object
-from podium.scheduler.framework.watched_kind import WatchedKind, unique_kinds
+from podium.scheduler.framework.events import WatchedKind, unique_kinds
 
 ROOT = Path(__file__).parents[3]
 WATCHED = unique_kinds(

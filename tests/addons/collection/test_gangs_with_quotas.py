@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 from support.addons.collection.gang_cluster import GangCluster, group, member, node
 
-from podium.addons.collection.capacity_scheduling.plugin import CapacityScheduling
+from podium.addons.collection.capacity_scheduling import CapacityScheduling
 from podium.addons.collection.coscheduling.plugin import Coscheduling
 from podium.kubernetes.kinds.elastic_quota import ElasticQuota
 from podium.kubernetes.kinds.pod import Pod

@@ -20,11 +20,9 @@ from support.addons.extenders.extender_servers import (
 from support.waiting import PATIENCE_S
 
 from podium.addons.collection import measurement_endpoint
-from podium.addons.collection.load.load_watcher import ask_load_watcher
-from podium.addons.collection.load.prometheus_loads import ask_prometheus
+from podium.addons.collection.load.load_source import ask_load_watcher, ask_prometheus
 from podium.addons.collection.measurement_endpoint import Endpoint, NoMeasurements
-from podium.addons.collection.prometheus.node_names import NODE_LABELS, UNAME
-from podium.addons.collection.prometheus.source import PrometheusSource
+from podium.addons.collection.prometheus.source import NODE_LABELS, UNAME, PrometheusSource
 from podium.client.transport import Unreachable
 
 Answer = Callable[[Request, asyncio.StreamWriter], Awaitable[None]]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from podium.addons.collection.node_metadata import NodeMetadata
+from podium.addons.collection.node_scores import NodeMetadata
 from podium.kubernetes.kinds.node import Node
 from podium.scheduler.config.errors import ConfigurationError
 from podium.testing import FakeCluster, assert_promises, assert_scores, make_node, make_pod

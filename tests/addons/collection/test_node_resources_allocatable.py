@@ -2,7 +2,7 @@
 
 import pytest
 
-from podium.addons.collection.node_resources_allocatable import (
+from podium.addons.collection.node_scores import (
     NodeResourcesAllocatable,
     WeightedResource,
 )

@@ -1,6 +1,6 @@
 """PodState: nodes that pods are leaving first, nodes that pods are nominated to last."""
 
-from podium.addons.collection.pod_state import PodState
+from podium.addons.collection.node_scores import PodState
 from podium.testing import FakeCluster, assert_promises, assert_scores, make_node, make_pod
 
 LEAVING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}

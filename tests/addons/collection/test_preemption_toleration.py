@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from podium.addons.collection.preemption_toleration import (
+from podium.addons.collection.preemption import (
     MINIMUM_PREEMPTABLE_PRIORITY,
     TOLERATION_SECONDS,
     PreemptionToleration,

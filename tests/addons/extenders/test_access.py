@@ -15,10 +15,9 @@ from support.net.serving.raw_http import Heard, Served, served
 from support.waiting import PATIENCE_S
 
 from podium.addons.extenders import Extender
-from podium.addons.extenders.access import Access, AccessGuard
 from podium.addons.extenders.certificates import make_certificates, write_certificates
 from podium.addons.extenders.service import ExtenderService
-from podium.addons.extenders.serving import Listening, serve_until
+from podium.addons.extenders.serving import Access, AccessGuard, Listening, serve_until
 
 BINDING = json.dumps(
     {"PodName": "web-0", "PodNamespace": "default", "PodUID": "u", "Node": "n1"}

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podium.apiserver.bodies import Unreadable, read_json, read_yaml_body
-from podium.golang.json_syntax import syntax_error
+from podium.golang.json_reader import syntax_error
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.text(max_size=5),

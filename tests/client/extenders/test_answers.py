@@ -14,10 +14,10 @@ from support.addons.extenders.extender_servers import (
     prioritize_call,
 )
 
-from podium.client.extenders.answers import read_answer
-from podium.client.extenders.lenient import DecodingProblem
-from podium.client.extenders.object_json import object_json
-from podium.scheduler.framework.extender_calls import (
+from podium.client.extenders.messages import read_answer
+from podium.client.extenders.objects import object_json
+from podium.client.extenders.wire import DecodingProblem
+from podium.scheduler.framework.asking import (
     BindAnswer,
     CallFailed,
     ExtenderAnswer,

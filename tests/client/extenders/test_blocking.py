@@ -13,12 +13,12 @@ from support.addons.extenders.extender_servers import (
     serving_in_thread,
 )
 
-from podium.client.extenders.blocking import BlockingExtenderClient
+from podium.client.extenders.client import BlockingExtenderClient
 from podium.client.extenders.objects import TypedObjects
 from podium.kubernetes.kinds.node import Node
 from podium.scheduler.config.errors import ConfigurationError
 from podium.scheduler.config.types import ExtenderTLSConfig
-from podium.scheduler.framework.extender_calls import CallFailed, FilterAnswer
+from podium.scheduler.framework.asking import CallFailed, FilterAnswer
 
 NODES: dict[str, Node] = {}
 NO_NODES = TypedObjects(NODES.__getitem__)

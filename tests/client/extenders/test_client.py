@@ -21,10 +21,10 @@ from support.addons.extenders.extender_servers import (
     serving,
 )
 
-from podium.client.extenders.returned_nodes import ReturnedNode
+from podium.client.extenders.messages import ReturnedNode
 from podium.kubernetes.kinds.node import Node
 from podium.scheduler.config.types import Extender
-from podium.scheduler.framework.extender_calls import (
+from podium.scheduler.framework.asking import (
     BindAnswer,
     CallFailed,
     ExtenderAnswer,

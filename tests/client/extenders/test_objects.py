@@ -6,8 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from podium.client.extenders.object_json import object_json
-from podium.client.extenders.objects import TypedObjects
+from podium.client.extenders.objects import TypedObjects, object_json
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.typed_objects import decode_as

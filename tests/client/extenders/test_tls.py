@@ -19,7 +19,7 @@ from support.addons.extenders.extender_servers import (
 from podium.client.extenders.tls import tls_clients
 from podium.scheduler.config.errors import ConfigurationError
 from podium.scheduler.config.types import ExtenderTLSConfig
-from podium.scheduler.framework.extender_calls import CallFailed, ExtenderAnswer, FilterAnswer
+from podium.scheduler.framework.asking import CallFailed, ExtenderAnswer, FilterAnswer
 
 GOOD = FilterAnswer(node_names=("n1",))
 TLS = Callable[..., ExtenderTLSConfig]

@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.client.extenders.urls import AddressProblem, checked, shown, verb_url, wire_form
+from podium.client.extenders.exchange import (
+    AddressProblem,
+    check_url,
+    show_url,
+    verb_url,
+    wire_form,
+)
 from podium.golang.quoting import quoted
 
 
@@ -19,18 +25,18 @@ def test_one_slash_stands_before_the_verb(prefix: str, verb: str) -> None:
 def test_any_address_is_checked_without_another_error(text: str) -> None:
     told = ""
     try:
-        parts = checked(text)
+        parts = check_url(text)
     except AddressProblem as problem:
         told = str(problem)
     if told:
-        assert quoted(shown(text)) in told or quoted(text) in told
+        assert quoted(show_url(text)) in told or quoted(text) in told
     else:
         assert wire_form(parts).isascii() or not parts.netloc.isascii()
 
 
 def test_what_is_escaped_stays_so() -> None:
-    assert wire_form(checked("http://h/a%2fb/%C3%A9?x=%20#part")) == "http://h/a%2fb/%C3%A9?x=%20"
-    assert wire_form(checked("http://h/é ü")) == "http://h/%C3%A9%20%C3%BC"
+    assert wire_form(check_url("http://h/a%2fb/%C3%A9?x=%20#part")) == "http://h/a%2fb/%C3%A9?x=%20"
+    assert wire_form(check_url("http://h/é ü")) == "http://h/%C3%A9%20%C3%BC"
 
 
 @pytest.mark.parametrize(
@@ -43,4 +49,4 @@ def test_what_is_escaped_stays_so() -> None:
     ],
 )
 def test_passwords_are_not_shown(url: str, text: str) -> None:
-    assert shown(url) == text
+    assert show_url(url) == text

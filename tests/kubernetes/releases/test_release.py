@@ -10,8 +10,8 @@ from podium.kubernetes.releases.entries import GateEntry
 from podium.kubernetes.releases.feature_gates import FeatureGates, Stage
 from podium.kubernetes.releases.release import NEWEST, Release, release
 from podium.kubernetes.releases.version import Version
-from podium.scheduler.config.flags.flag_texts import FLAG_TEXTS
-from podium.scheduler.config.points import ExtensionPoint, points_of
+from podium.scheduler.config.flags.definitions import FLAG_TEXTS
+from podium.scheduler.config.types import ExtensionPoint, points_of
 
 READS = """
 import sys

@@ -15,7 +15,7 @@ from support.live.management_pages import OPEN, FakeApi, management, reviewed_by
 from podium.apiserver.http.app import Application as ApiServer
 from podium.client import AsgiTransport, KubeClient
 from podium.live.serving import Reviewers
-from podium.live.serving.reviews import ACCESS_REVIEWS, TOKEN_REVIEWS
+from podium.live.serving.authentication import ACCESS_REVIEWS, TOKEN_REVIEWS
 
 NOBODY_MAY = {"status": {"allowed": False}}
 EVERYBODY_MAY = {"status": {"allowed": True}}

@@ -12,9 +12,9 @@ from cryptography import x509
 from support.live.management_pages import STARTED_AT, FakeApi, reviewed_by
 from support.live.management_server import Run, answer_of, ask, blind, server
 
-from podium.live.serving.reviews import ACCESS_REVIEWS
-from podium.live.serving.trust import PUBLISHED
-from podium.scheduler.config.flags.host_environment import StartRefused
+from podium.live.serving.authentication import ACCESS_REVIEWS
+from podium.live.serving.tls import PUBLISHED
+from podium.scheduler.config.flags.client_settings import StartRefused
 
 # --- the certificate that it shows ------------------------------------------------------------
 

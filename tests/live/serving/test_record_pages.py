@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from support.live.management_pages import OPEN, FakeApi, management, reviewed_by
 
-from podium.live.serving.reviews import ACCESS_REVIEWS
+from podium.live.serving.authentication import ACCESS_REVIEWS
 
 POD = "/debug/podium/pods/shop/web-0"
 QUEUE = "/debug/podium/queue"

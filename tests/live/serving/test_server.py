@@ -15,7 +15,7 @@ from support.live.management_server import Heard, Run, answer_of, ask, blind, se
 from support.live.virtual_loop import run_virtually
 
 from podium.live.serving import ManagementServer
-from podium.scheduler.config.flags.host_environment import StartRefused
+from podium.scheduler.config.flags.client_settings import StartRefused
 
 # --- those who do not speak TLS ---------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
 from podium.apiserver.serving.certificates import ensure_certificates
-from podium.live.serving.certificates import kept_pair
+from podium.live.serving.tls import kept_pair
 from podium.net.serving.self_signed import (
     PrivateKey,
     Validity,

@@ -11,7 +11,7 @@ from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeCl
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate import PodOutcome, Simulation, SimulationReport, load_scenario
 from podium.scheduler.config.load import load_configuration
-from podium.scheduler.framework.api_handle import ApiHandle, ExtenderApi
+from podium.scheduler.framework.handle import ApiHandle, ExtenderApi
 from podium.scheduler.plugins import in_tree_registry
 
 Raw = dict[str, Any]

@@ -19,8 +19,9 @@ from podium.offline.simulate import (
 from podium.scheduler.cluster.growth import Ints, Rows
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.engine.scheduling_cycle import SchedulingCycle
-from podium.scheduler.framework.api_handle import ApiHandle
 from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.framework.diagnosis import Verdict
+from podium.scheduler.framework.handle import ApiHandle
 from podium.scheduler.framework.points import (
     BindPlugin,
     FilterPlugin,
@@ -29,7 +30,6 @@ from podium.scheduler.framework.points import (
     ScorePlugin,
 )
 from podium.scheduler.framework.status import Status
-from podium.scheduler.framework.verdict import Verdict
 from podium.scheduler.plugins import in_tree_registry
 from podium.testing import make_node, make_pod
 

@@ -19,7 +19,7 @@ from podium.offline.simulate import (
 from podium.offline.simulate.timeline import LineKind, Timeline
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.config.types import API_VERSION, KIND
-from podium.scheduler.engine.pod_log import Line, PodLog
+from podium.scheduler.engine.observer import Line, PodLog
 from podium.scheduler.framework.points import Plugin
 from podium.scheduler.plugins import in_tree_registry
 from podium.testing import make_node, make_pod

@@ -24,7 +24,7 @@ from podium.user_code.plugins import equip
 
 SHARED_RULES: Final = {
     "podium.scheduler.plugins",
-    "podium.scheduler.plugins.default_preemption.disruption_budgets",
+    "podium.scheduler.plugins.default_preemption.dry_run",
 }
 """The registry that what is asked about is built of, and whom budgets protect."""
 NODES: Final = (node("n1"), node("n2"))

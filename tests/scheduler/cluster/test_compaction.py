@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.typed_objects import decode_as
 from podium.kubernetes.rules.requests import ALL_REQUESTS
-from podium.scheduler.cluster.compaction import Values
-from podium.scheduler.cluster.pod_info import PodInfos
+from podium.scheduler.cluster.pod_info import PodInfos, Values
 from podium.testing import make_pod
 
 READY = {"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}

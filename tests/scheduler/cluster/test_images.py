@@ -1,7 +1,7 @@
 """Sizes and holders of images."""
 
 from podium.kubernetes.kinds.node import ContainerImage
-from podium.scheduler.cluster.images import ImageIndex
+from podium.scheduler.cluster.nodes import ImageIndex
 
 
 def image(size_bytes: int, *names: str) -> ContainerImage:

@@ -1,6 +1,6 @@
 """Ids for repeated values, and what is evaluated once per value."""
 
-from podium.scheduler.cluster.interning import Interner
+from podium.scheduler.cluster.growth import Interner
 
 
 def test_ids_follow_the_order_of_first_sight() -> None:

@@ -1,7 +1,7 @@
 """Pods by what they say, as they come, change and go."""
 
 from podium.kubernetes.kinds.pod import Pod
-from podium.scheduler.cluster.known_pods import KnownPods
+from podium.scheduler.cluster.catalog import KnownPods
 from podium.testing import make_pod
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.scheduler.cluster.label_columns import ABSENT, LabelColumns
+from podium.scheduler.cluster.nodes import ABSENT, LabelColumns
 
 
 def shown(columns: LabelColumns, key: str) -> list[str | None]:

@@ -6,11 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podium.kubernetes.rules.requests import ALL_REQUESTS
-from podium.scheduler.cluster.change_log import MAX_LOGGED
+from podium.scheduler.cluster.growth import MAX_LOGGED
 from podium.scheduler.cluster.pod_info import PodInfo
-from podium.scheduler.cluster.shadow import Shadow
 from podium.scheduler.cluster.state import Cluster
-from podium.scheduler.cluster.usage import Usage
+from podium.scheduler.cluster.usage import Shadow, Usage
 from podium.testing import make_node, make_pod
 
 NODES = ["a", "b", "c", "d"]

@@ -1,7 +1,7 @@
 """Nominations: one node per pod, arrival order per node, what changed."""
 
 from podium.kubernetes.rules.requests import ALL_REQUESTS
-from podium.scheduler.cluster.nominator import Nominator
+from podium.scheduler.cluster.nominated_pods import Nominator
 from podium.scheduler.cluster.pod_info import PodInfo, PodInfos
 from podium.testing import make_pod
 

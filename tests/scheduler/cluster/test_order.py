@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.rules.requests import ALL_REQUESTS
-from podium.scheduler.cluster.order import NodeOrder, zone_key
-from podium.scheduler.cluster.state import Cluster
+from podium.scheduler.cluster.state import Cluster, NodeOrder, zone_key
 from podium.testing import make_node
 
 ZONE = "topology.kubernetes.io/zone"

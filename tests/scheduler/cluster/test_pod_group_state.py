@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.kubernetes.rules.requests import ALL_REQUESTS
-from podium.scheduler.cluster.pod_group_state import (
+from podium.scheduler.cluster.catalog import (
     PodGroupMissing,
     PodGroupState,
     PodGroupStateMissing,

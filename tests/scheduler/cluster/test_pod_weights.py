@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podium.kubernetes.rules.labels import NOTHING, Requirement, Selector
-from podium.scheduler.cluster.pod_classes import PodQuery
-from podium.scheduler.cluster.pod_weights import PodWeights
+from podium.scheduler.cluster.pod_classes import PodQuery, PodWeights
 from podium.testing import make_cluster, make_node, make_pod
 
 NODES = ("a", "b", "c")

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from podium.kubernetes.rules.host_ports import HostPort, conflicts
 from podium.scheduler.cluster.growth import Rows
-from podium.scheduler.cluster.ports import PortColumns
+from podium.scheduler.cluster.usage import PortColumns
 
 WEB = HostPort("0.0.0.0", "TCP", 80)
 LOCAL = HostPort("127.0.0.1", "TCP", 80)

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from podium.kubernetes.rules.labels import selector_of_map
 from podium.scheduler.cluster.pod_classes import PodQuery
-from podium.scheduler.cluster.removed_pods import RemovedPods
 from podium.scheduler.cluster.state import Cluster
+from podium.scheduler.cluster.trials import RemovedPods
 from podium.testing import make_cluster, make_node, make_pod
 
 APP = PodQuery(((None, selector_of_map({"app": "x"})),))

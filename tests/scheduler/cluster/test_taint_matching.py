@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Toleration
 from podium.kubernetes.rules.tolerations import HARD_EFFECTS, PREFER_NO_SCHEDULE, tolerates
-from podium.scheduler.cluster.taint_matching import untolerated_counts, untolerated_mask
+from podium.scheduler.cluster.node_matching import untolerated_counts, untolerated_mask
 from podium.testing import make_cluster, make_node
 
 EFFECTS = ("NoSchedule", "NoExecute", "PreferNoSchedule")

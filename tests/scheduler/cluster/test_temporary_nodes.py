@@ -10,7 +10,7 @@ from podium.kubernetes.rules.node_affinity import NAME_FIELD, FieldRequirement, 
 from podium.scheduler.cluster.audit import Audit
 from podium.scheduler.cluster.node_matching import term_mask
 from podium.scheduler.cluster.state import Cluster
-from podium.scheduler.cluster.temporary_nodes import TemporaryNodes
+from podium.scheduler.cluster.trials import TemporaryNodes
 from podium.testing import make_cluster, make_node, make_pod
 
 

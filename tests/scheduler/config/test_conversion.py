@@ -7,11 +7,11 @@ import pytest
 from support.scheduler.config.known_plugins import in_tree
 
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.scheduler.config.convert import Conversion, to_v1
 from podium.scheduler.config.effective import effective
 from podium.scheduler.config.examine import examine
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.config.plugin_args import NodeAffinityArgs
+from podium.scheduler.config.versions import Conversion, to_v1
 
 GROUP = "kubescheduler.config.k8s.io"
 EXISTS = {"key": "zone", "operator": "Exists"}

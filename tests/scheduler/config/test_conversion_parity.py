@@ -19,10 +19,10 @@ from support.scheduler.config.known_plugins import in_tree
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.parity.cases import Case, read_case_file
 from podium.parity.replay import decide
-from podium.scheduler.config.convert import Conversion, to_v1
 from podium.scheduler.config.effective import effective
 from podium.scheduler.config.examine import examine
 from podium.scheduler.config.load import load_configuration
+from podium.scheduler.config.versions import Conversion, to_v1
 
 GROUP = "kubescheduler.config.k8s.io"
 # Points that v1beta1 and v1beta2 have.

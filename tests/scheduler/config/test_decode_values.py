@@ -6,6 +6,7 @@ from podium.scheduler.config.decode import DecodeError
 from podium.scheduler.config.decode_values import (
     GoNumber,
     Place,
+    WrittenFloat,
     base64_fault,
     decode_bytes,
     decode_duration,
@@ -13,7 +14,6 @@ from podium.scheduler.config.decode_values import (
     decode_int,
     go_number,
 )
-from podium.scheduler.config.json_text import WrittenFloat
 
 INT32, INT64, FLOAT32 = GoNumber("int32", 32), GoNumber("int64", 64), GoNumber("float32", 32)
 HERE = Place("Struct", "a.b", "a[0].b")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from support.commands.command_line import podium
 
-from podium.scheduler.config.effective_diff import effective_diff
+from podium.scheduler.config.effective import effective_diff
 
 HEADER = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 V1BETA3 = HEADER.replace("/v1\n", "/v1beta3\n")

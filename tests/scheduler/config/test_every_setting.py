@@ -18,8 +18,7 @@ import podium
 from podium.golang.durations import Duration
 from podium.kubernetes.kinds.meta import KubeStruct
 from podium.scheduler.config.plugin_args import ARGS_KINDS
-from podium.scheduler.config.points import ExtensionPoint
-from podium.scheduler.config.types import KubeSchedulerConfiguration, PluginConfig
+from podium.scheduler.config.types import ExtensionPoint, KubeSchedulerConfiguration, PluginConfig
 
 ROOT: Final = Path(podium.__file__).parents[2]
 CONFIGURATION: Final = ROOT / "docs" / "configuration.md"

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from support.scheduler.config.known_plugins import in_tree
 
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.scheduler.config.effective_yaml import effective_yaml
+from podium.scheduler.config.effective import effective_yaml
 from podium.scheduler.config.examine import Examination, examine
-from podium.scheduler.config.legacy_args import LEGACY_ARGS_KINDS
 from podium.scheduler.config.plugin_args import ARGS_KINDS
-from podium.scheduler.config.points import ExtensionPoint
+from podium.scheduler.config.typed_args import LEGACY_ARGS_KINDS
+from podium.scheduler.config.types import ExtensionPoint
 from podium.scheduler.plugins import IN_TREE
 
 HEADER = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}

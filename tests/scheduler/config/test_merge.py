@@ -5,11 +5,21 @@ from typing import Any
 import pytest
 
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.scheduler.config.expand import expand_profiles
 from podium.scheduler.config.load import load_configuration
-from podium.scheduler.config.merge import PluginListError, expand_point, merge_plugins, merge_set
-from podium.scheduler.config.points import ExtensionPoint
-from podium.scheduler.config.types import Configuration, PluginRef, Plugins, PluginSet
+from podium.scheduler.config.merge import (
+    PluginListError,
+    expand_point,
+    expand_profiles,
+    merge_plugins,
+    merge_set,
+)
+from podium.scheduler.config.types import (
+    Configuration,
+    ExtensionPoint,
+    PluginRef,
+    Plugins,
+    PluginSet,
+)
 
 PREFILTER = (
     "NodeAffinity NodePorts NodeResourcesFit VolumeRestrictions NodeVolumeLimits VolumeBinding "

@@ -7,8 +7,7 @@ import pytest
 from support.scheduler.config.known_plugins import in_tree
 
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.scheduler.config.examine import Examination, Mistake, examine
-from podium.scheduler.config.mistakes import MAX_TOLD
+from podium.scheduler.config.examine import MAX_TOLD, ConfigurationMistake, Examination, examine
 
 HEADER = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 
@@ -17,7 +16,7 @@ def examined(text: str) -> Examination:
     return examine(text.encode(), in_tree(), gates=FeatureGates())
 
 
-def mistakes(text: str) -> tuple[Mistake, ...]:
+def mistakes(text: str) -> tuple[ConfigurationMistake, ...]:
     return examined(text).mistakes
 
 
@@ -140,7 +139,7 @@ def test_lines_are_known_in_json_too() -> None:
 
 def test_a_key_written_twice_is_told_at_its_line() -> None:
     (mistake,) = mistakes(HEADER + "parallelism: 1\nparallelism: 2\n")
-    assert mistake == Mistake(
+    assert mistake == ConfigurationMistake(
         'key "parallelism" already set in map', line=4, remedy="remove one of the two"
     )
 

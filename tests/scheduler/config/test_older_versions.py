@@ -7,11 +7,11 @@ import yaml
 from support.scheduler.config.known_plugins import in_tree
 
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.scheduler.config.convert import to_v1
 from podium.scheduler.config.effective import effective
 from podium.scheduler.config.errors import ConfigurationError
 from podium.scheduler.config.examine import Examination, examine
 from podium.scheduler.config.load import load_configuration
+from podium.scheduler.config.versions import to_v1
 
 VERSIONS = ("v1beta1", "v1beta2", "v1beta3")
 

@@ -9,7 +9,6 @@ from support.scheduler.config.known_plugins import in_tree
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.errors import ConfigurationError
 from podium.scheduler.config.examine import examine
-from podium.scheduler.config.legacy_args import NodeLabelArgs, ServiceAffinityArgs
 from podium.scheduler.config.load import load_configuration, load_written
 from podium.scheduler.config.plugin_args import (
     InterPodAffinityArgs,
@@ -17,6 +16,7 @@ from podium.scheduler.config.plugin_args import (
     ResourceSpec,
 )
 from podium.scheduler.config.policy_names import DEFAULT_PRIORITIES, PREDICATES, PRIORITIES
+from podium.scheduler.config.typed_args import NodeLabelArgs, ServiceAffinityArgs
 from podium.scheduler.config.types import Configuration
 from podium.scheduler.config.written import read_written
 

@@ -15,7 +15,6 @@ from support.suite.requirements import ARTICLES
 from podium.golang.durations import Duration
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.examine import KnownPlugins, examine
-from podium.scheduler.config.points import ExtensionPoint
 from podium.scheduler.config.policy_names import (
     COVERED_BY_TAINTS,
     EQUAL_PRIORITY,
@@ -25,6 +24,7 @@ from podium.scheduler.config.policy_names import (
     PRIORITY_ALIASES,
     RATIO_PRIORITY,
 )
+from podium.scheduler.config.types import ExtensionPoint
 
 OWN_POINTS = {*ExtensionPoint} - {ExtensionPoint.QUEUE_SORT}
 HEADER = "kind: KubeSchedulerConfiguration\napiVersion: kubescheduler.config.k8s.io/"

@@ -5,11 +5,9 @@ from typing import Any
 import pytest
 
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.scheduler.config.expand import expand_profiles
 from podium.scheduler.config.load import load_configuration
-from podium.scheduler.config.points import ExtensionPoint
-from podium.scheduler.config.score_weights import score_weights_file, with_score_weights
-from podium.scheduler.config.types import API_VERSION, KIND, Configuration
+from podium.scheduler.config.merge import expand_profiles, score_weights_file, with_score_weights
+from podium.scheduler.config.types import API_VERSION, KIND, Configuration, ExtensionPoint
 from podium.scheduler.plugins import in_tree_registry
 
 PROFILE = "default-scheduler"

@@ -6,7 +6,7 @@ import pytest
 
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.examine import Examination, KnownPlugins, examine
-from podium.scheduler.config.points import ExtensionPoint
+from podium.scheduler.config.types import ExtensionPoint
 from podium.scheduler.plugins import in_tree_registry
 
 REGISTRY = in_tree_registry()

@@ -3,8 +3,7 @@
 import pytest
 
 from podium.scheduler.config.errors import ConfigurationError
-from podium.scheduler.config.written import read_written
-from podium.scheduler.config.yaml_values import go_syntax
+from podium.scheduler.config.written import go_syntax, read_written
 
 
 def refusal(text: str) -> str:

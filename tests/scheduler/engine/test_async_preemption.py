@@ -12,6 +12,7 @@ from support.scheduler.engine.stepwise_cluster import StepwiseCluster
 from podium.scheduler.cluster.growth import Mask, Rows, count_of, indices
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.framework.diagnosis import Verdict, rejecting
 from podium.scheduler.framework.events import Action, Registration, Resource
 from podium.scheduler.framework.points import (
     FilterPlugin,
@@ -20,7 +21,6 @@ from podium.scheduler.framework.points import (
     ReservePlugin,
 )
 from podium.scheduler.framework.status import Status, unschedulable
-from podium.scheduler.framework.verdict import Verdict, rejecting
 
 
 def victims(cluster: StepwiseCluster, count: int, cpu: str, node: str = "node") -> None:

@@ -7,8 +7,8 @@ from support.scheduler.framework.fake_plugins import binder, make_engine, pre_bi
 
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.engine.binding_cycle import NO_BINDER, Binding
-from podium.scheduler.framework.api_handle import ApiHandle
 from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.framework.handle import ApiHandle
 from podium.scheduler.framework.points import Plugin, PostBindPlugin, PreFlight
 from podium.scheduler.framework.status import SKIP, Code, Status, error, unresolvable, unschedulable
 from podium.testing import FakeApi, make_node, make_pod

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.requests import ALL_REQUESTS
-from podium.scheduler.engine.changes import node_changes, pod_changes
+from podium.scheduler.engine.intake import node_changes, pod_changes
 from podium.testing import make_node, make_pod
 
 GATE = [{"name": "g"}]

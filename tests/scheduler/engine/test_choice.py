@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.scheduler.engine.choice import FirstByName, Seeded
+from podium.scheduler.engine.search import FirstByName, Seeded
 
 NAMES = ("delta", "alpha", "charlie", "bravo")
 

@@ -8,8 +8,7 @@ from support.scheduler.engine.scripted_extenders import Script, binding, extende
 from support.scheduler.framework.fake_plugins import pre_bind, reserve
 
 from podium.scheduler.engine.binding_cycle import Binding
-from podium.scheduler.framework.asking import NobodyToAsk
-from podium.scheduler.framework.extender_calls import BindAnswer, BindCall
+from podium.scheduler.framework.asking import BindAnswer, BindCall, NobodyToAsk
 from podium.scheduler.framework.points import Plugin, PreFlight
 from podium.scheduler.framework.status import Code
 from podium.testing import FakeApi, FakeCluster, make_node

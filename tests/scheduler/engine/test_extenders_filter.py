@@ -16,8 +16,7 @@ from support.scheduler.engine.scripted_extenders import (
 
 from podium.kubernetes.kinds.node import Node
 from podium.scheduler.engine.decision import Decision
-from podium.scheduler.framework.asking import NobodyToAsk
-from podium.scheduler.framework.extender_calls import FilterAnswer, FilterCall
+from podium.scheduler.framework.asking import FilterAnswer, FilterCall, NobodyToAsk
 from podium.scheduler.framework.status import Code
 from podium.testing import FakeCluster, make_node
 from podium.testing import make_pod as pending

@@ -9,7 +9,7 @@ from support.scheduler.engine.tight_clusters import budget, labelled, running
 from podium.kubernetes.kinds.meta import KubeStruct
 from podium.kubernetes.kinds.node import Node
 from podium.scheduler.engine.decision import Decision
-from podium.scheduler.framework.extender_calls import MetaVictims, PreemptAnswer, PreemptCall
+from podium.scheduler.framework.asking import MetaVictims, PreemptAnswer, PreemptCall
 from podium.scheduler.framework.status import Code
 from podium.testing import FakeCluster, make_node
 from podium.testing import make_pod as pending

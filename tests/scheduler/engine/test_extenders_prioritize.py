@@ -16,7 +16,7 @@ from support.scheduler.engine.scripted_extenders import (
 )
 
 from podium.scheduler.engine.decision import Decision
-from podium.scheduler.framework.extender_calls import PrioritizeAnswer
+from podium.scheduler.framework.asking import PrioritizeAnswer
 from podium.testing import FakeCluster, make_node
 from podium.testing import make_pod as pending
 

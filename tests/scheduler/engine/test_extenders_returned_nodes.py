@@ -17,7 +17,7 @@ from podium.kubernetes.kinds.meta import KubeStruct
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.scheduler.engine.decision import Decision
-from podium.scheduler.framework.extender_calls import FilterAnswer, FilterCall, PrioritizeCall
+from podium.scheduler.framework.asking import FilterAnswer, FilterCall, PrioritizeCall
 from podium.testing import FakeCluster, make_node, make_pod
 from podium.testing import make_pod as pending
 

@@ -9,8 +9,15 @@ from support.scheduler.framework.fake_plugins import permit
 
 from podium.kubernetes.kinds.meta import KubeStruct
 from podium.scheduler.engine.scheduler import Attempt
-from podium.scheduler.framework.asking import Answers, Asking, Calls, WrongAnswers
-from podium.scheduler.framework.extender_calls import FilterAnswer, FilterCall, PrioritizeAnswer
+from podium.scheduler.framework.asking import (
+    Answers,
+    Asking,
+    Calls,
+    FilterAnswer,
+    FilterCall,
+    PrioritizeAnswer,
+    WrongAnswers,
+)
 from podium.scheduler.framework.points import PermitResult
 from podium.scheduler.framework.status import Code, Status, error
 from podium.testing import FakeCluster, make_node

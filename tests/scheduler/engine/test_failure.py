@@ -9,7 +9,7 @@ from support.scheduler.framework.fake_plugins import filter_by, permit, post_fil
 from podium.kubernetes.kinds.pod import PodCondition
 from podium.scheduler.engine import Decision
 from podium.scheduler.engine.observer import Observer
-from podium.scheduler.engine.requests import NOTE_LIMIT, shortened
+from podium.scheduler.engine.requests import NOTE_LIMIT, shorten_note
 from podium.scheduler.framework.points import PermitResult, PostFilterResult
 from podium.scheduler.framework.status import Code, Status, error, unschedulable
 from podium.testing import FakeCluster, make_node
@@ -28,18 +28,18 @@ BREAKS = filter_by("Says", ValueError("boom"))
 
 @pytest.mark.parametrize("length", [0, 1, NOTE_LIMIT - 1, NOTE_LIMIT])
 def test_a_note_up_to_the_limit_is_left_alone(length: int) -> None:
-    assert shortened("x" * length) == "x" * length
+    assert shorten_note("x" * length) == "x" * length
 
 
 def test_a_longer_note_is_cut_to_the_limit_with_dots() -> None:
-    assert shortened("x" * (NOTE_LIMIT + 1)) == "x" * 1020 + " ..."
+    assert shorten_note("x" * (NOTE_LIMIT + 1)) == "x" * 1020 + " ..."
 
 
 def test_the_limit_is_in_bytes_and_no_character_is_cut_in_half() -> None:
-    note = shortened("é" * 600)
+    note = shorten_note("é" * 600)
     assert note == "é" * 510 + " ..."
     assert len(note.encode()) == NOTE_LIMIT
-    assert len(shortened("x" + "é" * 600).encode()) <= NOTE_LIMIT
+    assert len(shorten_note("x" + "é" * 600).encode()) <= NOTE_LIMIT
 
 
 def test_the_event_is_cut_and_the_condition_is_not() -> None:

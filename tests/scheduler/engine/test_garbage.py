@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from podium.scheduler.engine.garbage import SELDOM, seldom_collected, uncollected
+from podium.scheduler.engine.garbage import SELDOM, pause_collection, seldom_collected
 
 
 def test_garbage_is_looked_for_seldom_while_a_driver_works() -> None:
@@ -24,9 +24,9 @@ def test_settings_come_back_after_a_failure() -> None:
 
 
 def test_nothing_is_looked_for_while_a_cluster_is_read() -> None:
-    with uncollected():
+    with pause_collection():
         assert not gc.isenabled()
-        with uncollected():
+        with pause_collection():
             pass
         assert not gc.isenabled()
     assert gc.isenabled()

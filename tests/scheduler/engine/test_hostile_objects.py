@@ -11,8 +11,8 @@ import pytest
 from support.suite.slow_cases import few_of
 from support.yardstick import measure_work
 
+from podium.bench.hostile_claims import TABLES, HostileScene
 from podium.bench.hostile_pods import MAX_OBJECT_BYTES
-from podium.bench.hostile_scheduling import TABLES, HostileScene
 from podium.scheduler.engine.garbage import seldom_collected
 
 MAX_YARDSTICKS = 60

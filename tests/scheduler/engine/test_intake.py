@@ -12,10 +12,10 @@ from podium.kubernetes.kinds.storage import PersistentVolumeClaim
 from podium.kubernetes.kinds.workloads import Namespace
 from podium.scheduler.cluster.growth import Rows, count_of
 from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.framework.diagnosis import Verdict, per_row
 from podium.scheduler.framework.events import Action, Registration, Resource
 from podium.scheduler.framework.points import FilterPlugin, PermitResult
 from podium.scheduler.framework.status import Code, Status, error, unschedulable
-from podium.scheduler.framework.verdict import Verdict, per_row
 from podium.testing import FakeCluster, make_node, make_pod
 from podium.testing import make_pod as pending
 

@@ -16,8 +16,8 @@ from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.events import Action, ClusterEvent, Registration, Resource
 from podium.scheduler.framework.points import Plugin, PreEnqueuePlugin, ReservePlugin, ScorePlugin
 from podium.scheduler.framework.profile import build_profiles
+from podium.scheduler.framework.queued import WaitingPods
 from podium.scheduler.framework.registry import Registry
-from podium.scheduler.framework.waiting import WaitingPods
 from podium.testing import FakeCluster
 
 PROFILE = "default-scheduler"

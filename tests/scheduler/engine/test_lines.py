@@ -4,7 +4,7 @@ from msgspec.structs import astuple, replace
 from support.scheduler.framework.fake_plugins import filter_by, permit, post_filter, reserve
 
 from podium.kubernetes.kinds.pod import Toleration
-from podium.scheduler.engine.pod_log import Line
+from podium.scheduler.engine.observer import Line
 from podium.scheduler.engine.requests import PluginWrite
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.diagnosis import Diagnosis

@@ -6,9 +6,8 @@ from podium.scheduler.engine.binding_cycle import Binding
 from podium.scheduler.engine.observer import Observer
 from podium.scheduler.framework.events import ClusterEvent
 from podium.scheduler.framework.points import PermitResult
-from podium.scheduler.framework.queued import QueuedPod
+from podium.scheduler.framework.queued import QueuedPod, WaitingPod
 from podium.scheduler.framework.status import Code, Status, error, unschedulable
-from podium.scheduler.framework.waiting import WaitingPod
 from podium.testing import FakeCluster, make_node
 from podium.testing import make_pod as pending
 

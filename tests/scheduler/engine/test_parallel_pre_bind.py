@@ -7,8 +7,8 @@ from typing import Any
 from support.scheduler.framework.fake_plugins import make_engine
 
 from podium.scheduler.engine.binding_cycle import Binding
-from podium.scheduler.framework.api_handle import ApiHandle
 from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.framework.handle import ApiHandle
 from podium.scheduler.framework.points import Plugin, PreBindPlugin, PreFlight
 from podium.scheduler.framework.status import Status, unschedulable
 from podium.testing import FakeApi, make_node, make_pod

@@ -4,7 +4,7 @@ import numpy as np
 from support.scheduler.engine.queues import info
 
 from podium.scheduler.engine.decision import Decision
-from podium.scheduler.engine.pod_log import Line, PodLog
+from podium.scheduler.engine.observer import Line, PodLog
 
 
 def decision(name: str, rows: int = 0) -> Decision:

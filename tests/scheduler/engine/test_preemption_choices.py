@@ -16,8 +16,8 @@ from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget, PodDisruptionBudgetStatus
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.load import load_configuration
-from podium.scheduler.engine.choice import FirstByName
 from podium.scheduler.engine.scheduler import Engine
+from podium.scheduler.engine.search import FirstByName
 from podium.scheduler.framework.status import Code
 from podium.scheduler.plugins import in_tree_registry
 from podium.testing import make_node, make_pod

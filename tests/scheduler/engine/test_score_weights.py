@@ -1,7 +1,7 @@
 """Other weights in the middle of the work: the next cycle scores as if it had always been so."""
 
 from podium.kubernetes.kinds.pod import Pod
-from podium.scheduler.engine.score_weights import set_score_weights
+from podium.scheduler.engine.scheduler import set_score_weights
 from podium.testing import FakeCluster, make_node, make_pod
 
 PROFILE = "default-scheduler"

@@ -16,12 +16,11 @@ from podium.kubernetes.rules.requests import ALL_REQUESTS
 from podium.scheduler.cluster.growth import Ints, Rows, count_of, indices
 from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.engine import search
-from podium.scheduler.engine.search import nodes_to_find, rotated, stop_early, whole_table
+from podium.scheduler.engine.search import nodes_to_find, rotate_rows, stop_early, whole_table
 from podium.scheduler.framework.cycle import Cycle
-from podium.scheduler.framework.diagnosis import FilterResult
+from podium.scheduler.framework.diagnosis import FilterResult, Verdict, per_row
 from podium.scheduler.framework.points import FilterPlugin, PreFilterPlugin, ScorePlugin
 from podium.scheduler.framework.status import Code, Status, error, unresolvable, unschedulable
-from podium.scheduler.framework.verdict import Verdict, per_row
 from podium.testing import make_node, make_pod
 
 
@@ -49,9 +48,9 @@ def test_a_percentage_of_many_nodes_is_enough(count: int, percentage: int, enoug
 
 def test_rotation_starts_where_the_last_search_ended() -> None:
     rows = np.array([4, 2, 9], dtype=np.intp)
-    assert rotated(rows, 0).tolist() == [4, 2, 9]
-    assert rotated(rows, 1).tolist() == [2, 9, 4]
-    assert rotated(rows, 5).tolist() == [9, 4, 2]
+    assert rotate_rows(rows, 0).tolist() == [4, 2, 9]
+    assert rotate_rows(rows, 1).tolist() == [2, 9, 4]
+    assert rotate_rows(rows, 5).tolist() == [9, 4, 2]
 
 
 def test_a_search_ends_before_the_first_feasible_node_too_many() -> None:

@@ -15,11 +15,10 @@ from support.scheduler.plugins.device_builders import (
 
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.load import load_configuration
-from podium.scheduler.config.points import ExtensionPoint
-from podium.scheduler.config.types import API_VERSION, KIND
-from podium.scheduler.engine.choice import FirstByName
+from podium.scheduler.config.types import API_VERSION, KIND, ExtensionPoint
 from podium.scheduler.engine.scheduler import Engine
-from podium.scheduler.framework.pod_group_points import (
+from podium.scheduler.engine.search import FirstByName
+from podium.scheduler.framework.binding_points import (
     PlacementGeneratePlugin,
     PlacementScorePlugin,
 )

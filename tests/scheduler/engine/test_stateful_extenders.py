@@ -19,11 +19,12 @@ from support.scheduler.engine.scripted_extenders import Script, clears, extender
 from support.scheduler.engine.small_world import ApiError, SmallWorld
 
 from podium.scheduler.engine.scheduler import Attempt, Engine
-from podium.scheduler.framework.asking import Answers, Calls
-from podium.scheduler.framework.extender_calls import (
+from podium.scheduler.framework.asking import (
+    Answers,
     BindAnswer,
     BindCall,
     CallFailed,
+    Calls,
     FilterAnswer,
     FilterCall,
 )

@@ -9,7 +9,7 @@ import podium.scheduler.explain
 from podium.scheduler.framework.points import FilterPlugin, Plugin
 from podium.scheduler.plugins import in_tree_registry
 
-SHARED_RULES: Final = {"podium.scheduler.plugins.default_preemption.disruption_budgets"}
+SHARED_RULES: Final = {"podium.scheduler.plugins.default_preemption.dry_run"}
 """Whom budgets protect is the same for preemption and for whoever proposes an eviction."""
 REGISTRY: Final = in_tree_registry()
 PLUGINS: Final[tuple[type[Plugin], ...]] = tuple(map(REGISTRY.get, REGISTRY))

@@ -8,8 +8,8 @@ from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.engine import Engine
-from podium.scheduler.framework.all_reasons import merged
 from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.framework.filtering import merge_statuses
 from podium.scheduler.framework.node_form import NodeFilterPlugin, NodeView
 from podium.scheduler.framework.status import Code, Status, unresolvable, unschedulable
 from podium.scheduler.plugins import in_tree_registry
@@ -121,4 +121,4 @@ def test_the_severest_code_counts(
     statuses: list[Status], code: Code, reasons: tuple[str, ...]
 ) -> None:
     named = [status.by(f"P{i}") for i, status in enumerate(statuses)]
-    assert merged(named) == Status(code, reasons, "P0")
+    assert merge_statuses(named) == Status(code, reasons, "P0")

@@ -9,13 +9,15 @@ from podium.scheduler.framework.asking import (
     Ask,
     Asking,
     Calls,
+    FilterAnswer,
+    FilterCall,
     NobodyToAsk,
+    PrioritizeCall,
     WrongAnswers,
-    asked,
+    ask_calls,
     drive,
-    resolved,
+    resolve_answer,
 )
-from podium.scheduler.framework.extender_calls import FilterAnswer, FilterCall, PrioritizeCall
 from podium.testing import make_pod
 
 POD = make_pod("p")
@@ -33,29 +35,29 @@ def test_a_step_that_asks_nothing_needs_nobody() -> None:
 
 def test_answers_come_back_in_the_order_of_the_calls() -> None:
     script = Script(filter=leaves("n"), prioritize=scores(n=1))
-    assert drive(asked((SCORE, FILTER)), script) == (scores(n=1), leaves("n"))
+    assert drive(ask_calls((SCORE, FILTER)), script) == (scores(n=1), leaves("n"))
 
 
 def test_a_failed_call_answers_every_kind_of_call() -> None:
     script = Script(filter=fails(), prioritize=fails())
-    assert drive(asked((SCORE, FILTER)), script) == (fails(), fails())
+    assert drive(ask_calls((SCORE, FILTER)), script) == (fails(), fails())
 
 
 @pytest.mark.parametrize("answers", [(), (leaves(), leaves()), (scores(),)])
 def test_answers_that_are_not_those_of_the_calls_are_refused(answers: Answers) -> None:
     with pytest.raises(WrongAnswers, match="calls that want FilterAnswer"):
-        drive(asked((FILTER,)), lambda _: answers)
+        drive(ask_calls((FILTER,)), lambda _: answers)
 
 
 def test_nobody_to_ask_is_an_error_that_names_the_extenders() -> None:
     with pytest.raises(NobodyToAsk, match="http://a, http://b"):
-        drive(asked((FILTER, SCORE)))
+        drive(ask_calls((FILTER, SCORE)))
 
 
 def test_a_step_hears_of_what_breaks_while_it_waits() -> None:
     def step() -> Asking[str]:
         try:
-            yield from asked((FILTER,))
+            yield from ask_calls((FILTER,))
         except OSError as problem:
             return f"heard of {problem}"
         return "all is well"
@@ -71,7 +73,7 @@ def test_a_step_is_closed_when_nobody_goes_on_with_it() -> None:
 
     def step() -> Asking[None]:
         try:
-            yield from asked((FILTER,))
+            yield from ask_calls((FILTER,))
         finally:
             left.append("tidied")
 
@@ -91,11 +93,11 @@ def test_an_answer_may_take_several_rounds_and_each_is_told() -> None:
         return Ask((FILTER, SCORE), second)
 
     answer: int | Ask[int] = Ask((FILTER,), first)
-    asking = resolved(answer, lambda calls, answers: heard.append((calls, answers)))
+    asking = resolve_answer(answer, lambda calls, answers: heard.append((calls, answers)))
     assert drive(asking, Script()) == 2
     assert [len(calls) for calls, _ in heard] == [1, 2]
 
 
 def test_an_answer_that_is_there_takes_no_round() -> None:
     answer: FilterAnswer | Ask[FilterAnswer] = leaves("n")
-    assert drive(resolved(answer, lambda *_: None)) == leaves("n")
+    assert drive(resolve_answer(answer, lambda *_: None)) == leaves("n")

@@ -6,9 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.scheduler.framework.diagnosis import Diagnosis, FilterResult
+from podium.scheduler.framework.diagnosis import Diagnosis, FilterResult, Verdict, choosing, per_row
 from podium.scheduler.framework.status import Code, Status, error, unresolvable, unschedulable
-from podium.scheduler.framework.verdict import Verdict, choosing, per_row
 
 CPU = unschedulable("Insufficient cpu")
 BOTH = unschedulable("Insufficient cpu", "Too many pods")

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podium.scheduler.config.types import Extender, ExtenderManagedResource
-from podium.scheduler.framework.extender_rules import in_calling_order, interested
+from podium.scheduler.framework.asking import find_interested, in_calling_order
 from podium.testing import make_pod
 
 NAMES = ("a.com/x", "b.com/y", "c.com/z")
@@ -35,9 +35,9 @@ def test_an_extender_hears_of_pods_that_name_a_resource_of_its_own_or_if_it_has_
     expected = [
         e for e, names in zip(listed, managed, strict=True) if not names or set(names) & set(named)
     ]
-    assert list(interested(listed, pod)) == expected
+    assert list(find_interested(listed, pod)) == expected
 
 
 def test_a_container_without_resources_names_none() -> None:
     pod = make_pod("p", containers=[{"name": "c"}])
-    assert interested([managing("a.com/x")], pod) == ()
+    assert find_interested([managing("a.com/x")], pod) == ()

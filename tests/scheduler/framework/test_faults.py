@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from podium.scheduler.cluster.growth import Ints, Rows, count_of
+from podium.scheduler.framework.caches.vectors import VectorCache
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.dependence import Dependence
-from podium.scheduler.framework.faults import describe, located
+from podium.scheduler.framework.faults import describe, locate_problem
 from podium.scheduler.framework.filtering import run_filters, run_pre_filters
 from podium.scheduler.framework.node_form import NodeFilterPlugin, NodeScorePlugin
 from podium.scheduler.framework.points import (
@@ -19,7 +20,6 @@ from podium.scheduler.framework.points import (
     ScorePlugin,
 )
 from podium.scheduler.framework.scoring import ScoringError, run_pre_scores, run_scores
-from podium.scheduler.framework.vector_cache import VectorCache
 from podium.testing import make_cluster, make_handle, make_node, make_pod
 
 
@@ -44,8 +44,8 @@ def test_an_accident_says_what_it_is_and_where(kind: type[Exception]) -> None:
 
 
 def test_an_exception_that_nobody_raised_has_no_place() -> None:
-    assert located(KeyError("zone")) == "KeyError: 'zone'"
-    assert located(ValueError()) == "ValueError"
+    assert locate_problem(KeyError("zone")) == "KeyError: 'zone'"
+    assert locate_problem(ValueError()) == "ValueError"
 
 
 # wrong answers

@@ -10,15 +10,15 @@ from podium.scheduler.cluster.growth import Rows, indices
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.framework.cycle import Cycle
-from podium.scheduler.framework.diagnosis import FilterResult
+from podium.scheduler.framework.diagnosis import FilterResult, Verdict, rejecting
 from podium.scheduler.framework.filtering import (
+    filter_with_nominated,
     run_filters,
     run_pre_filters,
+    tell_extensions,
 )
-from podium.scheduler.framework.nominated_filtering import filter_with_nominated, tell_extensions
 from podium.scheduler.framework.points import FilterPlugin, Plugin, PreFilterExtensions
 from podium.scheduler.framework.status import SKIP, Code, Status, error, unresolvable, unschedulable
-from podium.scheduler.framework.verdict import Verdict, rejecting
 from podium.testing import make_cluster, make_node, make_pod
 
 NAMES = ("a", "b", "c")

@@ -2,10 +2,14 @@
 
 import numpy as np
 
-from podium.scheduler.framework.diagnosis import Diagnosis, FilterResult
-from podium.scheduler.framework.fit_message import fit_error, one_node_error
+from podium.scheduler.framework.diagnosis import (
+    Diagnosis,
+    FilterResult,
+    fit_error,
+    one_node_error,
+    per_row,
+)
 from podium.scheduler.framework.status import Status, unresolvable, unschedulable
-from podium.scheduler.framework.verdict import per_row
 
 
 def diagnosis_of(count: int, statuses: dict[int, Status], **more: str) -> Diagnosis:

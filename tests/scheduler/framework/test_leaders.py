@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.scheduler.framework.leaders import BLOCK, Leaders
+from podium.scheduler.framework.caches.totals import BLOCK, Leaders
 
 SIZE = 2 * BLOCK + 7
 rows = st.one_of(st.integers(0, SIZE - 1), st.sampled_from((0, 1, BLOCK - 1, BLOCK, SIZE - 1)))

@@ -10,12 +10,12 @@ from podium.kubernetes.kinds.pod import Pod
 from podium.scheduler.cluster.growth import Ints, Rows, indices
 from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.framework.diagnosis import Verdict, choosing
 from podium.scheduler.framework.filtering import run_filters
 from podium.scheduler.framework.node_form import NodeFilterPlugin, NodeScorePlugin, NodeView
 from podium.scheduler.framework.points import FilterPlugin, ScorePlugin
 from podium.scheduler.framework.scoring import run_scores
 from podium.scheduler.framework.status import Code, Status, unresolvable, unschedulable
-from podium.scheduler.framework.verdict import Verdict, choosing
 from podium.testing import make_cluster, make_handle, make_node, make_pod
 
 GPU = "example.com/gpu"

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from podium.scheduler.framework.cycle import Assignments, Placement, PodGroupCycle
 from podium.scheduler.framework.placements import (
     PlacementScoringError,
     is_error,
     run_placement_generate,
     run_placement_scores,
 )
-from podium.scheduler.framework.pod_group_cycle import Assignments, Placement, PodGroupCycle
 from podium.scheduler.framework.points import PlacementGeneratePlugin, PlacementScorePlugin
 from podium.scheduler.framework.status import Code, Status, error, unresolvable, unschedulable
 from podium.testing import make_cluster, make_handle, make_node

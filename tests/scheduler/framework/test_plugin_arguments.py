@@ -16,11 +16,10 @@ from podium.scheduler.config.plugin_args import NodeResourcesFitArgs, RawArgs
 from podium.scheduler.config.types import API_VERSION, KIND
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.handle import Handle
-from podium.scheduler.framework.plugin_arguments import ArgumentsError, arguments_of
 from podium.scheduler.framework.points import FilterPlugin, Plugin
 from podium.scheduler.framework.profile import Profile, build_profiles
-from podium.scheduler.framework.registry import Registry
-from podium.scheduler.framework.waiting import WaitingPods
+from podium.scheduler.framework.queued import WaitingPods
+from podium.scheduler.framework.registry import ArgumentsError, Registry, arguments_of
 
 
 class Rule(msgspec.Struct):

@@ -18,9 +18,9 @@ from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.config.merge import PluginListError
 from podium.scheduler.framework.points import Plugin
 from podium.scheduler.framework.profile import Profile, build_profiles
+from podium.scheduler.framework.queued import WaitingPods
 from podium.scheduler.framework.registry import Registry
 from podium.scheduler.framework.status import unschedulable
-from podium.scheduler.framework.waiting import WaitingPods
 
 
 def profiles_of(*plugins: type[Plugin], known: tuple[type[Plugin], ...] = ()) -> dict[str, Profile]:

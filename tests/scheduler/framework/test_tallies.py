@@ -14,11 +14,10 @@ from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.cluster.growth import indices
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.engine import Engine
+from podium.scheduler.framework.caches.totals import Tallies, Totals
+from podium.scheduler.framework.caches.vectors import VectorCache
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.scoring import PluginScores
-from podium.scheduler.framework.tallies import Tallies
-from podium.scheduler.framework.totals import Totals
-from podium.scheduler.framework.vector_cache import VectorCache
 from podium.scheduler.plugins import in_tree_registry
 from podium.testing import make_node, make_pod
 

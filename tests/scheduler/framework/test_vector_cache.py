@@ -14,15 +14,14 @@ from podium.kubernetes.kinds.meta import ObjectMeta
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import Service
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.scheduler.cluster.change_log import MAX_LOGGED, ChangeLog
-from podium.scheduler.cluster.growth import count_of, indices
+from podium.scheduler.cluster.growth import MAX_LOGGED, ChangeLog, count_of, indices
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.engine import Engine
+from podium.scheduler.framework.caches.templates import TemplateCache
+from podium.scheduler.framework.caches.vectors import VectorCache
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.diagnosis import FilterResult
 from podium.scheduler.framework.profile import Profile
-from podium.scheduler.framework.template_cache import TemplateCache
-from podium.scheduler.framework.vector_cache import VectorCache
 from podium.scheduler.plugins import in_tree_registry
 from podium.testing import make_node, make_pod
 

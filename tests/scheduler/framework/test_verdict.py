@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from podium.scheduler.cluster.growth import Mask
+from podium.scheduler.framework.diagnosis import Verdict, choosing, per_row, rejecting
 from podium.scheduler.framework.status import Status, error, unresolvable, unschedulable
-from podium.scheduler.framework.verdict import Verdict, choosing, per_row, rejecting
 
 A, B = unschedulable("a"), unresolvable("b")
 

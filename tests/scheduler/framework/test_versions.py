@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.scheduler.framework.versions import MAX_STEPS, Version
+from podium.scheduler.framework.caches.columns import MAX_STEPS, ColumnVersion
 
 changes = st.lists(
     st.dictionaries(st.integers(0, 9), st.integers(-5, 5), min_size=1, max_size=4), max_size=20
@@ -14,7 +14,7 @@ changes = st.lists(
 
 @given(changes)
 def test_every_version_reads_as_the_column_was_at_its_moment(steps: list[dict[int, int]]) -> None:
-    version = Version(np.arange(10, dtype=np.int64))
+    version = ColumnVersion(np.arange(10, dtype=np.int64))
     moments = [(version, version.live.copy())]
     for step in steps:
         version = version.changed(list(step), list(step.values()))
@@ -25,7 +25,7 @@ def test_every_version_reads_as_the_column_was_at_its_moment(steps: list[dict[in
 
 
 def test_no_way_back_is_longer_than_so_many_steps() -> None:
-    first = version = Version(np.zeros(3, dtype=np.int64))
+    first = version = ColumnVersion(np.zeros(3, dtype=np.int64))
     array = version.live
     for value in range(MAX_STEPS + 1):
         version = version.changed([1], [value])
@@ -37,14 +37,14 @@ def test_no_way_back_is_longer_than_so_many_steps() -> None:
 
 def test_an_array_of_somebody_else_is_never_written_to() -> None:
     array = np.zeros(3, dtype=np.int64)
-    changed = Version.of_another(array).changed([0, 2], [4, 5])
+    changed = ColumnVersion.of_another(array).changed([0, 2], [4, 5])
 
     assert array.tolist() == [0, 0, 0]
     assert changed.read().tolist() == [4, 0, 5]
 
 
 def test_what_is_read_is_a_copy() -> None:
-    version = Version(np.zeros(2, dtype=np.int64))
+    version = ColumnVersion(np.zeros(2, dtype=np.int64))
     read = version.read()
     version.changed([0], [1])
 
@@ -52,7 +52,7 @@ def test_what_is_read_is_a_copy() -> None:
 
 
 def test_only_the_newest_version_has_the_array() -> None:
-    version = Version(np.zeros(2, dtype=np.int64))
+    version = ColumnVersion(np.zeros(2, dtype=np.int64))
     version.changed([0], [1])
 
     with pytest.raises(LookupError, match="past"):

@@ -2,8 +2,8 @@
 
 from podium.kubernetes.rules.requests import ALL_REQUESTS
 from podium.scheduler.cluster.pod_info import PodInfo, PodInfos
+from podium.scheduler.framework.queued import MAX_WAIT_S, WaitingPod, WaitingPods
 from podium.scheduler.framework.status import Code, Status
-from podium.scheduler.framework.waiting import MAX_WAIT_S, WaitingPod, WaitingPods
 from podium.testing import make_pod
 
 INFOS = PodInfos(ALL_REQUESTS)

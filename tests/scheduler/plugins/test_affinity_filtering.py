@@ -24,7 +24,7 @@ from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.config.plugin_args import InterPodAffinityArgs
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.status import SKIP, Code, Status
-from podium.scheduler.plugins.inter_pod_affinity import InterPodAffinity, filtering
+from podium.scheduler.plugins.inter_pod_affinity import InterPodAffinity, counting
 from podium.scheduler.plugins.inter_pod_affinity.terms import MAX_COUNTED_TERMS
 from podium.testing import cycle_for, filter_answers, make_handle, make_node, make_pod, present_rows
 
@@ -68,7 +68,7 @@ def test_columns_answer_as_single_nodes_do(
     cluster = cluster_of(nodes, pods)
     reference = ReferenceFilter(pod, nodes, pods, NAMESPACES)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(filtering, "MAX_COUNTED_TERMS", counted)
+        patch.setattr(counting, "MAX_COUNTED_TERMS", counted)
         skipped = plugin_for(cluster).pre_filter(cycle_for(pod, cluster)) is SKIP
         assert skipped == reference.skips
         assert words_for(cluster, pod) == {

@@ -21,8 +21,8 @@ from podium.kubernetes.kinds.pod import Pod
 from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.config.plugin_args import InterPodAffinityArgs
 from podium.scheduler.framework.status import SKIP
-from podium.scheduler.plugins.inter_pod_affinity import InterPodAffinity, scoring
-from podium.scheduler.plugins.inter_pod_affinity.scoring import normalize
+from podium.scheduler.plugins.inter_pod_affinity import InterPodAffinity, counting
+from podium.scheduler.plugins.inter_pod_affinity.counting import normalize
 from podium.scheduler.plugins.inter_pod_affinity.terms import MAX_COUNTED_TERMS
 from podium.testing import cycle_for, make_handle, make_node, make_pod, present_rows, score_answers
 
@@ -59,7 +59,7 @@ def test_columns_score_as_single_nodes_do(
     counted: int,
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scoring, "MAX_COUNTED_TERMS", counted)
+        patch.setattr(counting, "MAX_COUNTED_TERMS", counted)
         check_scores(nodes, pods, pod, chosen, hard_weight, own_only)
 
 

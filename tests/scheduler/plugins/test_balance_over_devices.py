@@ -11,7 +11,7 @@ from support.scheduler.plugins.device_builders import DRIVER, device, make_class
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.engine import Engine
-from podium.scheduler.engine.choice import FirstByName
+from podium.scheduler.engine.search import FirstByName
 from podium.scheduler.plugins import in_tree_registry
 from podium.testing import make_node, make_pod
 

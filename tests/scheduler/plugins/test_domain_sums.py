@@ -9,8 +9,7 @@ from podium.kubernetes.rules.labels import selector_of_map
 from podium.kubernetes.rules.requests import ALL_REQUESTS
 from podium.scheduler.cluster.pod_classes import PodQuery
 from podium.scheduler.cluster.state import Cluster
-from podium.scheduler.plugins.topology.domain_sums import DomainSums
-from podium.scheduler.plugins.topology.domains import Topologies
+from podium.scheduler.plugins.topology import DomainSums, Topologies
 from podium.testing import make_node, make_pod
 
 NODES = [f"n{i}" for i in range(4)]

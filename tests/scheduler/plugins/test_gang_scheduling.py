@@ -8,10 +8,9 @@ from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.events import Action, ClusterEvent, Resource
 from podium.scheduler.framework.points import PermitResult
+from podium.scheduler.framework.queued import WaitingPod
 from podium.scheduler.framework.status import error, unresolvable
-from podium.scheduler.framework.waiting import WaitingPod
-from podium.scheduler.plugins.gang_scheduling import GangScheduling
-from podium.scheduler.plugins.gang_scheduling.plugin import TOO_FEW_PLACED
+from podium.scheduler.plugins.gang_scheduling import TOO_FEW_PLACED, GangScheduling
 from podium.testing import make_cluster, make_handle, make_node, make_pod
 
 GATES = {"GenericWorkload": True, "GangScheduling": True}

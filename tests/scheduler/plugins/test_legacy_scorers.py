@@ -8,25 +8,26 @@ import msgspec
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.workloads import Service
 from podium.scheduler.cluster.state import Cluster
-from podium.scheduler.config.legacy_args import (
+from podium.scheduler.config.plugin_args import ResourceSpec, UtilizationShapePoint
+from podium.scheduler.config.typed_args import (
     NodeLabelArgs,
     NodeResourcesLeastAllocatedArgs,
     NodeResourcesMostAllocatedArgs,
     RequestedToCapacityRatioArgs,
     ServiceAffinityArgs,
 )
-from podium.scheduler.config.plugin_args import ResourceSpec, UtilizationShapePoint
 from podium.scheduler.framework.points import ScorePlugin
-from podium.scheduler.plugins.node_label import NodeLabel
-from podium.scheduler.plugins.node_label.plugin import WRONG_LABELS
-from podium.scheduler.plugins.node_prefer_avoid_pods import ANNOTATION, NodePreferAvoidPods
-from podium.scheduler.plugins.node_resource_limits import NodeResourceLimits
-from podium.scheduler.plugins.node_resources_least_allocated import NodeResourcesLeastAllocated
-from podium.scheduler.plugins.node_resources_most_allocated import NodeResourcesMostAllocated
-from podium.scheduler.plugins.requested_to_capacity_ratio import RequestedToCapacityRatio
-from podium.scheduler.plugins.selector_spread import SelectorSpread
-from podium.scheduler.plugins.service_affinity import ServiceAffinity
-from podium.scheduler.plugins.service_affinity.plugin import WRONG_NODE
+from podium.scheduler.plugins.legacy_scorers import (
+    ANNOTATION,
+    NodePreferAvoidPods,
+    NodeResourceLimits,
+    NodeResourcesLeastAllocated,
+    NodeResourcesMostAllocated,
+    RequestedToCapacityRatio,
+    SelectorSpread,
+)
+from podium.scheduler.plugins.node_label import WRONG_LABELS, NodeLabel
+from podium.scheduler.plugins.service_affinity import WRONG_NODE, ServiceAffinity
 from podium.testing import (
     filter_answers,
     make_cluster,

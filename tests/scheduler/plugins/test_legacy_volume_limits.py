@@ -21,8 +21,6 @@ from podium.scheduler.plugins.legacy_volume_limits import (
     CinderLimits,
     EBSLimits,
     GCEPDLimits,
-)
-from podium.scheduler.plugins.legacy_volume_limits.plugin import (
     LegacyLimitsArgs,
     LegacyVolumeLimits,
 )

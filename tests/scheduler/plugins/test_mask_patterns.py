@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.scheduler.plugins.resources.mask_patterns import number_patterns
+from podium.scheduler.plugins.resources.stack import number_patterns
 
 
 @given(

@@ -9,8 +9,11 @@ from hypothesis import strategies as st
 from podium.scheduler.framework.cycle import StateMissing
 from podium.scheduler.framework.events import Action, Resource
 from podium.scheduler.framework.status import SKIP, unresolvable
-from podium.scheduler.plugins.node_declared_features import NodeDeclaredFeatures
-from podium.scheduler.plugins.node_declared_features.plugin import FEATURES, declared_bits
+from podium.scheduler.plugins.node_declared_features import (
+    FEATURES,
+    NodeDeclaredFeatures,
+    declared_bits,
+)
 from podium.testing import (
     cycle_for,
     filter_answers,

@@ -13,7 +13,7 @@ from podium.kubernetes.kinds.workloads import (
 )
 from podium.kubernetes.rules.labels import EVERYTHING, Selector, selector_of_map
 from podium.scheduler.cluster.state import Cluster
-from podium.scheduler.plugins.topology.owner_selectors import OwnerSelectors
+from podium.scheduler.plugins.topology import OwnerSelectors
 from podium.testing import make_cluster, make_pod
 
 LABELS = {"app": "a", "tier": "front"}

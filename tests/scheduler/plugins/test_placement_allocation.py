@@ -10,9 +10,9 @@ from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.config.plugin_args import NodeResourcesFitArgs, ResourceSpec, default_args
-from podium.scheduler.framework.pod_group_cycle import Assignments, Placement, PodGroupCycle
+from podium.scheduler.framework.cycle import Assignments, Placement, PodGroupCycle
 from podium.scheduler.plugins.node_resources_fit import NodeResourcesFit
-from podium.scheduler.plugins.node_resources_fit.placement_allocation import placement_score
+from podium.scheduler.plugins.node_resources_fit.plugin import placement_score
 from podium.testing import make_cluster, make_handle, make_node, make_pod
 
 CPU_AND_MEMORY = (ResourceSpec(name="cpu", weight=1), ResourceSpec(name="memory", weight=1))

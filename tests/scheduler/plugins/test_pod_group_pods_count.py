@@ -5,9 +5,9 @@ import pytest
 from support.scheduler.engine.group_driver import member
 
 from podium.kubernetes.rules.requests import ALL_REQUESTS
-from podium.scheduler.cluster.pod_group_state import PodGroupStateMissing
+from podium.scheduler.cluster.catalog import PodGroupStateMissing
 from podium.scheduler.cluster.state import Cluster
-from podium.scheduler.framework.pod_group_cycle import Assignments, Placement, PodGroupCycle
+from podium.scheduler.framework.cycle import Assignments, Placement, PodGroupCycle
 from podium.scheduler.plugins.pod_group_pods_count import NobodyPlaced, PodGroupPodsCount
 from podium.testing import make_handle, make_node
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from podium.scheduler.cluster.state import Cluster
-from podium.scheduler.plugins.topology.domains import DomainCounts, Topologies
+from podium.scheduler.plugins.topology import DomainCounts, Topologies
 from podium.testing import make_cluster, make_node
 
 

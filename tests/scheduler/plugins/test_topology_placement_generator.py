@@ -7,10 +7,10 @@ from support.scheduler.engine.group_driver import make_group, member
 
 from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.kubernetes.rules.requests import ALL_REQUESTS
-from podium.scheduler.cluster.pod_group_state import PodGroupMissing
+from podium.scheduler.cluster.catalog import PodGroupMissing
 from podium.scheduler.cluster.state import Cluster
+from podium.scheduler.framework.cycle import Placement, PodGroupCycle
 from podium.scheduler.framework.placements import run_placement_generate
-from podium.scheduler.framework.pod_group_cycle import Placement, PodGroupCycle
 from podium.scheduler.framework.status import Status, error
 from podium.scheduler.plugins.topology_placement_generator import TopologyPlacementGenerator
 from podium.testing import make_handle, make_node

@@ -10,8 +10,8 @@ from support.scheduler.plugins.storage_builders import claim_volume, make_claim,
 
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.volumes import Volume
-from podium.scheduler.cluster.shadow import Shadow
 from podium.scheduler.cluster.state import Cluster
+from podium.scheduler.cluster.usage import Shadow
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.events import Action, Resource
 from podium.scheduler.framework.status import SKIP, Status, unresolvable, unschedulable

@@ -8,7 +8,7 @@ from support.simulated.simulated_clusters import Cluster, in_cluster, pod_spec
 
 from podium.client import DeleteOptions
 from podium.client.resources import CONFIG_MAPS, NAMESPACES, PODS
-from podium.simulated.controllers.namespace_conditions import Contents, deletion_conditions
+from podium.simulated.controllers.namespaces import NamespaceContents, deletion_conditions
 
 
 def test_pods_are_gone_before_anything_else_is_deleted() -> None:
@@ -71,7 +71,7 @@ def test_a_namespace_says_what_is_left_and_what_holds_it() -> None:
 
 
 def test_what_cannot_be_deleted_is_told_kind_by_kind() -> None:
-    contents = Contents(left=Counter({"b.x": 2, "a.": 1}), failures=["no", "also no"])
+    contents = NamespaceContents(left=Counter({"b.x": 2, "a.": 1}), failures=["no", "also no"])
     told = {each["type"]: each for each in deletion_conditions(None, contents, moment())}
     assert told["NamespaceContentRemaining"]["message"].endswith(
         "a. has 1 resource instances, b.x has 2 resource instances"

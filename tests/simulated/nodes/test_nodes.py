@@ -18,8 +18,12 @@ from podium.golang.errors import InputError
 from podium.kubernetes.controllers.actions import Plan
 from podium.kubernetes.controllers.nodes import Lease, Node, NodeStatus
 from podium.simulated.informers import Informers
-from podium.simulated.nodes.allocatable import AllocatableFollower, allocatable_after
-from podium.simulated.nodes.heartbeats import Heartbeats, decide
+from podium.simulated.nodes.heartbeats import (
+    AllocatableFollower,
+    Heartbeats,
+    allocatable_after,
+    decide,
+)
 from podium.simulated.nodes.templates import (
     NodeTemplate,
     default_template,

@@ -16,9 +16,9 @@ from support.simulated.controller_objects import (
 from podium.kubernetes.controllers.actions import Plan
 from podium.kubernetes.controllers.pods import Pod
 from podium.simulated.informers import Informers
-from podium.simulated.pods.durations import seconds_of
 from podium.simulated.pods.kubelet_facts import find_facts
 from podium.simulated.pods.kubelets import Kubelets, Pending, decide
+from podium.simulated.pods.pod_lives import seconds_of
 from podium.simulated.pods.stage_files import default_stages, read_stages
 from podium.simulated.pods.stages import share
 

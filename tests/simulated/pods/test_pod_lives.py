@@ -7,7 +7,7 @@ from support.simulated.controller_objects import condition, moment, pod
 
 from podium.kubernetes.controllers.nodes import Node
 from podium.kubernetes.controllers.pods import Pod
-from podium.simulated.pods.container_runs import ContainerRuns
+from podium.simulated.pods.container_lives import ContainerRuns
 from podium.simulated.pods.kubelet_facts import find_facts, stop_s
 from podium.simulated.pods.pod_lives import life_status, live_on
 

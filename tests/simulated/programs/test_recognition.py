@@ -2,8 +2,7 @@
 
 import pytest
 
-from podium.simulated.programs.disks import ContainerFiles, Disk, Mount
-from podium.simulated.programs.recognition import Program, recognise
+from podium.simulated.programs.recognition import ContainerFiles, Disk, Mount, Program, recognise
 
 
 @pytest.mark.parametrize(

@@ -15,12 +15,10 @@ from podium.client import KubeClient, Unreachable
 from podium.client.transport import Reply, Request, Stream
 from podium.live.exposition import Exposition
 from podium.live.serving.application import ManagementApplication
-from podium.live.serving.authentication import Authenticator
-from podium.live.serving.authorization import Authorizer
+from podium.live.serving.authentication import Authenticator, Authorizer
 from podium.live.serving.pages import Pages
-from podium.live.serving.settings import NOBODY, Reviewers, ServingSettings
-from podium.live.serving.surface import Surface
-from podium.live.serving.trust import Trust
+from podium.live.serving.surface import NOBODY, Reviewers, ServingSettings, Surface
+from podium.live.serving.tls import Trust
 from podium.live.serving.zpages import Standing
 from podium.scheduler.config.flags.options import options_of
 from podium.scheduler.config.flags.parser import parse_flags

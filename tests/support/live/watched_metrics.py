@@ -5,8 +5,8 @@ from typing import Any
 from prometheus_client.parser import text_string_to_metric_families
 
 from podium.live.exposition import MetricRules
+from podium.live.metered_transport import WriteMetrics
 from podium.live.metrics import SchedulerMetrics
-from podium.live.write_metrics import WriteMetrics
 from podium.scheduler.engine import Engine
 from podium.testing import FakeCluster
 

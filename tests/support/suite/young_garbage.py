@@ -27,5 +27,5 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    with garbage.uncollected():
+    with garbage.pause_collection():
         return (yield)

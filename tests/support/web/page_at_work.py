@@ -12,10 +12,9 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from podium.kubernetes.kinds.node import Node
-from podium.live.decision_records import DecisionRecords
 from podium.live.management import SchedulerParts
 from podium.live.metrics import SchedulerMetrics
-from podium.live.scheduler_records import SchedulerRecords
+from podium.live.scheduler_records import DecisionRecords, SchedulerRecords
 from podium.testing import FakeCluster, make_node, make_pod
 from podium.web.live_page import LivePage
 from podium.web.page_server import PageServer

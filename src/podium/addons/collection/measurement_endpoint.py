@@ -17,7 +17,7 @@ from podium.client.transport import Reply, Request
 from podium.golang.errors import PodiumError
 from podium.net.files.bounded_files import read_file
 from podium.scheduler.config.kubeconfig import ClusterEntry
-from podium.scheduler.framework.plugin_arguments import ArgumentsError
+from podium.scheduler.framework.registry import ArgumentsError
 
 MAX_ANSWER_BYTES: Final = 64 << 20
 """A few hundred bytes a node, for more nodes than there are."""

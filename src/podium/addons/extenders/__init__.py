@@ -1,7 +1,7 @@
 """Scheduler extenders, both sides: asking them, and writing one.
 
-`Extender` and what its methods take is for people who write one; `client` and `blocking` carry out
-what the engine asks of those in a scheduler's configuration.
+`Extender` and what its methods take is for people who write one; what the engine asks of those in a
+scheduler's configuration is carried out by `podium.client.extenders`.
 """
 
 from typing import TYPE_CHECKING, Any

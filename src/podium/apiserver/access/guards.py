@@ -41,8 +41,7 @@ from podium.apiserver.access.users import Attempt, User, forbidden, service_acco
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.registry import Registry
 from podium.golang.json_values import JsonObject
-from podium.golang.quoting import quoted, quoted_list
-from podium.golang.value_text import go_value
+from podium.golang.quoting import go_value, quoted, quoted_list
 from podium.kubernetes import status_errors
 from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.rules.field_errors import FieldError

@@ -24,8 +24,7 @@ import msgspec
 from podium.apiserver.crds.allowances import matches, spend_checks
 from podium.apiserver.crds.structural import Node, read_schema
 from podium.golang.json_values import JsonObject, JsonValue, ReadOnlyJson
-from podium.golang.quoting import quoted
-from podium.golang.value_text import go_value
+from podium.golang.quoting import go_value, quoted
 from podium.kubernetes.rules.field_errors import (
     FieldError,
     duplicate,

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 import aiohttp
 
-from podium.client.open_sockets import OpenSockets
+from podium.client.http_transport import OpenSockets
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.admission.lookup import Lookup
 

@@ -22,9 +22,8 @@ from typing import Final, TypeAlias
 
 from podium.golang.decoding import zero
 from podium.golang.json_values import JsonObject, JsonValue
-from podium.golang.quoting import quoted
+from podium.golang.quoting import go_value, quoted
 from podium.golang.shapes import Field, ListOf, Omitted, Scalar, Struct
-from podium.golang.value_text import go_value
 from podium.kubernetes.rules.field_errors import go_json
 
 FieldSet: TypeAlias = JsonObject

@@ -26,8 +26,8 @@ from podium.apiserver.managed_fields.field_sets import (
     without_voids,
 )
 from podium.golang.json_values import DecodedValue, JsonObject, JsonValue
+from podium.golang.quoting import go_value
 from podium.golang.shapes import AnyValue, Form, ListOf, MapOf, Scalar, Shape, Struct
-from podium.golang.value_text import go_value
 
 _NOTHING: Final[FieldSet] = {VOID: LEAF}
 _NUMERIC: Final = frozenset({Form.INT32, Form.INT64, Form.FLOAT})

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from podium.apiserver.managed_fields import OtherValue, configuration_problem, merge_configuration
 from podium.apiserver.policies.asking import Expression, Failed
-from podium.golang.json_syntax import json_type
+from podium.golang.json_reader import json_type
 from podium.golang.json_values import JsonObject, JsonValue
 from podium.golang.quoting import quoted
 from podium.golang.shapes import ListOf, MapOf, Shape, Struct

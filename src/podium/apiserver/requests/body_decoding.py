@@ -19,8 +19,7 @@ from podium.apiserver.bodies import (
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.query import IGNORE, STRICT
 from podium.apiserver.requests.registry import Registry
-from podium.golang.json_reader import RepeatedMembers
-from podium.golang.json_syntax import json_type
+from podium.golang.json_reader import RepeatedMembers, json_type
 from podium.golang.json_values import JsonObject
 from podium.golang.quoting import quoted
 from podium.kubernetes import status_errors

@@ -33,7 +33,7 @@ from podium.apiserver.requests.updating import (
     track,
     write,
 )
-from podium.golang.json_syntax import json_type
+from podium.golang.json_reader import json_type
 from podium.golang.json_values import JsonObject, JsonValue
 from podium.kubernetes import status_errors
 from podium.kubernetes.kind_rules import Rules

@@ -41,7 +41,7 @@ from podium.apiserver.serving.own_service import Advertised
 from podium.apiserver.store.store import Store
 from podium.apiserver.store.write_ahead_log import WriteAheadLog
 from podium.golang.errors import InputError
-from podium.golang.ip_addresses import parse_ip
+from podium.golang.urls import parse_ip
 from podium.kubernetes.admission import AdmissionSettings
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.resources.runtime_config import EVERYTHING, RuntimeConfig

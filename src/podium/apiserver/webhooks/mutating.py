@@ -24,7 +24,7 @@ from podium.apiserver.webhooks.reviews import (
     read_verdict,
 )
 from podium.apiserver.webhooks.stored_hooks import Webhook, is_exempt, resource_for
-from podium.golang.json_syntax import json_type
+from podium.golang.json_reader import json_type
 from podium.golang.json_values import JsonObject, copied
 from podium.kubernetes import status_errors
 from podium.kubernetes.patching import PatchError, json_patch

@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol, TypeVar
 from podium.apiserver.bodies import Unreadable, read_json, read_yaml_body
 from podium.apiserver.policies.attempted import AttemptedWrite, Forms, objects_of, request_object
 from podium.apiserver.webhooks.stored_hooks import Webhook
-from podium.golang.json_syntax import json_type
+from podium.golang.json_reader import json_type
 from podium.golang.json_values import JsonObject, JsonValue, encode
 from podium.golang.quoting import quoted
 from podium.kubernetes import status_errors

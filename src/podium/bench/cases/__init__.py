@@ -14,15 +14,12 @@ from dataclasses import dataclass
 from podium.bench.cases import (
     affinity,
     devices,
-    gpus,
     measured,
     resources,
     running,
-    spreading,
-    variety,
     volumes,
 )
-from podium.bench.scene import Plan, Scene
+from podium.bench.templates import Plan, Scene
 
 SIZES = {"500Nodes": 500, "5000Nodes": 5000, "15000Nodes": 15_000, "100000Nodes": 100_000}
 _SMALL, _LARGE = 500, 5000
@@ -104,19 +101,29 @@ _ALL = (
         Counts(40, 100),
         Counts(4000, 2000),
     ),
-    Case("MixedSchedulingBasePod", affinity.mixed, Counts(1000, 1000), Counts(10_000, 5000)),
-    Case("TopologySpreading", spreading.required, Counts(1000, 1000), Counts(5000, 5000)),
-    Case("PreferredTopologySpreading", spreading.preferred, Counts(1000, 1000), Counts(5000, 5000)),
-    Case("DefaultTopologySpreading", spreading.by_default, Counts(1000, 1000), Counts(5000, 5000)),
+    Case("MixedSchedulingBasePod", affinity.mix_rules, Counts(1000, 1000), Counts(10_000, 5000)),
+    Case("TopologySpreading", affinity.require_spreading, Counts(1000, 1000), Counts(5000, 5000)),
+    Case(
+        "PreferredTopologySpreading",
+        affinity.prefer_spreading,
+        Counts(1000, 1000),
+        Counts(5000, 5000),
+    ),
+    Case("DefaultTopologySpreading", affinity.by_default, Counts(1000, 1000), Counts(5000, 5000)),
     Case(
         "SchedulingWithNodeInclusionPolicy",
-        spreading.with_inclusion_policy,
+        affinity.with_inclusion_policy,
         Counts(0, 400),
         Counts(0, 4000),
     ),
     Case("SchedulingSecrets", volumes.secrets, Counts(500, 1000), Counts(1000, 5000)),
     Case("SchedulingInTreePVs", volumes.in_tree, Counts(500, 1000), Counts(1000, 2000)),
-    Case("SchedulingMigratedInTreePVs", volumes.migrated, Counts(500, 1000), Counts(5000, 2000)),
+    Case(
+        "SchedulingMigratedInTreePVs",
+        volumes.migrate_volumes,
+        Counts(500, 1000),
+        Counts(5000, 2000),
+    ),
     Case("SchedulingCSIPVs", volumes.csi, Counts(500, 1000), Counts(5000, 2000)),
     Case("PreemptionBasic", resources.preemption, Counts(2000, 500), Counts(20_000, 1000)),
     Case("PreemptionAsync", resources.preemption_beside, Counts(2000, 500), Counts(20_000, 5000)),
@@ -129,13 +136,13 @@ _ALL = (
         Counts(2500, 2500),
         Counts(25_000, 2500),
     ),
-    Case("ManySignatures", variety.many_signatures, Counts(500, 2000), Counts(1000, 5000)),
-    Case("ManySelectors", spreading.many_selectors, Counts(1000, 1000), Counts(5000, 5000)),
-    Case("ManyDomains", spreading.many_domains, Counts(1000, 1000), Counts(5000, 5000)),
+    Case("ManySignatures", running.many_signatures, Counts(500, 2000), Counts(1000, 5000)),
+    Case("ManySelectors", affinity.many_selectors, Counts(1000, 1000), Counts(5000, 5000)),
+    Case("ManyDomains", affinity.many_domains, Counts(1000, 1000), Counts(5000, 5000)),
     Case("SchedulingBasicByPrometheus", measured.by_query, Counts(500, 1000), Counts(1000, 5000)),
     Case("SchedulingBasicByTraffic", measured.by_traffic, Counts(500, 1000), Counts(1000, 5000)),
     Case("SchedulingBasicByLoad", measured.by_load, Counts(500, 1000), Counts(1000, 5000)),
-    Case("SchedulingGPUShare", gpus.shares, Counts(500, 1000), Counts(5000, 5000)),
+    Case("SchedulingGPUShare", devices.shares, Counts(500, 1000), Counts(5000, 5000)),
     Case("FullCluster", running.full_cluster, Counts(10_000, 1000), Counts(100_000, 2000)),
 )
 

@@ -9,10 +9,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from podium.addons.collection.load.loads import Loads, NodeLoad
+from podium.addons.collection.load.load_source import Loads, NodeLoad
 from podium.bench.cases import resources
-from podium.bench.scene import Plan, Scene
-from podium.bench.templates import node_name
+from podium.bench.templates import Plan, Scene, node_name
 
 _ADDRESS: Final = "http://127.0.0.1:9090"
 _QUERY: Final = "node_load1"

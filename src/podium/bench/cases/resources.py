@@ -2,9 +2,14 @@
 
 from collections.abc import Iterator
 
-from podium.bench.scene import Arrival, Churn, Plan, Scene, Turn, arrivals
 from podium.bench.templates import (
     ZONE,
+    Arrival,
+    Churn,
+    Plan,
+    Scene,
+    Turn,
+    arrivals,
     make_node,
     make_nodes,
     make_pod,

@@ -1,16 +1,34 @@
-"""A case of Podium's own: a cluster that runs, as a scheduler that starts finds it.
+"""Cases of Podium's own: a cluster that runs, and many kinds of pods in turn.
 
 The pods that are there are read from JSON as an API server lists them, with all that kubelets and
 controllers have written into them: most of it is of no use to a scheduler, and what it costs to
 find that out is part of starting up.
+
+A case of Podium's own: many kinds of pods in turn, so that nothing learned of one pod serves
+the next.
+
+The reference suite measures pods of one template at a time, which flatters anything that remembers
+whole pods. A thousand signatures here are a hundred request vectors, five rules about zones and two
+sets of tolerations in every combination; each is an application with a label of its own.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 
-from podium.bench.scene import Plan, Scene, arrivals
-from podium.bench.templates import IMAGE, Raw, make_nodes, make_pod, node_name
+from podium.bench.templates import (
+    IMAGE,
+    ZONE,
+    Plan,
+    Raw,
+    Scene,
+    arrivals,
+    make_nodes,
+    make_pod,
+    node_name,
+    on_node,
+)
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.typed_objects import decode_as
 
@@ -23,7 +41,7 @@ def full_cluster(plan: Plan) -> Scene:
     zones = ("zone-1", "zone-2", "zone-3")
     return Scene(
         nodes=make_nodes(plan.nodes, zones=zones),
-        init=_running(plan.init, plan.nodes),
+        init=_make_running_pods(plan.init, plan.nodes),
         measured=arrivals(
             make_pod(f"pod-{i}", labels=_labels(f"app-{i % APPLICATIONS}"))
             for i in range(plan.pods)
@@ -31,8 +49,8 @@ def full_cluster(plan: Plan) -> Scene:
     )
 
 
-def _running(count: int, nodes: int) -> Iterator[Pod]:
-    listed = msgspec.json.encode(_listed()).decode()
+def _make_running_pods(count: int, nodes: int) -> Iterator[Pod]:
+    listed = msgspec.json.encode(_list_pod()).decode()
     for index in range(count):
         app = f"app-{index % APPLICATIONS}"
         text = (
@@ -52,7 +70,7 @@ def _labels(app: str) -> dict[str, str]:
     return {"app": app, "pod-template-hash": f"{app}-1"}
 
 
-def _listed() -> Raw:
+def _list_pod() -> Raw:
     """A running pod of some 4 KB, with marks where pods differ."""
     return {
         "metadata": {
@@ -143,3 +161,35 @@ def _status() -> Raw:
             }
         ],
     }
+
+
+ZONES = ("zone-1", "zone-2", "zone-3", "zone-4")
+_VECTORS = 100
+_RULES = 5
+
+
+def many_signatures(plan: Plan) -> Scene:
+    count = max(1, plan.signatures)
+    return Scene(
+        nodes=make_nodes(plan.nodes, zones=ZONES),
+        init=(_pod(f"init-{i}", i % count, **on_node(i % plan.nodes)) for i in range(plan.init)),
+        measured=arrivals(_pod(f"pod-{i}", i % count) for i in range(plan.pods)),
+    )
+
+
+def _pod(name: str, signature: int, **placed: Any) -> Pod:
+    vector = signature % _VECTORS
+    requests = {"cpu": f"{10 * (1 + vector % 10)}m", "memory": f"{50 * (1 + vector // 10)}Mi"}
+    spec: Raw = {}
+    rule = signature // _VECTORS % _RULES
+    if rule:
+        spec["affinity"] = _zones_but(ZONES[rule - 1])
+    if signature // (_VECTORS * _RULES) % 2:
+        spec["tolerations"] = [{"key": "dedicated", "operator": "Exists", "effect": "NoSchedule"}]
+    return make_pod(name, labels={"app": f"app-{signature}"}, requests=requests, **spec, **placed)
+
+
+def _zones_but(zone: str) -> Raw:
+    expression = {"key": ZONE, "operator": "NotIn", "values": [zone]}
+    required = {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}

@@ -5,8 +5,17 @@ from typing import Any
 
 from msgspec import convert
 
-from podium.bench.scene import Arrival, Plan, Scene, arrivals
-from podium.bench.templates import Raw, make_nodes, make_pod, node_name, on_node
+from podium.bench.templates import (
+    Arrival,
+    Plan,
+    Raw,
+    Scene,
+    arrivals,
+    make_nodes,
+    make_pod,
+    node_name,
+    on_node,
+)
 from podium.kubernetes.kinds.meta import KubeStruct
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.storage import CSINode, PersistentVolume, PersistentVolumeClaim
@@ -37,7 +46,7 @@ def in_tree(plan: Plan) -> Scene:
     return _with_volumes(plan, _ebs, csi_nodes=False)
 
 
-def migrated(plan: Plan) -> Scene:
+def migrate_volumes(plan: Plan) -> Scene:
     """Volumes of the in-tree kind on nodes whose kubelet hands them to the CSI driver."""
     return _with_volumes(plan, _ebs, csi_nodes=True, annotations={MIGRATED: IN_TREE})
 
@@ -68,18 +77,18 @@ def _with_volumes(
 
     def arrival(index: int) -> Arrival:
         name = f"pod-{index}"
-        return Arrival(_claiming(name), tuple(_bound_claim(name, source)))
+        return Arrival(_make_claiming_pod(name), tuple(_bound_claim(name, source)))
 
     limits = {f"attachable-volumes-csi-{DRIVER}": str(LIMIT)} if csi_nodes else None
     return Scene(
         nodes=make_nodes(plan.nodes, allocatable=limits),
         objects=storage(),
-        init=(_claiming(f"init-{i}", **on_node(i % plan.nodes)) for i in range(plan.init)),
+        init=(_make_claiming_pod(f"init-{i}", **on_node(i % plan.nodes)) for i in range(plan.init)),
         measured=map(arrival, range(plan.pods)),
     )
 
 
-def _claiming(name: str, **placed: Any) -> Pod:
+def _make_claiming_pod(name: str, **placed: Any) -> Pod:
     volumes = [{"name": "vol", "persistentVolumeClaim": {"claimName": f"claim-{name}"}}]
     return make_pod(name, volumes=volumes, **placed)
 

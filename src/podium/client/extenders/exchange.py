@@ -1,4 +1,4 @@
-"""One HTTP exchange with an extender, as Go's client makes it.
+"""One HTTP exchange with an extender, as Go's client makes it, addresses and bodies included.
 
 This is the only module that knows the HTTP library: the client above it sees `Exchange`. aiohttp is
 used because it takes a TLS server name apart from the address, client certificates and a stream
@@ -8,25 +8,79 @@ Source: `NewHTTPExtender` and `send` in `pkg/scheduler/extender.go`.
 Contract: an exchange ends by its deadline, body included, and keeps no more than `limit` bytes of
 an answer. What went wrong before an answer began is an `ExchangeFailed`; what went wrong after that
 is in the reply, with as much of the body as came.
+
+An answer's body as it comes in: unpacked, and never larger than it may be.
+
+Addresses of extenders: put together, checked and shown as Go does it. Nothing checks `urlPrefix`
+when a configuration is read (upstream does not), so a bad one is found when the extender is called,
+and has to be told well then: the address without its scheme is the most frequent mistake of all.
+
+Source: `send` in `pkg/scheduler/extender.go`, and Go's `net/url`.
 """
 
 import asyncio
+import zlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, Final, NamedTuple, Protocol
-from urllib.parse import SplitResult, urljoin
+from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 import aiohttp
 from yarl import URL
 
-from podium.client.extenders.bodies import Body
 from podium.client.extenders.tls import TLSClient
-from podium.client.extenders.urls import checked, wire_form
-from podium.client.open_sockets import OpenSockets
+from podium.client.http_transport import OpenSockets
 from podium.golang.errors import PodiumError
+from podium.golang.quoting import quoted
+from podium.golang.urls import url_problem
 from podium.net.exchange_problems import cause_of
 from podium.net.proxies import Proxies
+
+_GZIP: Final = 16 + zlib.MAX_WBITS
+_MIB: Final = 1 << 20
+
+
+class Body:
+    """Collects pieces; a gzip body is bounded by what it unpacks to."""
+
+    def __init__(self, limit: int, encoding: str) -> None:
+        self.received = bytearray()
+        self._limit = limit
+        self._unpacker = zlib.decompressobj(_GZIP) if encoding.strip().lower() == "gzip" else None
+        self._begun = False
+
+    def take(self, piece: bytes) -> str:
+        """Add what came; the answer says why no more should be taken, "" if it should."""
+        self._begun = self._begun or bool(piece)
+        if self._unpacker is None:
+            self.received += piece[: self._room() + 1]
+        else:
+            try:
+                self._unpack(piece, self._unpacker)
+            except zlib.error:
+                return "gzip: invalid header" if not self.received else "gzip: invalid checksum"
+        if self._room() < 0:
+            del self.received[self._limit :]
+            return f"the answer is larger than {self._limit // _MIB} MiB"
+        return ""
+
+    def end(self) -> str:
+        """Why the body is not whole although no more comes, "" if it is."""
+        cut_short = self._unpacker is not None and self._begun and not self._unpacker.eof
+        return "unexpected EOF" if cut_short else ""
+
+    def _room(self) -> int:
+        return self._limit - len(self.received)
+
+    def _unpack(self, piece: bytes, unpacker: "zlib._Decompress") -> None:
+        while piece and self._room() >= 0:
+            if unpacker.eof:
+                # A gzip file may be several, one after the other.
+                unpacker = self._unpacker = zlib.decompressobj(_GZIP)
+            self.received += unpacker.decompress(piece, self._room() + 1)
+            piece = unpacker.unused_data if unpacker.eof else unpacker.unconsumed_tail
+
 
 _IDLE_S: Final = 90
 _DIAL_S: Final = 30
@@ -118,7 +172,7 @@ class ExtenderExchange:
         self, progress: _Progress, content: bytes | None, limit: int
     ) -> tuple[ExtenderReply, str]:
         """One request and its answer, or where it leads to."""
-        target = checked(progress.url)
+        target = check_url(progress.url)
         while True:
             trace = SimpleNamespace(reused=False)
             try:
@@ -204,3 +258,55 @@ async def _note_reuse(_: aiohttp.ClientSession, context: SimpleNamespace, __: ob
 async def _in_pieces(content: bytes) -> AsyncIterator[bytes]:
     for start in range(0, len(content), _PIECE):
         yield content[start : start + _PIECE]
+
+
+_PATH_CHARACTERS: Final = "/%:@!$&'()*+,;=~-._"
+_QUERY_CHARACTERS: Final = _PATH_CHARACTERS + '?[]"\\^`{|}<>'
+
+
+class AddressProblem(PodiumError, ValueError):
+    """An address that cannot be called; the text is Go's, with the address in it."""
+
+
+def verb_url(prefix: str, verb: str) -> str:
+    """The address of one verb.
+
+    >>> verb_url("http://h/e1//", "filter")
+    'http://h/e1/filter'
+    """
+    return f"{prefix.rstrip('/')}/{verb}"
+
+
+def check_url(url: str) -> SplitResult:
+    """The parts of an address that can be called over HTTP."""
+    problem = url_problem(url)
+    if problem:
+        raise AddressProblem(f"parse {quoted(url)}: {problem}")
+    try:
+        parts = urlsplit(url)
+    except ValueError as invalid:
+        raise AddressProblem(f"parse {quoted(url)}: {invalid}") from None
+    if parts.scheme not in ("http", "https"):
+        raise AddressProblem(
+            f'Post {quoted(show_url(url))}: unsupported protocol scheme "{parts.scheme}"'
+        )
+    if not parts.hostname:
+        raise AddressProblem(f"Post {quoted(show_url(url))}: http: no Host in request URL")
+    return parts
+
+
+def wire_form(parts: SplitResult) -> str:
+    """The address as it is sent: what was escaped stays so, what must be is."""
+    path = quote(parts.path, safe=_PATH_CHARACTERS)
+    query = quote(parts.query, safe=_QUERY_CHARACTERS)
+    return parts._replace(path=path, query=query, fragment="").geturl()
+
+
+def show_url(url: str) -> str:
+    """The address for messages: a password in it is nobody's business."""
+    scheme, separator, rest = url.partition("://")
+    authority, slash, path = rest.partition("/")
+    user, at, host = authority.rpartition("@")
+    if not separator or not at or ":" not in user:
+        return url
+    return f"{scheme}://{user.partition(':')[0]}:***@{host}{slash}{path}"

@@ -13,7 +13,7 @@ from typing import Final
 
 from podium.client import KubeClient, PatchType, ResourceType
 from podium.client.api_errors import ApiError, NotFound
-from podium.client.discovery import served_in
+from podium.client.kube_client import served_in
 from podium.golang.documents import Document
 from podium.golang.errors import InputError, closest, did_you_mean
 from podium.golang.json_values import JsonObject

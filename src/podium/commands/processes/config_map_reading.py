@@ -9,8 +9,7 @@ from podium.client import KubeClient, ResourceType, Unreachable
 from podium.client.api_errors import ApiError
 from podium.client.connection import transport_for
 from podium.golang.errors import InputError
-from podium.scheduler.config.flags.client_settings import ClientSettings
-from podium.scheduler.config.flags.host_environment import StartRefused
+from podium.scheduler.config.flags.client_settings import ClientSettings, StartRefused
 from podium.scheduler.config.flags.precedence import ReadConfigMap
 
 CONFIG_MAPS = ResourceType("", "v1", "configmaps", "ConfigMap")

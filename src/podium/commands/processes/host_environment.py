@@ -10,12 +10,12 @@ from pathlib import Path
 
 from podium.live.secure_socket import listen
 from podium.net.files.bounded_files import read_file
-from podium.scheduler.config.flags.host_environment import FileProblem
+from podium.scheduler.config.flags.client_settings import FileProblem
 from podium.scheduler.config.flags.options import SecureServing
 
 
 class LocalHost:
-    """The host that this process runs on (`podium.scheduler.config.flags.host_environment`)."""
+    """The host that this process runs on (`podium.scheduler.config.flags.client_settings`)."""
 
     def read(self, path: str) -> bytes:
         try:

@@ -18,9 +18,9 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from podium.golang.printable_documents import escape_in_json
 from podium.golang.quoting import escape_unprintable, quoted
-from podium.scheduler.config.flags.logging_checks import JSON
+from podium.golang.yaml_writer import escape_in_json
+from podium.scheduler.config.flags.option_checks import JSON
 from podium.scheduler.config.flags.options import Logs
 from podium.scheduler.framework.log import ObjectRef
 

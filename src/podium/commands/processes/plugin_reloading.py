@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from podium.golang.errors import InputError
-from podium.scheduler.config.flags.host_environment import StartRefused
+from podium.scheduler.config.flags.client_settings import StartRefused
 from podium.user_code.modules import code_file, loaded_anew
 
 LOOK_S: Final = 0.5

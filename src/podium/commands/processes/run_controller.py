@@ -15,10 +15,9 @@ from uuid import uuid4
 from podium import __version__
 from podium.client import KubeClient, ResourceType, Unreachable
 from podium.client.api_errors import ApiError, NotFound
-from podium.client.asyncio_versions import unwrap_errors
-from podium.client.connection import transport_for
-from podium.client.discovery import served_in
-from podium.client.ended_cluster import find_ended_process
+from podium.client.clock import unwrap_errors
+from podium.client.connection import find_ended_process, transport_for
+from podium.client.kube_client import served_in
 from podium.commands.processes.defaults import CONTROLLER_WORKERS
 from podium.commands.processes.kube_log import KubeLog
 from podium.commands.processes.steady_time import steady_wall
@@ -32,9 +31,8 @@ from podium.scheduler.config.types import LeaderElectionConfiguration
 from podium.simulated.clock import ClusterClock
 from podium.simulated.control import make_control_loop
 from podium.simulated.controller_registry import ControllerContext, custom_kind_of, make
-from podium.simulated.informers import Informers
+from podium.simulated.informers import Informers, ServedKinds
 from podium.simulated.request_executor import RequestExecutor
-from podium.simulated.served_kinds import ServedKinds
 
 _START_S: Final = 20.0
 

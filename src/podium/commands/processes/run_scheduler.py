@@ -42,14 +42,12 @@ from podium.live.leader_election_thread import (
     RelayedRequestMetrics,
 )
 from podium.live.management import MakePage, SchedulerParts, management_server
-from podium.live.metered_transport import MeteredTransport, RequestMetrics
+from podium.live.metered_transport import MeteredTransport, RequestMetrics, WriteMetrics
 from podium.live.metrics import SchedulerMetrics
 from podium.live.scheduling_log import SchedulingLog
 from podium.live.serving import Reviewers
 from podium.live.tasks import end_part, running_part
-from podium.live.write_metrics import WriteMetrics
-from podium.scheduler.config.flags.client_settings import ClientSettings
-from podium.scheduler.config.flags.host_environment import StartRefused
+from podium.scheduler.config.flags.client_settings import ClientSettings, StartRefused
 from podium.scheduler.config.flags.options import Options
 from podium.scheduler.engine import Engine
 from podium.scheduler.engine.garbage import seldom_collected

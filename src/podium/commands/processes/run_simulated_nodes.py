@@ -11,9 +11,8 @@ from dataclasses import replace
 from podium import __version__
 from podium.client import KubeClient, Unreachable
 from podium.client.api_errors import ApiError
-from podium.client.connection import transport_for
-from podium.client.ended_cluster import find_ended_process
-from podium.client.tls import authority_of
+from podium.client.connection import find_ended_process, transport_for
+from podium.client.credentials import authority_of
 from podium.golang.errors import InputError
 from podium.live.tasks import (
     Part,
@@ -25,7 +24,7 @@ from podium.live.tasks import (
 from podium.scheduler.config.flags.client_settings import ClientSettings
 from podium.simulated.clock import ClusterClock
 from podium.simulated.cluster import Progress, SimulatedCluster, SimulatedClusterOptions
-from podium.simulated.rivals import rival_of
+from podium.simulated.control import rival_of
 
 
 async def run_simulated_nodes(

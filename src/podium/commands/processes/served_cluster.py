@@ -23,7 +23,7 @@ from typing import Final
 
 from podium.apiserver.serving.server import ApiServer
 from podium.client import AsgiTransport, KubeClient
-from podium.client.threaded_transport import ThreadedTransport
+from podium.client.asgi_transport import ThreadedTransport
 from podium.client.transport import Transport
 from podium.commands.processes.event_loop import loop_factory
 from podium.live.tasks import Part, running_part, wait_while_running

@@ -17,27 +17,33 @@ from podium.commands.processes.config_map_reading import config_map_reader
 from podium.commands.processes.host_environment import LocalHost, check_port
 from podium.commands.processes.kube_log import KubeLog
 from podium.golang.errors import InputError
-from podium.scheduler.config.effective import effective
-from podium.scheduler.config.effective_yaml import effective_yaml
-from podium.scheduler.config.errors import FieldProblem, joined
-from podium.scheduler.config.expand import PointLists, expand_profiles
-from podium.scheduler.config.flags.client_settings import ClientSettings, client_settings
-from podium.scheduler.config.flags.delegation_checks import (
+from podium.scheduler.config.buildable import find_unasked, find_unworkable
+from podium.scheduler.config.effective import effective, effective_yaml
+from podium.scheduler.config.errors import FieldProblem, join_problems
+from podium.scheduler.config.flags.client_settings import (
+    ClientSettings,
+    StartRefused,
+    client_settings,
+)
+from podium.scheduler.config.flags.notices import configuration_notices, policy_notices
+from podium.scheduler.config.flags.option_checks import (
+    client_problem,
+    elector_problem,
+    header_warnings,
+    lock_problem,
+    option_problems,
+)
+from podium.scheduler.config.flags.options import Options
+from podium.scheduler.config.flags.precedence import complete_configuration, read_configuration
+from podium.scheduler.config.flags.tls_checks import (
     check_authentication,
     check_authorization,
+    check_own_certificate,
+    check_tls,
 )
-from podium.scheduler.config.flags.host_environment import StartRefused
-from podium.scheduler.config.flags.notices import configuration_notices, policy_notices
-from podium.scheduler.config.flags.option_checks import header_warnings, option_problems
-from podium.scheduler.config.flags.options import Options
-from podium.scheduler.config.flags.precedence import completed, configured
-from podium.scheduler.config.flags.start_checks import client_problem, elector_problem, lock_problem
-from podium.scheduler.config.flags.tls_checks import check_own_certificate, check_tls
 from podium.scheduler.config.flags.version_gates import SettledGates, alpha_warning
-from podium.scheduler.config.points import ExtensionPoint
-from podium.scheduler.config.types import Configuration, Plugins
-from podium.scheduler.config.unasked_extenders import find_unasked
-from podium.scheduler.config.unworkable_points import find_unworkable
+from podium.scheduler.config.merge import PointLists, expand_profiles
+from podium.scheduler.config.types import Configuration, ExtensionPoint, Plugins
 from podium.scheduler.framework.registry import Registry
 from podium.scheduler.plugins import in_tree_registry
 from podium.user_code.plugins import Equipped, equip
@@ -65,7 +71,7 @@ def prepare_scheduler(options: Options, settled: SettledGates, log: KubeLog) -> 
     serves = options.secure_serving.secure_port != 0
     if serves:
         check_own_certificate(options.secure_serving, host)
-    configuration = configured(options, settled.gates, host)
+    configuration = read_configuration(options, settled.gates, host)
     for text in configuration_notices(configuration, options):
         log.warn(text)
     kubeconfig = configuration.client_connection.kubeconfig
@@ -79,7 +85,7 @@ def prepare_scheduler(options: Options, settled: SettledGates, log: KubeLog) -> 
     _refuse_for(client_problem(configuration.client_connection, client))
     _refuse_for(lock_problem(configuration.leader_election))
     read_map = config_map_reader(client, kubeconfig)
-    written = completed(configuration, options, settled.gates, host, read_map)
+    written = complete_configuration(configuration, options, settled.gates, host, read_map)
     for text in policy_notices(configuration, written, options):
         log.warn(text)
     configuration = written
@@ -134,7 +140,7 @@ def _check_options(options: Options, settled: SettledGates, host: LocalHost, log
         log.warn(text)
     problems = [*settled.problems, *option_problems(options, settled.gates, host)]
     if problems:
-        raise StartRefused(joined(FieldProblem("", text) for text in problems))
+        raise StartRefused(join_problems(FieldProblem("", text) for text in problems))
 
 
 def _load_plugins(configuration: Configuration, plugins: Sequence[str]) -> Equipped:

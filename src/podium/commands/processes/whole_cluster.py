@@ -30,8 +30,8 @@ from podium.live.tasks import (
     stop_on_signal,
     wait_while_running,
 )
-from podium.scheduler.config.flags.host_environment import StartRefused
-from podium.scheduler.framework.watched_kind import WatchedKind
+from podium.scheduler.config.flags.client_settings import StartRefused
+from podium.scheduler.framework.events import WatchedKind
 from podium.simulated.cluster import SimulatedClusterOptions
 
 _SETTLING_S: Final = 3.0

@@ -8,8 +8,8 @@ slices say that they are (`pkg/controller/endpoint`, `staging/src/k8s.io/endpoin
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from podium.golang.ip_addresses import parse_ip
 from podium.golang.json_values import JsonObject
+from podium.golang.urls import parse_ip
 from podium.kubernetes.controllers.actions import NOTHING, Create, Patch, Plan, delete
 from podium.kubernetes.controllers.controller import Wake
 from podium.kubernetes.controllers.pods import Container, Pod

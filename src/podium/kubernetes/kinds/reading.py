@@ -15,11 +15,18 @@ from typing import Final, NamedTuple
 from podium.golang.arithmetic import INT64_MAX, INT64_MIN
 from podium.golang.decoding import GoReader, UntakenError
 from podium.golang.errors import ObjectError, closest, did_you_mean
-from podium.golang.field_paths import ROOT, Path, render
 from podium.golang.json_values import DecodedValue
-from podium.golang.mistakes import NUMBERS, Mistake, StrictProblem, Way, steps_of
-from podium.golang.shapes import Form, ListOf, Scalar, Shape
-from podium.golang.struct_shapes import StructShapes
+from podium.golang.mistakes import (
+    NUMBERS,
+    ROOT,
+    Mistake,
+    Path,
+    StrictProblem,
+    Way,
+    render,
+    steps_of,
+)
+from podium.golang.shapes import Form, ListOf, Scalar, Shape, StructShapes
 from podium.kubernetes.kinds.meta import KubeStruct
 from podium.kubernetes.rules.quantity import QuantityError, nano
 

@@ -15,7 +15,7 @@ from typing import TypeAlias
 import msgspec
 
 from podium.golang.json_values import JsonValue
-from podium.golang.value_text import go_value
+from podium.golang.quoting import go_value
 from podium.kubernetes.patching.directives import DIRECTIVE
 from podium.kubernetes.patching.refusals import failed, not_a
 

@@ -7,7 +7,7 @@ Which code a mistake gets is upstream's history rather than a rule: a patch that
 from typing import Final
 
 from podium.golang.json_values import JsonObject, JsonValue
-from podium.golang.value_text import go_value
+from podium.golang.quoting import go_value
 from podium.kubernetes.rules.field_errors import go_json
 from podium.kubernetes.rules.field_errors import invalid as invalid_field
 from podium.kubernetes.status_errors import StatusError

@@ -12,8 +12,8 @@ answered with a text of its own, in the same words. Fields are merged in the ord
 from typing import Final
 
 from podium.golang.json_values import JsonObject, JsonValue
+from podium.golang.quoting import go_value
 from podium.golang.shapes import Field, ListOf, MapOf, Shape, Struct
-from podium.golang.value_text import go_value
 from podium.kubernetes.patching.directives import (
     DELETE_FROM_LIST,
     DIRECTIVE,

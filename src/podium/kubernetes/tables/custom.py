@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from podium.golang.json_values import JsonObject, JsonValue
-from podium.golang.value_text import go_value
+from podium.golang.quoting import go_value
 from podium.kubernetes.kinds.record import Cells, Printer
 from podium.kubernetes.rules.field_errors import go_json
 from podium.kubernetes.tables.ages import age, seconds_or_none

@@ -5,8 +5,8 @@ import re
 from collections.abc import Collection
 from typing import Final
 
-from podium.golang.ip_addresses import parse_ip
 from podium.golang.json_values import ReadOnlyJson
+from podium.golang.urls import parse_ip
 from podium.kubernetes.rules.field_errors import invalid
 from podium.kubernetes.validation.object_meta import Errors
 

@@ -5,7 +5,7 @@ import binascii
 from collections.abc import Mapping
 from typing import Final
 
-from podium.golang.json_syntax import syntax_error
+from podium.golang.json_reader import syntax_error
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.rules.field_errors import forbidden, immutable, invalid, required, too_long
 from podium.kubernetes.validation.names import (

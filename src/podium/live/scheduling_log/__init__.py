@@ -9,14 +9,21 @@ observers come and go. The texts, keys and levels are those of Kubernetes 1.36.4
 from random import Random
 from typing import Final
 
-from podium.live.scheduling_log.arrivals import Arrivals, NodeTreeChanges, Updates
 from podium.live.scheduling_log.attempts import (
     AttemptErrors,
     Attempts,
     AttemptsAhead,
     FailedSearches,
-    Outcomes,
+    IgnoredBinders,
+    IgnoredExtenders,
+    IgnoredPriorities,
+    OutcomeLines,
+    PostFilterErrors,
+    PostFilterStatuses,
+    PreFilterStatuses,
     RejectedPods,
+    ScoreLines,
+    SlowCycles,
     StatusUpdates,
 )
 from podium.live.scheduling_log.binding_lines import (
@@ -25,42 +32,33 @@ from podium.live.scheduling_log.binding_lines import (
     BoundPods,
     FailedBindings,
     FinishedBindings,
-    PermitWaits,
-    RejectedBindings,
-)
-from podium.live.scheduling_log.extender_lines import (
-    IgnoredBinders,
-    IgnoredExtenders,
-    IgnoredPriorities,
-)
-from podium.live.scheduling_log.line_writer import LineWriter, LogOfLines
-from podium.live.scheduling_log.pod_group_lines import GroupAttempts, GroupMembers, GroupOutcomes
-from podium.live.scheduling_log.point_statuses import (
-    PostFilterErrors,
-    PostFilterStatuses,
-    PreFilterStatuses,
-)
-from podium.live.scheduling_log.preemption_lines import (
+    GroupAttempts,
+    GroupMembers,
+    GroupOutcomes,
     HopelessPreemptions,
     IneligiblePreemptors,
+    PermitWaits,
     PreemptionErrors,
-    Preemptions,
+    PreemptionLines,
+    RejectedBindings,
 )
+from podium.live.scheduling_log.line_writer import LineWriter, LogOfLines
 from podium.live.scheduling_log.queue_moves import (
+    ArrivalLines,
     EventsInFlight,
     GatedPods,
     GateErrors,
     IgnoredEvents,
+    NodeTreeChanges,
     QueueMoves,
     ReturnedPods,
+    Updates,
 )
-from podium.live.scheduling_log.scores import Scores
-from podium.live.scheduling_log.slow_cycles import SlowCycles
 from podium.scheduler.engine import Engine
 
 _WRITERS: Final[tuple[type[LineWriter], ...]] = (
     # Those that hear of the same thing write in this order.
-    Arrivals,
+    ArrivalLines,
     Updates,
     NodeTreeChanges,
     GateErrors,
@@ -72,12 +70,12 @@ _WRITERS: Final[tuple[type[LineWriter], ...]] = (
     IgnoredExtenders,
     PreFilterStatuses,
     IgnoredPriorities,
-    Scores,
+    ScoreLines,
     SlowCycles,
     FailedSearches,
     IneligiblePreemptors,
     HopelessPreemptions,
-    Preemptions,
+    PreemptionLines,
     PreemptionErrors,
     PostFilterStatuses,
     RejectedPods,
@@ -91,7 +89,7 @@ _WRITERS: Final[tuple[type[LineWriter], ...]] = (
     BoundPods,
     PostFilterErrors,
     AttemptErrors,
-    Outcomes,
+    OutcomeLines,
     EventsInFlight,
     QueueMoves,
     ReturnedPods,

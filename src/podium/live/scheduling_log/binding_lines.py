@@ -1,21 +1,36 @@
-"""Lines about binding cycles: waits at Permit, Bind, and how they end (upstream:
-`schedule_one.go`, `framework/runtime/framework.go`, `plugins/defaultbinder`)."""
+"""Lines about what follows an attempt: preemption, binding cycles, pod groups.
 
+Of preemption: whether, where, of whom (upstream: `framework/preemption`). Of binding cycles: waits
+at Permit, Bind, and how they end (upstream: `schedule_one.go`, `framework/runtime/framework.go`,
+`plugins/defaultbinder`). Of pod groups what upstream's `schedule_one_podgroup.go` logs.
+"""
+
+from collections.abc import Sequence
 from random import Random
 from typing import Final
 
 import numpy as np
 
-from podium.live.scheduling_log.attempts import own_words
-from podium.live.scheduling_log.line_writer import LineWriter, LogOfLines, as_set
+from podium.live.scheduling_log.attempts import UNHANDLED, own_words
+from podium.live.scheduling_log.line_writer import LineWriter, LogOfLines, as_set, group_ref
+from podium.scheduler.cluster.catalog import GroupKey, group_of
 from podium.scheduler.cluster.growth import indices
+from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.engine import Engine
 from podium.scheduler.engine.binding_cycle import Binding
 from podium.scheduler.engine.decision import Decision
+from podium.scheduler.engine.requests import GroupPreemptor, Preemptor
 from podium.scheduler.framework.log import ObjectRef, pod_ref
-from podium.scheduler.framework.queued import QueuedPod
+from podium.scheduler.framework.queued import QueuedPod, WaitingPod
 from podium.scheduler.framework.status import Code, Status
-from podium.scheduler.framework.waiting import WaitingPod
+from podium.scheduler.plugins.default_preemption.plugin import (
+    GROUP_HAS_PLACEMENTS,
+    GROUP_PREEMPTS_ITSELF,
+    GROUP_UNKNOWN,
+    NEVER,
+    NOT_HELPFUL,
+    VICTIMS_TERMINATING,
+)
 
 _BINDER: Final = "DefaultBinder"
 _BIND: Final = f"Bind.{_BINDER}"
@@ -144,3 +159,185 @@ def evaluated_nodes(decision: Decision) -> int:
         return results[0].count
     seen = [indices(result.rows)[: result.count] for result in results]
     return len(np.unique(np.concatenate(seen))) if seen else 0
+
+
+_PLUGIN: Final = "PostFilter.DefaultPreemption"
+_REFUSALS: Final = (
+    GROUP_HAS_PLACEMENTS,
+    GROUP_PREEMPTS_ITSELF,
+    GROUP_UNKNOWN,
+    NEVER,
+    VICTIMS_TERMINATING,
+)
+
+
+class IneligiblePreemptors(LineWriter):
+    level = 5
+
+    def search_ended(self, decision: Decision) -> None:
+        outcome = decision.post_filter
+        for reason in outcome.reasons if outcome is not None else ():
+            why = reason.removeprefix("preemption: ")
+            if why in _REFUSALS:
+                text = "Pod is not eligible for preemption"
+                inside = self.inside(_PLUGIN)
+                self.log.info(text, v=self.level, **inside, pod=pod_ref(decision.pod), reason=why)
+
+
+class HopelessPreemptions(LineWriter):
+    level = 3
+
+    def search_ended(self, decision: Decision) -> None:
+        if decision.diagnosis is not None and _found_nobody(decision):
+            everywhere = f"{decision.diagnosis.node_count} {NOT_HELPFUL.message}."
+            if decision.post_filter is not None and everywhere in decision.post_filter.message:
+                text = "Preemption will not help schedule pod on any node"
+                pod = pod_ref(decision.pod)
+                self.log.info(text, v=self.level, **self.inside(_PLUGIN), pod=pod)
+
+
+class PreemptionLines(LineWriter):
+    level = 2
+
+    def search_ended(self, decision: Decision) -> None:
+        outcome, pod = decision.post_filter, pod_ref(decision.pod)
+        if _found_nobody(decision):
+            text = "No preemption candidate is found; preemption is not helpful for scheduling"
+            self.log.info(text, v=self.level, **self.inside(_PLUGIN), pod=pod)
+        elif outcome is not None and outcome.code is Code.SUCCESS and outcome.victims:
+            text = "the target node for the preemption is determined"
+            node = outcome.nominated_node or ""
+            self.log.info(text, v=self.level, **self.inside(_PLUGIN), pod=pod, node=node)
+
+    def preemption_started(
+        self, preemptor: Preemptor, victims: Sequence[PodInfo], node_name: str
+    ) -> None:
+        who = _ref(preemptor)
+        leaving = 0
+        for victim in victims:
+            if victim.terminating:
+                self._write_victim(
+                    "Victim Pod is already being deleted, skipping the API call for it",
+                    preemptor,
+                    victim,
+                    node_name,
+                )
+            else:
+                leaving += 1
+        if self.engine.gates["SchedulerAsyncPreemption"]:
+            self.log.info(
+                "Start the preemption asynchronously",
+                v=self.level,
+                preemptor=who,
+                node=node_name,
+                numVictims=len(victims),
+                numVictimsToDelete=leaving,
+            )
+
+    def victim_stopped(
+        self, preemptor: Preemptor, victim: PodInfo, node_name: str, *, waiting: bool
+    ) -> None:
+        kind = "podgroup" if isinstance(preemptor, GroupPreemptor) else "pod"
+        who = {"preemptorType": kind, "preemptor": _ref(preemptor)}
+        if waiting:
+            text, key = "Preemptor preempted a waiting pod", "waitingPod"
+        else:
+            text, key = "Preemptor rejected a pod in preBind", "podInPreBind"
+        self.log.info(text, v=self.level, **who, **{key: pod_ref(victim)}, node=node_name)
+
+    def victim_evicted(
+        self, preemptor: Preemptor, victim: PodInfo, node_name: str, *, was_gone: bool
+    ) -> None:
+        text = "Victim Pod is already deleted" if was_gone else "Preemptor Pod preempted victim Pod"
+        self._write_victim(text, preemptor, victim, node_name)
+
+    def preemption_ended(
+        self,
+        preemptor: Preemptor,
+        node_name: str,
+        problem: str | None,
+        seconds: float,  # noqa: ARG002
+    ) -> None:
+        if self.engine.gates["SchedulerAsyncPreemption"]:
+            self.log.info(
+                "Async Preemption finished completely",
+                v=self.level,
+                preemptor=_ref(preemptor),
+                node=node_name,
+                result="success" if problem is None else "error",
+            )
+
+    def _write_victim(
+        self, text: str, preemptor: Preemptor, victim: PodInfo, node_name: str
+    ) -> None:
+        who, whom = _ref(preemptor), pod_ref(victim)
+        self.log.info(text, v=self.level, preemptor=who, victim=whom, node=node_name)
+
+
+class PreemptionErrors(LineWriter):
+    level = 0
+
+    def preemption_ended(
+        self,
+        preemptor: Preemptor,  # noqa: ARG002
+        node_name: str,  # noqa: ARG002
+        problem: str | None,
+        seconds: float,  # noqa: ARG002
+    ) -> None:
+        if problem is not None:
+            text = "Error occurred during async preemption"
+            self.log.error(text, err=problem, logger=UNHANDLED)
+
+
+def _found_nobody(decision: Decision) -> bool:
+    """Whether preemption was tried and no node can be opened by it."""
+    outcome = decision.post_filter
+    return (
+        outcome is not None and outcome.code is Code.UNSCHEDULABLE and outcome.nominated_node == ""
+    )
+
+
+def _ref(preemptor: Preemptor) -> ObjectRef:
+    if isinstance(preemptor, GroupPreemptor):
+        metadata = preemptor.group.metadata
+        return group_ref(metadata.namespace, metadata.name)
+    return pod_ref(preemptor)
+
+
+_OUTCOMES: Final = {
+    "unschedulable": "Unable to schedule a pod group",
+    "waiting_on_preemption": "Pod group is waiting for preemption",
+}
+
+
+class GroupAttempts(LineWriter):
+    level = 3
+
+    def group_started(self, group: GroupKey) -> None:
+        text = "Attempting to schedule pod group"
+        self.log.info(text, v=self.level, podGroup=group_ref(*group))
+
+
+class GroupMembers(LineWriter):
+    level = 4
+
+    def search_started(self, pod: PodInfo) -> None:
+        group = group_of(pod.pod) if self.is_member(pod) else None
+        if group is not None:
+            text = "Attempting to schedule a pod belonging to a pod group"
+            ref = group_ref(*group)
+            self.log.info(text, v=self.level, podGroup=ref, pod=pod_ref(pod))
+
+
+class GroupOutcomes(LineWriter):
+    level = 2
+
+    def group_submitted(self, group: GroupKey, result: str, placed: int, unplaced: int) -> None:
+        ref = group_ref(*group)
+        if result == "scheduled":
+            text = "Successfully scheduled a pod group"
+            counts = {"scheduledPods": placed, "unschedulablePods": unplaced}
+            self.log.info(text, v=self.level, podGroup=ref, **counts)
+        elif result in _OUTCOMES:
+            text = _OUTCOMES[result]
+            self.log.info(text, v=self.level, podGroup=ref, unschedulablePods=unplaced)

@@ -6,10 +6,16 @@ application      one request through authentication, authorization, pages
 pages            which path leads where
 """
 
-from podium.live.serving.health import NOT_SYNCHRONIZED, PING, SHUTTING_DOWN, Check
 from podium.live.serving.server import ManagementServer
-from podium.live.serving.settings import Reviewers, ServingSettings
-from podium.live.serving.surface import Surface
+from podium.live.serving.surface import (
+    NOT_SYNCHRONIZED,
+    PING,
+    SHUTTING_DOWN,
+    Check,
+    Reviewers,
+    ServingSettings,
+    Surface,
+)
 from podium.live.serving.zpages import Standing
 
 __all__ = [

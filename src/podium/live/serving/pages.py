@@ -14,7 +14,6 @@ from typing import Final
 from podium.golang.quoting import quoted
 from podium.live.exposition import CONTENT_TYPE
 from podium.live.resource_metrics import resource_pieces
-from podium.live.serving.content_negotiation import SUPPORTED, SUPPORTED_WITH_CBOR
 from podium.live.serving.exchange import (
     JSON,
     PageRequest,
@@ -23,10 +22,8 @@ from podium.live.serving.exchange import (
     plain_error,
     text,
 )
-from podium.live.serving.health import PING, HealthMetrics, HealthPage
-from podium.live.serving.record_pages import RecordPages
-from podium.live.serving.surface import Shown, Surface
-from podium.live.serving.zpages import FlagPage, StatusPage
+from podium.live.serving.surface import PING, HealthMetrics, HealthPage, RecordPages, Shown, Surface
+from podium.live.serving.zpages import SUPPORTED, SUPPORTED_WITH_CBOR, FlagPage, StatusPage
 
 METRICS: Final = "/metrics"
 VERBOSITY: Final = "/debug/flags/v"

@@ -15,18 +15,14 @@ from typing import Final
 
 from podium.client import KubeClient
 from podium.live.secure_socket import listen
-from podium.live.serving.application import ManagementApplication
-from podium.live.serving.authentication import Authenticator
-from podium.live.serving.authorization import Authorizer
+from podium.live.serving.application import ManagementApplication, RelayedPages
+from podium.live.serving.authentication import Authenticator, Authorizer
 from podium.live.serving.pages import Pages
-from podium.live.serving.relayed_pages import RelayedPages
-from podium.live.serving.settings import NOBODY, Reviewers, ServingSettings
-from podium.live.serving.surface import Surface
-from podium.live.serving.tls import ServingTls
-from podium.live.serving.trust import Trust
+from podium.live.serving.surface import NOBODY, Reviewers, ServingSettings, Surface
+from podium.live.serving.tls import ServingTls, Trust
 from podium.net.serving import Limits, WebServer
 from podium.net.serving.loop_calls import LoopCalls
-from podium.scheduler.config.flags.host_environment import StartRefused
+from podium.scheduler.config.flags.client_settings import StartRefused
 
 _LOG: Final = logging.getLogger("podium.live")
 _GRACE_S: Final = 5

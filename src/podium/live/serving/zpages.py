@@ -5,22 +5,96 @@ comes to rely on it; programs ask for JSON or YAML (or CBOR, where its gate is o
 version.
 
 Sources: `staging/src/k8s.io/apiserver/pkg/server/{flagz,statusz}`.
+
+Which form of an answer a client takes: the Accept header of the pages about flags and status. Text
+is what everybody gets who does not ask for anything else. A structured form has to be named by
+kind, version and group (`application/json;as=Flagz;v=v1beta1;g=config.k8s.io`); anything else is
+not acceptable. Clauses are looked at by their quality, then in their order.
+
+Source: `staging/src/k8s.io/apiserver/pkg/endpoints/handlers/negotiation`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from random import Random
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import yaml
 
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.rules.timestamps import time_text
-from podium.live.component_metrics import runtime
+from podium.live.exposition import runtime
 from podium.live.serving import cbor
-from podium.live.serving.content_negotiation import CBOR, GROUP, AcceptedForm, wanted_form
 from podium.live.serving.exchange import TEXT, PageRequest, PageResponse, document, refusal
+
+GROUP: Final = "config.k8s.io"
+_VERSIONS: Final = ("v1beta1", "v1alpha1")
+_OLD: Final = "v1alpha1"
+
+
+class AcceptedForm(NamedTuple):
+    """A media type, and the version for structured ones."""
+
+    media_type: str
+    version: str = ""
+
+    @property
+    def is_old(self) -> bool:
+        return self.version == _OLD
+
+
+PLAIN: Final = AcceptedForm("text/plain")
+CBOR: Final = "application/cbor"
+SUPPORTED: Final = ("application/json", "application/yaml", "text/plain")
+SUPPORTED_WITH_CBOR: Final = (*SUPPORTED, CBOR)
+
+
+def wanted_form(accept: str, kind: str, offered: Sequence[str] = SUPPORTED) -> AcceptedForm | None:
+    """The form that a client wants an object of a kind in; None if there is none it would take."""
+    if not accept.strip():
+        return PLAIN
+    clauses = [_clause(written) for written in accept.split(",")]
+    for quality, media_type, parameters in sorted(clauses, key=lambda clause: -clause[0]):
+        if quality > 0:
+            for supported in offered:
+                form = _form(media_type, supported, parameters, kind)
+                if form is not None:
+                    return form
+    return None
+
+
+def _clause(written: str) -> tuple[float, str, dict[str, str]]:
+    media_type, *rest = (part.strip() for part in written.split(";"))
+    parameters: dict[str, str] = {}
+    quality = 1.0
+    for part in rest:
+        name, _, value = (piece.strip() for piece in part.partition("="))
+        if name == "q":
+            try:
+                quality = float(value)
+            except ValueError:
+                quality = 1.0
+        else:
+            parameters[name] = value
+    return quality, media_type.lower(), parameters
+
+
+def _form(
+    wanted: str, supported: str, parameters: dict[str, str], kind: str
+) -> AcceptedForm | None:
+    family = supported.partition("/")[0]
+    if wanted not in (supported, f"{family}/*", "*/*", "*"):
+        return None
+    is_structured = "as" in parameters
+    if supported == PLAIN.media_type:
+        return None if is_structured else PLAIN
+    version = parameters.get("v", "")
+    named = (parameters.get("as"), parameters.get("g"))
+    if named != (kind, GROUP) or version not in _VERSIONS:
+        return None
+    return AcceptedForm(supported, version)
+
 
 COMPONENT: Final = "kube-scheduler"
 _SEPARATORS: Final = (":", ": ", "=", " ")
@@ -59,7 +133,7 @@ class FlagPage:
         if form is None:
             return _not_acceptable(request, self._offered)
         if form.version:
-            return _structured(request, form, "Flagz", {"flags": self._flags})
+            return _answer_structured(request, form, "Flagz", {"flags": self._flags})
         separator = self._randomness.choice(_SEPARATORS)
         lines = (f"{name}{separator}{value}" for name, value in self._flags.items())
         return _page("flagz", *lines)
@@ -96,7 +170,7 @@ class StatusPage:
                 "emulationVersion": standing.emulation_version,
                 "paths": self._paths,
             }
-            return _structured(request, form, "Statusz", fields)
+            return _answer_structured(request, form, "Statusz", fields)
         separator = self._randomness.choice(_SEPARATORS)
         up = f"{up_s // 3600} hr {up_s // 60 % 60:02d} min {up_s % 60:02d} sec"
         return _page(
@@ -116,7 +190,7 @@ def _page(name: str, *lines: str) -> PageResponse:
     return PageResponse(200, words.encode(), TEXT)
 
 
-def _structured(
+def _answer_structured(
     request: PageRequest, form: AcceptedForm, kind: str, fields: dict[str, Any]
 ) -> PageResponse:
     obj = {

@@ -1,13 +1,17 @@
-"""Files that users name, read up to a bound.
+"""Files that users name, compressed ones too, read up to a bound.
 
 A path can lead to a device that never ends, to a pipe, or to more than memory holds. Whatever it
 is, no more than the limit is taken in; of a regular file that is larger, nothing is.
+
+Compressed files of users, unpacked up to a bound. A few kilobytes can unpack to gigabytes, so the
+bound holds while they are unpacked and not after.
 """
 
 import errno
 import os
 import stat
 import sys
+import zlib
 from collections.abc import Iterator
 from io import FileIO
 from itertools import count
@@ -76,3 +80,30 @@ def _read(file: BinaryIO | FileIO, limit: int, chunk: int = 0) -> bytes:
 
 def _too_large(limit: int) -> OSError:
     return OSError(errno.EFBIG, f"larger than {limit / 1024 / 1024:g} MiB")
+
+
+MAGIC: Final = b"\x1f\x8b"
+_GZIP: Final = 31
+"""zlib's word for gzip with its header and checksum."""
+
+
+def unpack_gzip(data: bytes, limit: int, source: str) -> bytes:
+    """The content of gzip data, of all members one after the other. Raises InputError."""
+    pieces: list[bytes] = []
+    size = 0
+    while data:
+        member = zlib.decompressobj(_GZIP)
+        try:
+            piece = member.decompress(data, limit + 1 - size)
+        except zlib.error as problem:
+            raise InputError(f"not gzip: {problem}", source=source) from None
+        pieces.append(piece)
+        size += len(piece)
+        if size > limit:
+            too_large = f"larger than {limit / 1024 / 1024:g} MiB when unpacked"
+            remedy = "split the file, or leave out what is not needed"
+            raise InputError(too_large, source=source, remedy=remedy)
+        if not member.eof:
+            raise InputError("ends in the middle of gzip data", source=source)
+        data = member.unused_data.lstrip(b"\0")
+    return b"".join(pieces)

@@ -46,7 +46,7 @@ def write_private_file(path: Path, content: bytes, mode: int = PRIVATE_MODE) -> 
                 os.unlink(beside)
             raise
     except (OSError, ValueError) as problem:
-        raise _failed("written", path, problem) from None
+        raise _describe_failure("written", path, problem) from None
 
 
 def read_private_file(path: Path) -> bytes | None:
@@ -66,7 +66,7 @@ def narrow_mode(path: Path) -> bool:
         try:
             os.chmod(path, stat.S_IMODE(found.st_mode) & ~_OTHERS)
         except OSError as problem:
-            raise _failed("kept private", path, problem) from None
+            raise _describe_failure("kept private", path, problem) from None
     return True
 
 
@@ -77,7 +77,7 @@ def create_private_file(path: Path) -> None:
     try:
         os.close(os.open(path, _CREATE, PRIVATE_MODE))
     except OSError as problem:
-        raise _failed("written", path, problem) from None
+        raise _describe_failure("written", path, problem) from None
 
 
 def open_private_file(path: Path, *, replace: bool = False) -> FileIO:
@@ -92,7 +92,7 @@ def open_private_file(path: Path, *, replace: bool = False) -> FileIO:
         os.fchmod(descriptor, PRIVATE_MODE)
         return FileIO(descriptor, "wb")
     except (OSError, ValueError) as problem:
-        raise _failed("written", path, problem) from None
+        raise _describe_failure("written", path, problem) from None
 
 
 def create_private_directory(path: Path) -> None:
@@ -104,7 +104,7 @@ def create_private_directory(path: Path) -> None:
         if not path.is_dir():
             raise NotADirectoryError(0, "is not a directory")
     except (OSError, ValueError) as problem:
-        raise _failed("used", path, problem) from None
+        raise _describe_failure("used", path, problem) from None
 
 
 def refuse_shared_directory(path: Path) -> None:
@@ -112,7 +112,7 @@ def refuse_shared_directory(path: Path) -> None:
     try:
         found = path.stat()
     except OSError as problem:
-        raise _failed("used", path, problem) from None
+        raise _describe_failure("used", path, problem) from None
     if found.st_uid not in (os.geteuid(), 0):
         raise InputError(
             f"belongs to another user ({found.st_uid}), who could exchange what is kept in it",
@@ -135,7 +135,7 @@ def _find_regular_file(path: Path) -> os.stat_result | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError) as problem:
-        raise _failed("used", path, problem) from None
+        raise _describe_failure("used", path, problem) from None
     if stat.S_ISLNK(found.st_mode):
         remedy = "name the file that it leads to, or remove the link"
         raise InputError("is a symbolic link", source=str(path), remedy=remedy)
@@ -147,6 +147,6 @@ def _find_regular_file(path: Path) -> os.stat_result | None:
     return found
 
 
-def _failed(what: str, path: Path, problem: OSError | ValueError) -> InputError:
+def _describe_failure(what: str, path: Path, problem: OSError | ValueError) -> InputError:
     reason = getattr(problem, "strerror", None) or str(problem)
     return InputError(f"cannot be {what}: {reason.lower()}", source=str(path))

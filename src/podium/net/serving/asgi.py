@@ -1,7 +1,15 @@
-"""What an ASGI application is given, and how it reads a body that may be too long or never end."""
+"""What an ASGI application is given: a body that may never end, and the query of its URL.
 
+The query of a URL as parameters: all of it or an error, never a part. Go's servers drop what they
+cannot read (`a;b`, `%zz`) and go on with the rest; a deletion whose `dryRun` or selector is dropped
+does something else than was asked for. Here such a query is refused, and so is one with more
+parameters than Go reads.
+"""
+
+import re
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from typing import Any
+from typing import Any, Final
+from urllib.parse import unquote_to_bytes
 
 from podium.golang.errors import PodiumError
 
@@ -53,3 +61,41 @@ async def _part(receive: Receive) -> Message:
     if message["type"] == "http.disconnect":
         raise ClientGone
     return message
+
+
+MAX_PARAMETERS: Final = 10_000
+"""upstream: Go's net/url reads as many, and none if there are more."""
+_BAD_ESCAPE: Final = re.compile(rb"%(?![0-9A-Fa-f]{2}).{0,2}", re.DOTALL)
+
+
+class BadQuery(PodiumError, ValueError):
+    """A query that cannot be read; says why."""
+
+
+def parse_query(query: bytes) -> dict[str, list[str]]:
+    """The values of each parameter, in their order; a name alone has an empty one."""
+    parameters: dict[str, list[str]] = {}
+    if not query:
+        return parameters
+    if query.count(b"&") >= MAX_PARAMETERS:
+        raise BadQuery("number of URL query parameters exceeded limit")
+    if b";" in query:
+        raise BadQuery("invalid semicolon separator in query")
+    for pair in query.split(b"&"):
+        if pair:
+            name, _, value = pair.partition(b"=")
+            parameters.setdefault(_unescape_text(name), []).append(_unescape_text(value))
+    return parameters
+
+
+def _unescape_text(written: bytes) -> str:
+    raw = written.replace(b"+", b" ")
+    if b"%" in raw:
+        bad = _BAD_ESCAPE.search(raw)
+        if bad is not None:
+            raise BadQuery(f'invalid URL escape "{bad[0].decode("ascii", "replace")}"')
+        raw = unquote_to_bytes(raw)
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        raise BadQuery("the query is not valid UTF-8") from None

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from typing import Final
 from urllib.parse import urlsplit
 
-from podium.golang.ip_addresses import parse_ip
 from podium.golang.text_cache import cache_short_texts
+from podium.golang.urls import parse_ip
 
 FORM_TYPES: Final = ("application/x-www-form-urlencoded", "multipart/form-data", "text/plain")
 """What a page may send to other origins without asking."""

@@ -20,9 +20,16 @@ from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from podium.net.serving.head_buffer import HeadBuffer, Unfinished
+from podium.net.serving.head_buffer import (
+    CHUNKED,
+    FRAMING,
+    HeadBuffer,
+    HeadRefusal,
+    Unfinished,
+    find_frame,
+    split_target,
+)
 from podium.net.serving.limits import Limits
-from podium.net.serving.request_head import CHUNKED, FRAMING, Refusal, framed, split_target
 from podium.net.serving.response_cycle import ReadingFlow, ResponseCycle, ResponseTransport
 
 # What is read now.
@@ -129,14 +136,14 @@ class BoundedProtocol(HttpToolsProtocol):
             if not self._is_head_timed:
                 self._expect_head()
             return len(data)
-        if isinstance(head, Refusal):
+        if isinstance(head, HeadRefusal):
             self._refuse(head)
             return len(data)
         self._parse(head)
         if self._reading == _HEAD:
             self._blank_lines += 1
             if self._blank_lines > _MAX_BLANK_LINES:
-                self._refuse(Refusal(400))
+                self._refuse(HeadRefusal(400))
         return self._gathered.rest_at
 
     def _take_body(self, data: bytes, at: int) -> int:
@@ -161,7 +168,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._parse(piece)
         excess = self._wire_bytes - _MAX_CHUNK_OVERHEAD * self._body_bytes
         if excess > _FREE_OVERHEAD and self._reading == _CHUNKS:
-            self._refuse(Refusal(400, "chunked encoding contains too much non-data"))
+            self._refuse(HeadRefusal(400, "chunked encoding contains too much non-data"))
         return end
 
     def _hold(self, data: bytes, at: int) -> None:
@@ -189,7 +196,7 @@ class BoundedProtocol(HttpToolsProtocol):
         except httptools.HttpParserUpgrade:
             pass  # upstream: an upgrade that the server does not know is passed over
         except httptools.HttpParserError:
-            self._refuse(Refusal(400))
+            self._refuse(HeadRefusal(400))
 
     # --- what the parser finds ----------------------------------------------------------------
 
@@ -212,11 +219,11 @@ class BoundedProtocol(HttpToolsProtocol):
         self._cancel_deadline()
         self._blank_lines = 0
         version, method = self.parser.get_http_version(), self.parser.get_method()
-        frame = framed(version, method, self.parser.should_upgrade(), self._framing)
+        frame = find_frame(version, method, self.parser.should_upgrade(), self._framing)
         target = split_target(self.url)
-        if isinstance(frame, Refusal):
+        if isinstance(frame, HeadRefusal):
             self._refuse(frame)
-        elif isinstance(target, Refusal):
+        elif isinstance(target, HeadRefusal):
             self._refuse(target)
         else:
             if target.authority:
@@ -323,9 +330,9 @@ class BoundedProtocol(HttpToolsProtocol):
         self._wait(self._limits.idle_timeout_s, self._close)
 
     def _body_is_late(self) -> None:
-        self._refuse(Refusal(408, "the body did not arrive in time"))
+        self._refuse(HeadRefusal(408, "the body did not arrive in time"))
 
-    def _refuse(self, refusal: Refusal) -> None:
+    def _refuse(self, refusal: HeadRefusal) -> None:
         """Answer and end, if nothing else is being answered."""
         cycle = self.cycle
         if cycle is not None and not cycle.response_complete:

@@ -36,8 +36,8 @@ from podium.scheduler.engine.requests import (
 )
 from podium.scheduler.engine.scheduler import CRASHED, Engine
 from podium.scheduler.engine.validation import InvariantBroken
-from podium.scheduler.framework.api_handle import DeferredWrite
 from podium.scheduler.framework.faults import describe
+from podium.scheduler.framework.handle import DeferredWrite
 from podium.scheduler.framework.status import Status, error
 
 

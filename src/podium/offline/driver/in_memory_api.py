@@ -19,7 +19,7 @@ from podium.offline.driver.in_memory_objects import MemoryObjects, with_next_ver
 from podium.scheduler.cluster.catalog import object_key
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.engine.scheduler import Engine
-from podium.scheduler.framework.api_handle import ApiCallFailed, ApiHandle, DeferredWrite
+from podium.scheduler.framework.handle import ApiCallFailed, ApiHandle, DeferredWrite
 
 K = TypeVar("K", bound=KubeObject)
 T = TypeVar("T")

@@ -17,7 +17,7 @@ from podium.golang.json_values import ReadOnlyJson
 from podium.kubernetes.kinds.meta import KubeObject, ObjectMeta
 from podium.kubernetes.kinds.typed_objects import convert_object
 from podium.kubernetes.rules.merge_patch import merge
-from podium.scheduler.framework.api_handle import (
+from podium.scheduler.framework.handle import (
     ApiCallFailed,
     ObjectConflict,
     ObjectExists,

@@ -25,9 +25,8 @@ from msgspec.structs import replace
 
 from podium.golang.decoding import MAX_TOLD
 from podium.golang.errors import ObjectError, raise_first
-from podium.golang.field_paths import render
 from podium.golang.json_values import JsonObject
-from podium.golang.mistakes import StrictProblem
+from podium.golang.mistakes import StrictProblem, render
 from podium.kubernetes.admission.new_objects import admit_new
 from podium.kubernetes.admission.priorities import class_of
 from podium.kubernetes.admission.rules import admit_create, charge_create, review_create

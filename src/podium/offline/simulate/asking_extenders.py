@@ -18,7 +18,7 @@ def asker_of(engine: Engine) -> Iterator[Asker | None]:
     if not extenders:
         yield None
         return
-    from podium.client.extenders.blocking import BlockingExtenderClient
+    from podium.client.extenders.client import BlockingExtenderClient
     from podium.client.extenders.objects import TypedObjects
 
     nodes = engine.cluster.nodes

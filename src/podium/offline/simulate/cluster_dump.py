@@ -12,7 +12,7 @@ from typing import Final
 
 from podium.client import ResourceType
 from podium.offline.simulate.read_kinds import ADMISSION, READ, resource_of
-from podium.scheduler.framework.watched_kind import WatchedKind
+from podium.scheduler.framework.events import WatchedKind
 
 HOW_TO_DUMP: Final = "podium dump-command prints the command that writes a whole cluster to a file"
 

@@ -12,12 +12,11 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from podium.addons.gpu.cards.requests import PodRequest
-from podium.addons.gpu.dialects.dialect import Dialect
-from podium.addons.gpu.dialects.writes import written_pod
+from podium.addons.gpu.dialects.dialect import Dialect, written_pod
 from podium.addons.gpu.packing.moves import MoveAnswer, PlacedPod
 from podium.addons.gpu.plugin.arguments import apply_policies
+from podium.addons.gpu.plugin.followed_cards import reservations_of
 from podium.addons.gpu.plugin.gpu_share import GPUShare
-from podium.addons.gpu.plugin.reservations import reservations_of
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate.scenario import Scenario
@@ -28,8 +27,8 @@ from podium.scheduler.engine import Engine
 from podium.scheduler.engine.binding_cycle import Binding
 from podium.scheduler.engine.scheduler import UnknownProfileError
 from podium.scheduler.framework.asking import Asker
+from podium.scheduler.framework.caches.totals import BestRows
 from podium.scheduler.framework.registry import Registry
-from podium.scheduler.framework.totals import BestRows
 
 
 class SimulatedMoves:

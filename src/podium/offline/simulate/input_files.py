@@ -13,8 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from podium.golang.errors import InputError
-from podium.net.files.bounded_files import MAX_CLUSTER_BYTES, STDIN, read_input
-from podium.net.files.gzip_inputs import MAGIC, unpack_gzip
+from podium.net.files.bounded_files import MAGIC, MAX_CLUSTER_BYTES, STDIN, read_input, unpack_gzip
 from podium.offline.simulate.problems import Problems
 
 _SUFFIXES = tuple(

@@ -18,9 +18,15 @@ from typing import Any
 
 import msgspec
 
-from podium.golang.documents import Document, expand_lists, read_documents
+from podium.golang.documents import (
+    Document,
+    JsonListItem,
+    Located,
+    expand_lists,
+    read_documents,
+    read_json_list,
+)
 from podium.golang.errors import InputError, ObjectError, raise_first
-from podium.golang.json_list_items import JsonListItem, Located, read_json_list
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.workloads import WORKLOAD_KINDS, Workload
 from podium.kubernetes.kinds.admission_kinds import ADMISSION_KINDS
@@ -41,7 +47,7 @@ from podium.offline.simulate.scheduler_simulator_export import (
 )
 from podium.offline.simulate.simkube_trace import is_simkube_trace, simkube_documents
 from podium.offline.simulate.templates import find_wrong_in_templates
-from podium.scheduler.framework.watched_kind import WatchedKind
+from podium.scheduler.framework.events import WatchedKind
 
 _HELM_HOOK = "helm.sh/hook"
 _RESOURCE_VERSION = b'"resourceVersion"'

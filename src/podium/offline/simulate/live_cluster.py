@@ -25,7 +25,7 @@ from podium.offline.simulate.read_kinds import (
     resource_of,
 )
 from podium.offline.simulate.shared_parts import SharedParts
-from podium.scheduler.framework.watched_kind import WatchedKind
+from podium.scheduler.framework.events import WatchedKind
 
 _MAX_PROBLEMS: Final = 3
 

@@ -7,8 +7,7 @@ from typing import Final
 from podium import __version__
 from podium.client import KubeClient, Unreachable
 from podium.client.api_errors import ApiError, Unauthorized
-from podium.client.connection import transport_for
-from podium.client.ended_cluster import find_ended_process
+from podium.client.connection import find_ended_process, transport_for
 from podium.client.snapshot import Listing, OnProgress, Snapshot, read_snapshot
 from podium.golang.errors import InputError, ObjectError
 from podium.scheduler.config.flags.client_settings import ClientSettings

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from podium.kubernetes.kinds.pod import Pod
 from podium.offline.simulate.report import PodResult, SimulationReport
 from podium.scheduler.engine.decision import Decision
-from podium.scheduler.engine.pod_log import Line
+from podium.scheduler.engine.observer import Line
 
 
 @dataclass(frozen=True, slots=True)

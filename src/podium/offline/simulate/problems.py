@@ -4,8 +4,8 @@ Somebody who fixes a file wants to fix it once. Problems are collected over all 
 one error; nothing is simulated with half an input.
 """
 
+from podium.golang.documents import Located
 from podium.golang.errors import InputError, ObjectError
-from podium.golang.json_list_items import Located
 
 MAX_SHOWN = 20
 MAX_KEPT = 1_000

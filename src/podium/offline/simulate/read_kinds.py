@@ -6,7 +6,7 @@ Kinds with the longest lists come first, so that whoever reads several at a time
 from typing import Final
 
 from podium.client import ResourceType, resources
-from podium.scheduler.framework.watched_kind import WatchedKind
+from podium.scheduler.framework.events import WatchedKind
 
 REQUIRED: Final = (resources.NODES, resources.PODS)
 """Without these there can be no answer at all."""

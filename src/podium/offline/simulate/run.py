@@ -42,10 +42,10 @@ from podium.scheduler.cluster.catalog import object_key
 from podium.scheduler.cluster.load import load_of
 from podium.scheduler.config.types import Configuration
 from podium.scheduler.engine import Attempt, Engine
-from podium.scheduler.engine.choice import Seeded
-from podium.scheduler.engine.garbage import uncollected
-from podium.scheduler.engine.pod_log import MAX_PODS, NoPodLog, PodLog
-from podium.scheduler.engine.queue.unschedulable_timeout import MAX_UNSCHEDULABLE_S
+from podium.scheduler.engine.garbage import pause_collection
+from podium.scheduler.engine.observer import MAX_PODS, NoPodLog, PodLog
+from podium.scheduler.engine.queue.backoff import MAX_UNSCHEDULABLE_S
+from podium.scheduler.engine.search import Seeded
 from podium.scheduler.engine.validation import InvariantBroken
 from podium.scheduler.explain.utilisation import Utilisation
 from podium.scheduler.framework.asking import Asker
@@ -119,7 +119,7 @@ class Simulation:
         self._leaving = tuple(
             pod for pod in scenario.running if pod.metadata.deletion_timestamp is not None
         )
-        with uncollected():
+        with pause_collection():
             self.engine.intake.put_all(chain(scenario.nodes, scenario.objects, scenario.running))
 
     def run(

@@ -44,8 +44,8 @@ from podium.offline.simulate.node_conditions import taint_by_conditions
 from podium.offline.simulate.pod_claims import ClaimMaker
 from podium.offline.simulate.problems import Problems
 from podium.offline.simulate.volumes import provision_at_once
-from podium.scheduler.engine.garbage import uncollected
-from podium.scheduler.framework.watched_kind import WatchedKind
+from podium.scheduler.engine.garbage import pause_collection
+from podium.scheduler.framework.events import WatchedKind
 
 _FINISHED = ("Succeeded", "Failed")
 _ADMISSION_ONLY = frozenset(ADMISSION_KINDS.values())
@@ -93,7 +93,7 @@ def admission_of(scenario: Scenario, gates: FeatureGates) -> Admission:
     return Admission(gates, stored, knows_classes=False)
 
 
-@uncollected()
+@pause_collection()
 def load_scenario(
     paths: Sequence[str],
     *,

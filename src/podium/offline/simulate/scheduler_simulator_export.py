@@ -10,8 +10,8 @@ upstream: kube-scheduler-simulator, simulator/snapshot (ResourcesForSnap).
 from typing import Final
 
 from podium.golang.documents import Document, with_type
-from podium.golang.field_paths import join
 from podium.golang.json_values import JsonValue
+from podium.golang.mistakes import join
 
 _KINDS: Final = {
     "namespaces": ("v1", "Namespace"),

@@ -32,8 +32,14 @@ from podium.offline.simulate.volumes import provision_volume
 from podium.scheduler.cluster.catalog import object_key
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.engine import Engine
-from podium.scheduler.framework.asking import Asker, NobodyToAsk, WrongAnswers
-from podium.scheduler.framework.extender_calls import BindAnswer, BindCall, CallFailed
+from podium.scheduler.framework.asking import (
+    Asker,
+    BindAnswer,
+    BindCall,
+    CallFailed,
+    NobodyToAsk,
+    WrongAnswers,
+)
 
 
 class SimulatedApi(InMemoryApi):

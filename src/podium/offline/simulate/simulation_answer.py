@@ -20,7 +20,7 @@ from podium.offline.simulate.report import (
 )
 from podium.offline.simulate.reviewed_document import ReviewedDocument
 from podium.scheduler.engine.decision import NodeScore
-from podium.scheduler.engine.pod_log import Line
+from podium.scheduler.engine.observer import Line
 from podium.scheduler.explain.cause import Cause
 from podium.scheduler.explain.cause_document import CauseCode
 

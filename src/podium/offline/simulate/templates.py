@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from podium.golang.errors import ObjectError
-from podium.golang.field_paths import ROOT, Path
+from podium.golang.mistakes import ROOT, Path
 from podium.kubernetes.controllers.workloads import PodTemplate
 from podium.kubernetes.kinds.meta import KubeStruct, ObjectMeta
 from podium.kubernetes.kinds.pod import PodSpec

@@ -9,7 +9,7 @@ from typing import Final
 
 from podium.kubernetes.kinds.devices import ResourceSlice
 from podium.kubernetes.rules.requests import PODS
-from podium.scheduler.cluster.device_load import device_load
+from podium.scheduler.cluster.load import device_load
 from podium.scheduler.cluster.state import Cluster
 
 MAX_SAMPLES: Final = 512

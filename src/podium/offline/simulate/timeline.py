@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
-from podium.scheduler.engine.pod_log import Line, PodLog
+from podium.scheduler.engine.observer import Line, PodLog
 
 
 class Timeline:

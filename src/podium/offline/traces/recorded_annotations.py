@@ -10,24 +10,23 @@ anew takes them off first.
 from collections.abc import Mapping
 from typing import Final
 
-from podium.addons.collection.preemption_toleration import (
+from podium.addons.collection.preemption import (
     MINIMUM_PREEMPTABLE_PRIORITY,
     TOLERATION_SECONDS,
 )
-from podium.addons.gpu.dialects import gpushare, stale
+from podium.addons.gpu.dialects import gpushare, vgpu_manager
+from podium.addons.gpu.dialects.dialect import GRACE_PERIOD_ANNOTATION
 from podium.addons.gpu.dialects.hami import dialect as hami
 from podium.addons.gpu.dialects.hami import policies as hami_policies
 from podium.addons.gpu.dialects.hami import registration as hami_registration
-from podium.addons.gpu.dialects.vgpu_manager import dialect as vgpu_manager
-from podium.addons.gpu.dialects.vgpu_manager import registration as vgpu_registration
 from podium.kubernetes.controllers.claims import POD_CLAIM
 from podium.kubernetes.controllers.provisioning import PROVISIONED_BY
 from podium.kubernetes.kinds.storage import BIND_COMPLETED, BOUND_BY_CONTROLLER, SELECTED_NODE
 from podium.kubernetes.rules.node_pods import CONFIG_MIRROR
 from podium.kubernetes.rules.storage_classes import CLASS_ANNOTATION, DEFAULT_CLASS_MARKS
-from podium.scheduler.plugins.dynamic_resources.pod_claims import EXTENDED_RESOURCE_ANNOTATION
-from podium.scheduler.plugins.node_prefer_avoid_pods import ANNOTATION as PREFER_AVOID_PODS
-from podium.scheduler.plugins.volumes.csi_nodes import MIGRATED_PLUGINS
+from podium.scheduler.plugins.dynamic_resources.claim_state import EXTENDED_RESOURCE_ANNOTATION
+from podium.scheduler.plugins.legacy_scorers import ANNOTATION as PREFER_AVOID_PODS
+from podium.scheduler.plugins.volumes.attach_limits import MIGRATED_PLUGINS
 
 _VOLUMES: Final = (
     BIND_COMPLETED,
@@ -44,15 +43,15 @@ _NODES: Final = (
     hami_registration.LINK_SCORES,
     hami_registration.HANDSHAKE,
     hami_registration.CORDON,
-    vgpu_registration.REGISTER,
-    vgpu_registration.CONFIG,
-    vgpu_registration.TOPOLOGY,
+    vgpu_manager.REGISTER,
+    vgpu_manager.CONFIG,
+    vgpu_manager.TOPOLOGY,
 )
 _PODS: Final = (
     CONFIG_MIRROR,
     POD_CLAIM,
     EXTENDED_RESOURCE_ANNOTATION,
-    stale.GRACE_PERIOD_ANNOTATION,
+    GRACE_PERIOD_ANNOTATION,
     hami_policies.NODE_POLICY,
     hami_policies.CARD_POLICY,
     hami_policies.WEIGHTS,

@@ -35,7 +35,7 @@ from podium.offline.traces.trace_lines import (
     TraceLine,
 )
 from podium.offline.traces.trace_reading import TraceFile, open_trace
-from podium.scheduler.engine.garbage import uncollected
+from podium.scheduler.engine.garbage import pause_collection
 
 _STRUCTS: Final = {resource_name(each): struct for each, struct in RECORDED_STRUCTS.items()}
 _PODS: Final = "pods"
@@ -75,7 +75,7 @@ class RecordedCluster:
         }
 
 
-@uncollected()
+@pause_collection()
 def read_recorded_cluster(
     path: str, *, from_s: float = 0.0, until_s: float | None = None
 ) -> RecordedCluster:

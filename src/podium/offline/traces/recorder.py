@@ -30,7 +30,7 @@ from podium.client import (
     last_state,
 )
 from podium.client import resources as known_resources
-from podium.client.asyncio_versions import unwrap_errors
+from podium.client.clock import unwrap_errors
 from podium.client.reflector import Reflector
 from podium.kubernetes.rules.merge_patch import merge
 from podium.offline.simulate.read_kinds import UNFINISHED_PODS

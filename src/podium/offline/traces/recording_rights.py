@@ -13,7 +13,7 @@ from typing import Final
 
 from podium.client import KubeClient, ResourceType, Selection
 from podium.client.api_errors import Forbidden, NotFound
-from podium.client.asyncio_versions import unwrap_errors
+from podium.client.clock import unwrap_errors
 from podium.client.kube_client import EVERYTHING
 from podium.client.snapshot import Unread
 from podium.offline.simulate.read_kinds import REQUIRED

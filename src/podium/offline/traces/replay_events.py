@@ -39,7 +39,7 @@ from podium.offline.simulate.timed_events import (
 )
 from podium.offline.traces.recorded_cluster import RecordedChange, RecordedCluster
 from podium.offline.traces.recorded_pods import PlacedBy, RecordedPod
-from podium.scheduler.plugins.dynamic_resources.pod_claims import EXTENDED_RESOURCE_ANNOTATION
+from podium.scheduler.plugins.dynamic_resources.claim_state import EXTENDED_RESOURCE_ANNOTATION
 
 _WAITS_FOR_POD = "WaitForFirstConsumer"
 

@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 import msgspec
 
 from podium.golang.errors import InputError
-from podium.net.files.gzip_inputs import MAGIC
+from podium.net.files.bounded_files import MAGIC
 from podium.net.files.versioned_documents import API_VERSION
 from podium.offline.traces.trace_lines import (
     KIND,

@@ -24,8 +24,7 @@ from podium.scheduler.engine.binding_cycle import Binding
 from podium.scheduler.engine.decision import Decision
 from podium.scheduler.engine.scheduler import Engine, UnknownProfileError
 from podium.scheduler.framework.asking import Asker
-from podium.scheduler.framework.diagnosis import Diagnosis
-from podium.scheduler.framework.fit_message import fit_error, reason_counts
+from podium.scheduler.framework.diagnosis import Diagnosis, fit_error, reason_counts
 
 
 class CapacityQuestion:

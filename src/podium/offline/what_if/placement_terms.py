@@ -24,7 +24,7 @@ from podium.offline.what_if.standing_filters import StandingAnswer
 from podium.scheduler.cluster.growth import Ints
 from podium.scheduler.cluster.pod_info import PodInfo, PodShape
 from podium.scheduler.cluster.state import Cluster
-from podium.scheduler.framework.placement_limits import SpreadLimit
+from podium.scheduler.framework.dependence import SpreadLimit
 
 
 @dataclass(frozen=True, slots=True)

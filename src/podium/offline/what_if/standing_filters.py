@@ -4,7 +4,7 @@ Filters are asked one by one on a cluster without the pods in question. What mos
 then they refuse whatever else is placed: labels and taints stay, and room only shrinks. That is a
 promise of the plugin (`refusals_stand`, or what its filter depends on); those that promise nothing
 may think better of it, are not believed and are named. What a filter counts it states itself
-(`scheduler/framework/placement_limits.py`).
+(`scheduler/framework/dependence.py`).
 """
 
 from dataclasses import dataclass, field
@@ -16,8 +16,8 @@ from podium.scheduler.cluster.growth import Ints, Mask
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.engine.scheduler import Engine
 from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.framework.dependence import Demand, PlacementLimits, SpreadLimit
 from podium.scheduler.framework.filtering import run_filters, run_pre_filters
-from podium.scheduler.framework.placement_limits import Demand, PlacementLimits, SpreadLimit
 from podium.scheduler.framework.points import FilterPlugin, PreFilterPlugin
 
 

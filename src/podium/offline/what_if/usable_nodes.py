@@ -10,9 +10,8 @@ import numpy as np
 from podium.kubernetes.rules.tolerations import HARD_EFFECTS
 from podium.offline.what_if.drained_pods import belongs_to_node
 from podium.scheduler.cluster.growth import Mask
-from podium.scheduler.cluster.node_matching import required_mask
+from podium.scheduler.cluster.node_matching import required_mask, untolerated_mask
 from podium.scheduler.cluster.pod_info import PodInfo
-from podium.scheduler.cluster.taint_matching import untolerated_mask
 from podium.scheduler.engine.scheduler import Engine
 
 

@@ -14,12 +14,12 @@ import numpy as np
 from podium.kubernetes.rules.host_ports import HostPort
 from podium.kubernetes.rules.pod_affinity import PodAffinityTerms
 from podium.kubernetes.rules.requests import allocatable_vector
-from podium.scheduler.cluster.claim_users import ClaimUsers
 from podium.scheduler.cluster.growth import Ints
-from podium.scheduler.cluster.label_columns import ABSENT
+from podium.scheduler.cluster.nodes import ABSENT
 from podium.scheduler.cluster.pod_classes import CarriedTerm, ClassKey, PodCounter
 from podium.scheduler.cluster.pod_info import PodInfo, PodShape
 from podium.scheduler.cluster.state import Cluster
+from podium.scheduler.cluster.usage import ClaimUsers
 
 
 class Audit:

@@ -1,8 +1,13 @@
-"""Node selectors over label columns: which rows match a term, all rows at once.
+"""Which rows match: node selectors over label columns, and taints against tolerations.
 
 NodeAffinity, PodTopologySpread, volumes and devices all select nodes by the same terms, so the
 vector form stands here once. It answers exactly as `NodeTerm.matches` and
 `RequiredNodeAffinity.matches` of `podium.kubernetes.rules.node_affinity` do for every present node.
+
+Which rows have taints that a pod does not tolerate. Nodes come in few sorts of taints: most have
+none, a pool shares its own. So tolerations are held against each distinct set of taints, once, and
+rows gather the answer by the number of their set. The rule for one toleration and one taint is
+`podium.kubernetes.rules.tolerations`.
 """
 
 from collections.abc import Iterable
@@ -10,6 +15,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from podium.golang.arithmetic import parse_int
+from podium.kubernetes.kinds.pod import Toleration
 from podium.kubernetes.rules.labels import GREATER, IN, Requirement
 from podium.kubernetes.rules.node_affinity import (
     NAME_FIELD,
@@ -17,9 +23,9 @@ from podium.kubernetes.rules.node_affinity import (
     NodeTerm,
     RequiredNodeAffinity,
 )
-from podium.scheduler.cluster.growth import Codes, Mask, Rows, count_of
-from podium.scheduler.cluster.label_columns import ABSENT, LabelColumn
-from podium.scheduler.cluster.nodes import NodeTable
+from podium.kubernetes.rules.tolerations import TolerationIndex
+from podium.scheduler.cluster.growth import Codes, Ints, Mask, Rows, count_of
+from podium.scheduler.cluster.nodes import ABSENT, LabelColumn, NodeTable, TaintTriple
 
 _NUMBER, _IS_NUMBER = "number", "is a number"
 
@@ -76,14 +82,14 @@ def _label_mask(nodes: NodeTable, requirement: Requirement, rows: Rows) -> Mask:
             mask = codes == ABSENT
             return mask
         case "In":
-            return _listed(column, requirement, codes)
+            return _match_listed(column, requirement, codes)
         case "NotIn":
-            return ~_listed(column, requirement, codes)
+            return ~_match_listed(column, requirement, codes)
         case _:
-            return _compared(column, requirement, codes)
+            return _match_compared(column, requirement, codes)
 
 
-def _listed(column: LabelColumn, requirement: Requirement, codes: Codes) -> Mask:
+def _match_listed(column: LabelColumn, requirement: Requirement, codes: Codes) -> Mask:
     found = (column.values.find(value) for value in requirement.values)
     wanted = [code for code in found if code != ABSENT]
     if len(wanted) == 1:
@@ -95,7 +101,7 @@ def _listed(column: LabelColumn, requirement: Requirement, codes: Codes) -> Mask
     return by_code.take(codes)
 
 
-def _compared(column: LabelColumn, requirement: Requirement, codes: Codes) -> Mask:
+def _match_compared(column: LabelColumn, requirement: Requirement, codes: Codes) -> Mask:
     """`Gt` and `Lt`: every distinct value of the label is read once, and all are compared at once.
 
     A value that is no integer matches neither."""
@@ -134,3 +140,60 @@ def _field_mask(nodes: NodeTable, field: FieldRequirement, rows: Rows) -> Mask:
 
 def _none(rows: Rows) -> Mask:
     return np.zeros(count_of(rows), dtype=np.bool_)
+
+
+def untolerated_mask(
+    nodes: NodeTable,
+    tolerations: Iterable[Toleration] | None,
+    effects: frozenset[str],
+    rows: Rows,
+    *,
+    comparison: bool,
+) -> Mask | None:
+    """Rows with a taint of one of the effects that no toleration covers; None when no row has.
+
+    `comparison` is the gate TaintTolerationComparisonOperators.
+    """
+    counts = _counts_by_set(nodes, tolerations, effects, comparison=comparison)
+    if counts is None:
+        return None
+    by_set: Mask = counts != 0
+    return by_set.take(nodes.taint_set[rows])
+
+
+def untolerated_counts(
+    nodes: NodeTable,
+    tolerations: Iterable[Toleration] | None,
+    effects: frozenset[str],
+    rows: Rows,
+    *,
+    comparison: bool,
+) -> Ints | None:
+    """How many such taints each row has; None when no row has any."""
+    counts = _counts_by_set(nodes, tolerations, effects, comparison=comparison)
+    return None if counts is None else counts.take(nodes.taint_set[rows])
+
+
+def _counts_by_set(
+    nodes: NodeTable,
+    tolerations: Iterable[Toleration] | None,
+    effects: frozenset[str],
+    *,
+    comparison: bool,
+) -> Ints | None:
+    if not nodes.tainted_count:
+        return None
+    given = tuple(tolerations or ())
+    index: TolerationIndex | None = None
+
+    def count(taints: tuple[TaintTriple, ...]) -> int:
+        nonlocal index
+        if index is None:
+            index = TolerationIndex(given, comparison=comparison)
+        return sum(
+            effect in effects and not index.tolerates(key, value, effect)
+            for key, value, effect in taints
+        )
+
+    counts = nodes.taint_sets.table((given, effects, comparison), count)
+    return counts if counts.any() else None

@@ -1,23 +1,40 @@
-"""The static half of the cluster table: what nodes are, as columns.
+"""The static half of the cluster table: what nodes are, as columns, with their labels and images.
 
 A node keeps its row for its life and free rows are used again. What changes when pods come and go
 is in `usage.py`; a row may hold pods before (or after) its node object exists, in which case it is
 not `present` and no snapshot shows it. Every change of a row's node is logged, so that a remembered
 vector can be told which of its rows are old.
+
+Node labels as columns of value ids. A label key gets a column the first time a selector, an
+affinity term or a topology key asks for it; from then on each node change keeps the column current.
+-1 stands for "no such label".
+
+Pods may name any number of keys that no node has. Such keys get a column of their own only while
+there are few of them; all others share one without any value, so that neither memory nor the work
+for a node grows with what pods name.
+
+Which nodes hold which images. An image name has one size for the whole cluster, the one reported by
+the first node that listed it; a later node with another size does not change it, and the name goes
+with its last node. That is what ImageLocality reads (spec: image states).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.node import ContainerImage, Node
 from podium.kubernetes.rules.requests import allocatable_vector
-from podium.scheduler.cluster.change_log import ChangeLog
-from podium.scheduler.cluster.growth import Codes, Ints, Mask, RowSlice, next_capacity, wider
-from podium.scheduler.cluster.images import ImageIndex
-from podium.scheduler.cluster.interning import Interner
-from podium.scheduler.cluster.label_columns import LabelColumns
+from podium.scheduler.cluster.growth import (
+    ChangeLog,
+    Codes,
+    Interner,
+    Ints,
+    Mask,
+    RowSlice,
+    next_capacity,
+    wider,
+)
 
 CPU, MEMORY, EPHEMERAL_STORAGE = 0, 1, 2
 
@@ -57,7 +74,7 @@ class NodeTable:
         self.changed: Ints = np.zeros(0, dtype=np.int64)
         self.temporary: dict[str, list[int]] = {}
         """Rows at the end of the table that nodes have for a moment, by name;
-        see `temporary_nodes.py`."""
+        see `trials.py`."""
         self._unoffered = 0
         self._row_of: dict[str, int] = {}
         self._free: list[int] = []
@@ -229,3 +246,166 @@ class NodeTable:
         self.allowed_pods = wider(self.allowed_pods, capacity)
         self.allocatable = wider(self.allocatable, capacity)
         self.changed = wider(self.changed, capacity)
+
+
+ABSENT = -1
+
+_MAX_UNUSED = 256
+"""Columns that are kept for keys that no node has."""
+
+
+class LabelColumn:
+    """One label key over all rows."""
+
+    __slots__ = ("codes", "values", "version")
+
+    def __init__(self, capacity: int) -> None:
+        self.codes: Codes = np.full(capacity, ABSENT, dtype=np.int32)
+        self.values: Interner[str] = Interner()
+        self.version = 0
+
+    def put(self, row: int, value: str | None) -> None:
+        code = ABSENT if value is None else self.values.id(value)
+        if self.codes[row] != code:
+            self.codes[row] = code
+            self.version += 1
+
+
+class LabelColumns:
+    """All label columns in use, plus the label maps that new ones are made from."""
+
+    def __init__(self) -> None:
+        self._columns: dict[str, LabelColumn] = {}
+        self._labels: list[Mapping[str, str] | None] = []
+        self._rows_with: dict[str, int] = {}
+        self._unused = 0
+        self._empty = LabelColumn(0)
+        self._capacity = 0
+
+    def grow(self, capacity: int) -> None:
+        self._capacity = capacity
+        self._empty = LabelColumn(capacity)
+        self._labels.extend([None] * (capacity - len(self._labels)))
+        for column in self._columns.values():
+            column.codes = wider(column.codes, capacity, ABSENT)
+
+    def put(self, row: int, labels: Mapping[str, str] | None) -> None:
+        """Set the labels of a row; None takes the row out of every column."""
+        self._count_keys(self._labels[row], labels)
+        self._labels[row] = labels
+        for key, column in self._columns.items():
+            column.put(row, labels.get(key) if labels else None)
+
+    def column(self, key: str) -> LabelColumn:
+        """The column of a key; not to be kept for longer than an attempt takes."""
+        found = self._columns.get(key)
+        if found is not None:
+            return found
+        if key not in self._rows_with:
+            if self._unused >= _MAX_UNUSED:
+                return self._empty
+            self._unused += 1
+        found = self._columns[key] = LabelColumn(self._capacity)
+        for row, labels in enumerate(self._labels):
+            if labels and key in labels:
+                found.put(row, labels[key])
+        return found
+
+    def _count_keys(
+        self, before: Mapping[str, str] | None, after: Mapping[str, str] | None
+    ) -> None:
+        gone, come = (before or {}).keys(), (after or {}).keys()
+        if gone == come:
+            return
+        rows_with = self._rows_with
+        for key in come - gone:
+            rows_with[key] = rows_with.get(key, 0) + 1
+        for key in gone - come:
+            rows_with[key] -= 1
+            if not rows_with[key]:
+                del rows_with[key]
+
+    def codes(self, key: str) -> Codes:
+        return self.column(key).codes
+
+    def labels_of(self, row: int) -> Mapping[str, str]:
+        return self._labels[row] or {}
+
+    def keys(self) -> Sequence[str]:
+        return tuple(self._columns)
+
+
+class ImageState:
+    __slots__ = ("_array", "_rows", "size_bytes")
+
+    def __init__(self, size_bytes: int) -> None:
+        self.size_bytes = size_bytes
+        self._rows: set[int] = set()
+        self._array: npt.NDArray[np.intp] | None = None
+
+    @property
+    def rows(self) -> npt.NDArray[np.intp]:
+        if self._array is None:
+            self._array = np.fromiter(self._rows, dtype=np.intp, count=len(self._rows))
+        return self._array
+
+    @property
+    def node_count(self) -> int:
+        return len(self._rows)
+
+    def add(self, row: int) -> None:
+        self._rows.add(row)
+        self._array = None
+
+    def discard(self, row: int) -> None:
+        self._rows.discard(row)
+        self._array = None
+
+
+class ImageIndex:
+    """Image names to their states, and the reverse for taking a node out."""
+
+    def __init__(self) -> None:
+        self._states: dict[str, ImageState] = {}
+        self._listed: dict[int, tuple[ContainerImage, ...]] = {}
+        self.version = 0
+
+    def put(self, row: int, images: tuple[ContainerImage, ...] | None) -> None:
+        """Replace what a row lists.
+
+        upstream: the node is taken out before it is put in again, so a name that only this node
+        lists gets the size it reports now.
+        """
+        before, now = self._listed.pop(row, ()), images or ()
+        if now:
+            self._listed[row] = now
+        if now == before:
+            return
+        self.version += 1
+        sizes = _sizes(now)
+        for name in _sizes(before):
+            state = self._states[name]
+            if name not in sizes or state.node_count == 1:
+                self._take_out(row, name)
+        for name, size_bytes in sizes.items():
+            if name not in self._states:
+                self._states[name] = ImageState(size_bytes)
+            self._states[name].add(row)
+
+    def state(self, name: str) -> ImageState | None:
+        return self._states.get(name)
+
+    def _take_out(self, row: int, name: str) -> None:
+        state = self._states[name]
+        state.discard(row)
+        if state.node_count == 0:
+            del self._states[name]
+
+
+def _sizes(images: Iterable[ContainerImage]) -> dict[str, int]:
+    """The names of a list with their sizes; a name that comes twice has its first one."""
+    sizes: dict[str, int] = {}
+    for image in images:
+        for name in image.names or ():
+            sizes.setdefault(name, image.size_bytes)
+    return sizes

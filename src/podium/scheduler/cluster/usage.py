@@ -1,21 +1,32 @@
-"""The moving half of the cluster table: what pods take on each node.
+"""The moving half of the cluster table: what pods take on each node, ports and claims included.
 
 Adding a pod is a delta on one row and removing it the opposite delta. A `fork` is a private copy
 for "what if" questions (nominated pods, preemption): plugins read usage through their cycle, so
 the same filter answers for the real cluster and for the imagined one.
+
+Host ports in use, as one column of booleans per (protocol, port, ip). A node's used ports are a
+set, not a count: taking away one of two pods that share a port frees it (upstream: HostPortInfo is
+a plain set). Wildcard rules live in `busy`.
+
+Which pods of a node have part of its own resources by a claim. A claim on devices that stand for
+cpu or memory of their node (DRANodeAllocatableResources) is for one pod: what it takes is counted
+with the pod, so a second one would not be counted. Forks are made often and rarely differ, so what
+is known of a row is replaced and never changed.
+
+A copy of usage to try things on, kept beside the original instead of made anew. A trial changes a
+few rows; copying all of them for it costs many times the trial. A shadow is copied once and then
+follows: rows that changed in the original since are made equal again before the next use. What a
+trial changes on it, the trial puts back.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from podium.kubernetes.rules.host_ports import HostPort
-from podium.scheduler.cluster.change_log import ChangeLog
-from podium.scheduler.cluster.claim_users import ClaimUsers
-from podium.scheduler.cluster.growth import Ints, wider
+from podium.kubernetes.rules.host_ports import ANY_IP, HostPort
+from podium.scheduler.cluster.growth import ChangeLog, Ints, Mask, Rows, count_of, wider
 from podium.scheduler.cluster.nodes import NodeTable
 from podium.scheduler.cluster.pod_info import PodInfo, PodShape
-from podium.scheduler.cluster.ports import PortColumns
 
 
 class Usage:
@@ -251,3 +262,151 @@ class Usage:
             self._strayed.add(row)
             self._pods[row] = list(self._pods[row])
         return self._pods[row]
+
+
+class PortColumns:
+    def __init__(self, capacity: int = 0) -> None:
+        self._columns: dict[tuple[str, int], dict[str, Mask]] = {}
+        self._capacity = capacity
+        self._shared = False
+
+    def grow(self, capacity: int) -> None:
+        self._capacity = capacity
+        for by_ip in self._columns.values():
+            for ip, column in by_ip.items():
+                by_ip[ip] = wider(column, capacity)
+
+    def add(self, row: int, ports: Iterable[HostPort]) -> None:
+        for ip, protocol, port in ports:
+            by_ip = self._own().setdefault((protocol, port), {})
+            if ip not in by_ip:
+                by_ip[ip] = np.zeros(self._capacity, dtype=np.bool_)
+            by_ip[ip][row] = True
+
+    def remove(self, row: int, ports: Iterable[HostPort]) -> None:
+        for ip, protocol, port in ports:
+            column = self._own().get((protocol, port), {}).get(ip)
+            if column is not None:
+                column[row] = False
+
+    def clear(self, row: int) -> None:
+        for by_ip in self._own().values():
+            for column in by_ip.values():
+                column[row] = False
+
+    def busy(self, wanted: Iterable[HostPort], rows: Rows) -> Mask | None:
+        """Rows where some wanted port conflicts; None when no row does."""
+        mask: Mask | None = None
+        for ip, protocol, port in dict.fromkeys(wanted):
+            by_ip = self._columns.get((protocol, port))
+            if by_ip is None:
+                continue
+            clashing = (
+                list(by_ip.values())
+                if ip == ANY_IP
+                else [by_ip[used] for used in (ip, ANY_IP) if used in by_ip]
+            )
+            for column in clashing:
+                if mask is None:
+                    mask = np.zeros(count_of(rows), dtype=np.bool_)
+                mask |= column[rows]
+        return mask
+
+    def used(self, row: int) -> set[HostPort]:
+        return {
+            HostPort(ip, protocol, port)
+            for (protocol, port), by_ip in self._columns.items()
+            for ip, column in by_ip.items()
+            if column[row]
+        }
+
+    def copy_row(self, row: int, source: "PortColumns") -> None:
+        """Make a row equal to that row of another set of columns."""
+        self.clear(row)
+        self.add(row, source.used(row))
+
+    def fork(self) -> "PortColumns":
+        """A copy that shares its columns until it is written to."""
+        twin = PortColumns(self._capacity)
+        twin._columns = self._columns
+        twin._shared = True
+        return twin
+
+    def _own(self) -> dict[tuple[str, int], dict[str, Mask]]:
+        if self._shared:
+            self._columns = {
+                key: {ip: column.copy() for ip, column in by_ip.items()}
+                for key, by_ip in self._columns.items()
+            }
+            self._shared = False
+        return self._columns
+
+
+Users = Mapping[str, frozenset[str]]
+"""Claim (`namespace/name`) -> UIDs of the pods that use it."""
+
+_NOBODY: frozenset[str] = frozenset()
+
+
+class ClaimUsers:
+    def __init__(self) -> None:
+        self.by_row: dict[int, Users] = {}
+
+    def count(self, row: int, claims: Iterable[str], uid: str, sign: int) -> None:
+        """A pod with these claims comes to a row (1) or leaves it (-1)."""
+        users = dict(self.by_row.get(row, {}))
+        for claim in claims:
+            before = users.get(claim, _NOBODY)
+            after = before | {uid} if sign > 0 else before - {uid}
+            if after:
+                users[claim] = after
+            else:
+                users.pop(claim, None)
+        if users:
+            self.by_row[row] = users
+        else:
+            self.by_row.pop(row, None)
+
+    def of(self, claim: str) -> Iterator[tuple[int, frozenset[str]]]:
+        """(row, pods there that use the claim)."""
+        for row, users in self.by_row.items():
+            if claim in users:
+                yield row, users[claim]
+
+    def fork(self) -> "ClaimUsers":
+        twin = ClaimUsers()
+        twin.by_row = dict(self.by_row)
+        return twin
+
+    def copy_row(self, row: int, source: "ClaimUsers") -> None:
+        if row in source.by_row:
+            self.by_row[row] = source.by_row[row]
+        else:
+            self.by_row.pop(row, None)
+
+
+class Shadow:
+    def __init__(self, original: Usage) -> None:
+        self._original = original
+        self._copy = original.fork()
+        self._seen = original.log.generation
+
+    @property
+    def usage(self) -> Usage:
+        """The copy, as it was when it last followed."""
+        return self._copy
+
+    def follow(self) -> set[int] | None:
+        """Make the copy equal to the original; returns the rows that were not, None for all."""
+        log = self._original.log
+        changed = log.since(self._seen)
+        self._seen = log.generation
+        if changed is None:
+            self._copy = self._original.fork()
+            return None
+        rows = set(changed)
+        if rows:
+            self._copy.reset_rows(sorted(rows), self._original)
+        else:
+            self._copy.grow()
+        return rows

@@ -1,21 +1,40 @@
-"""What is valid and still fails when the scheduler puts its parts together.
+"""What is valid and still fails, or does nothing, when the scheduler puts its parts together.
 
 Upstream builds extenders first, then the profiles, and stops at the first failure. What depends on
-the plugins themselves is checked by `expand.py`; here is the rest, as far as values can tell: files
+the plugins themselves is checked by `merge.py`; here is the rest, as far as values can tell: files
 are not opened, and whether a certificate can be used is known when it is.
+
+Plugins that are listed so that kube-scheduler fails every pod. Upstream takes any list of plugins
+that exist. A plugin that filters by what its PreFilter worked out, with the PreFilter switched off
+(`disabled: [{name: "*"}]` at preFilter is all it takes), finds nothing there and ends every attempt
+with an error. kube-scheduler starts with such a list and places nothing. A profile here has such a
+plugin pass the point all the same (scheduler/framework/profile.py), and the list is told of,
+because it is no good elsewhere.
+
+Extenders that are listed and that no scheduler ever asks. Upstream takes an extender whose verbs
+are all blank, as configurations that show every field have them, and passes it over at each point.
+Whoever listed it believes that it is asked.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec.structs import replace
 
 from podium.scheduler.config.decode_values import base64_fault
-from podium.scheduler.config.errors import ConfigurationError, FieldProblem, joined
+from podium.scheduler.config.errors import (
+    ConfigurationError,
+    FieldProblem,
+    Finding,
+    Level,
+    join_problems,
+)
+from podium.scheduler.config.merge import PointLists
 from podium.scheduler.config.plugin_args import NodeResourcesFitArgs
-from podium.scheduler.config.types import Configuration, Extender, ExtenderTLSConfig
+from podium.scheduler.config.types import Configuration, Extender, ExtenderTLSConfig, ExtensionPoint
 from podium.scheduler.config.validation import fit_args_problems
+from podium.scheduler.config.written import WrittenFile
 
 FIT: Final = "NodeResourcesFit"
 NO_FIT_ARGS: Final = "can't find NodeResourcesFitArgs in plugin config"
@@ -47,7 +66,7 @@ def build_problem(
             unbuildable = UnbuildableProfile(
                 f"initializing profiles: creating profile for scheduler name "
                 f'{profile.scheduler_name}: initializing plugin "NodeResourcesFit": '
-                f"{joined(problems)}",
+                f"{join_problems(problems)}",
                 fit_problems(configuration, gates),
             )
             unbuildable.before = replace(configuration, profiles=configuration.profiles[:i])
@@ -71,7 +90,7 @@ def fit_problems(configuration: Configuration, gates: Mapping[str, bool]) -> lis
     for i, profile in enumerate(configuration.profiles):
         problems = fit_args_problems(profile, gates)
         if problems:
-            found.extend(_placed(problems, i, list(profile.plugin_args).index(FIT)))
+            found.extend(_place_problems(problems, i, list(profile.plugin_args).index(FIT)))
     return found
 
 
@@ -122,6 +141,56 @@ def _holds_pem(data: bytes) -> bool:
     )
 
 
-def _placed(problems: list[FieldProblem], profile: int, entry: int) -> list[FieldProblem]:
+def _place_problems(problems: list[FieldProblem], profile: int, entry: int) -> list[FieldProblem]:
     at = f"profiles[{profile}].pluginConfig[{entry}].args"
     return [FieldProblem(f"{at}.{p.path}", p.text, p.remedy) for p in problems]
+
+
+BuildsOn = Callable[[str], Mapping[str, str]]
+"""Which points of a plugin build on which others of it."""
+_SILENT: Final = WrittenFile({})
+
+
+def find_unworkable(
+    lists: Mapping[str, PointLists], builds_on: BuildsOn, written: WrittenFile = _SILENT
+) -> Iterator[Finding]:
+    """What cannot work in the plugin lists of all profiles, one after another."""
+    for i, points in enumerate(lists.values()):
+        lacking: dict[str, dict[str, None]] = {}
+        reading: dict[str, dict[str, None]] = {}
+        for point, listed in points.items():
+            for plugin in listed:
+                needed = builds_on(plugin.name).get(point.value)
+                if needed and plugin.name not in _names(points, needed):
+                    lacking.setdefault(needed, {})[plugin.name] = None
+                    reading.setdefault(needed, {})[point.value] = None
+        for needed, plugins in lacking.items():
+            path = f"profiles[{i}].plugins.{needed}"
+            names, at = ", ".join(plugins), ", ".join(reading[needed])
+            yield Finding(
+                Level.WARNING,
+                path,
+                f"kube-scheduler fails every pod, since what is worked out at {needed} is read at "
+                f"{at} by plugins that are off at {needed}: {names}; here they run there",
+                f"enable them at {needed}, or disable them at {at}",
+                written.line_of(path),
+            )
+
+
+def _names(points: PointLists, point: str) -> set[str]:
+    return {plugin.name for plugin in points[ExtensionPoint(point)]}
+
+
+_TEXT: Final = "has no verb, so that nobody ever asks it"
+_REMEDY: Final = "write filterVerb, prioritizeVerb, preemptVerb or bindVerb, or leave it out"
+
+
+def find_unasked(
+    extenders: Sequence[Extender], written: WrittenFile = _SILENT
+) -> Iterator[Finding]:
+    """A finding for each extender without any verb."""
+    for i, extender in enumerate(extenders):
+        verbs = (extender.filter_verb, extender.prioritize_verb, extender.preempt_verb)
+        if not any((*verbs, extender.bind_verb)):
+            path = f"extenders[{i}]"
+            yield Finding(Level.WARNING, path, _TEXT, _REMEDY, written.line_of(path))

@@ -1,4 +1,4 @@
-"""From the plain values of a YAML or JSON document to the typed Structs of this package.
+"""From the plain values of a document, its apiVersion and kind first, to typed Structs.
 
 msgspec could convert, but it stops at the first unknown field and words its refusals in its own
 way. Users of kube-scheduler see every unknown field at once and a wrong type in Go's terms
@@ -12,10 +12,17 @@ names of its fields, taken if the caller says so and the field is not there unde
 
 Unlike `podium.golang.decoding` it ends where a duration ends upstream's reading, and tells each
 mistake twice: in Go's words and for people.
+
+Everything that strict decoding objects to, collected so that a user sees it all at once.
+
+The apiVersion and kind of a document, with upstream's words for the ways to get them wrong.
+upstream: the two are looked up by Go's own JSON decoder, to which `Kind` and `KIND` are `kind` as
+well and the last one counts, while the rest of a document is read with respect to case. A file that
+says `Kind:` is therefore recognised, and refused for an unknown field.
 """
 
 import types
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final, Generic, NamedTuple, TypeVar, Union, get_args, get_origin
 
 import msgspec
@@ -39,10 +46,9 @@ from podium.scheduler.config.decode_values import (
     decode_float,
     decode_int,
     json_kind,
+    members,
 )
-from podium.scheduler.config.errors import FieldProblem
-from podium.scheduler.config.findings import Finding, old_spelling
-from podium.scheduler.config.json_text import members
+from podium.scheduler.config.errors import ConfigurationError, FieldProblem, Finding, old_spelling
 
 __all__ = [
     "DecodeError",
@@ -258,3 +264,99 @@ def _go_type(shape: Any) -> str:
     if isinstance(shape, type) and issubclass(shape, msgspec.Struct):
         return str(getattr(shape, "GO_TYPE", f"v1.{shape.__name__}"))
     return {str: "string", bool: "bool", int: "int32", float: "float64"}.get(shape, "interface {}")
+
+
+class StrictErrors:
+    """Fields with no place in the format, or with two: upstream's texts, and where they are.
+
+    Names of earlier times are collected beside them, or with `takes_old=False` are errors too.
+    """
+
+    def __init__(self, repeated_keys: Sequence[str] = (), *, takes_old: bool = True) -> None:
+        self.takes_old = takes_old
+        self.old_spellings: list[Finding] = []
+        self._texts: list[str] = []
+        self._problems: list[FieldProblem] = []
+        if repeated_keys:
+            self._texts.append("\n  ".join(("yaml: unmarshal errors:", *repeated_keys)))
+            self._problems.extend(FieldProblem("", text) for text in repeated_keys)
+
+    def add(self, fields: Sequence[UnknownField], *, before: str = "", at: str = "") -> None:
+        """Note fields; `before` opens their text, `at` is the path they hang below."""
+        if not fields:
+            return
+        self._texts.append(before + ", ".join(field.text for field in fields))
+        self._problems.extend(
+            FieldProblem(f"{at}{field.path}", field.problem, did_you_mean(field.suggestion))
+            for field in fields
+        )
+
+    @property
+    def problems(self) -> tuple[FieldProblem, ...]:
+        return tuple(self._problems)
+
+    def __bool__(self) -> bool:
+        return bool(self._texts)
+
+    def error(self, further: Sequence[FieldProblem]) -> ConfigurationError:
+        """The refusal; `further` mistakes are told with these, though upstream stops here."""
+        return ConfigurationError(
+            f"strict decoding error: {', '.join(self._texts)}",
+            [*self._problems, *further],
+            remedy=next((problem.remedy for problem in self._problems if problem.remedy), ""),
+        )
+
+
+SCHEME: Final = 'in scheme "pkg/scheduler/apis/config/scheme/scheme.go:29"'
+INTERNAL: Final = "__internal"
+"""The version of upstream's own types, which have no place in files and can be named there."""
+
+_PREFIX: Final = "couldn't get version/kind; json parse error: json: cannot unmarshal"
+_STRUCT: Final = (
+    'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; '
+    'Kind string "json:\\"kind,omitempty\\"" }'
+)
+HEADER_FIELDS: Final = ("apiVersion", "kind")
+_FIELDS: Final = {field.lower(): field for field in HEADER_FIELDS}
+# Letters outside ASCII that are equal to one inside when case does not count.
+_FOLDS: Final = str.maketrans({"\u017f": "s", "\u212a": "k"})
+
+
+def header_of(raw: object) -> tuple[str, str]:
+    """The apiVersion and kind of a document; empty where absent. Raises DecodeError.
+
+    The apiVersion is in its canonical form: without the slash when it has no group, and empty when
+    it has a group but no version.
+    """
+    if not isinstance(raw, Mapping):
+        raise DecodeError(f"{_PREFIX} {json_kind(raw)} into Go value of type {_STRUCT}")
+    found = dict.fromkeys(HEADER_FIELDS, "")
+    for name, value in members(raw):
+        field = _FIELDS.get(name.translate(_FOLDS).lower())
+        if field is None or value is None:
+            continue
+        if not isinstance(value, str):
+            raise DecodeError(
+                f"{_PREFIX} {json_kind(value)} into Go struct field .{field} of type string"
+            )
+        found[field] = value
+    return _canonical(found["apiVersion"]), found["kind"]
+
+
+def not_registered(kind: str, api_version: str) -> str:
+    """What upstream says of a kind that it does not know in this version."""
+    group, _, version = api_version.rpartition("/")
+    if version == INTERNAL:
+        place = f"the internal version of group {quoted(group)}"
+    else:
+        place = f"version {quoted(api_version)}"
+    return f"no kind {quoted(kind)} is registered for {place} {SCHEME}"
+
+
+def _canonical(api_version: str) -> str:
+    group, slash, version = api_version.partition("/")
+    if "/" in version:
+        raise DecodeError(f"unexpected GroupVersion string: {api_version}")
+    if not slash:
+        return api_version
+    return f"{group}/{version}" if group and version else version

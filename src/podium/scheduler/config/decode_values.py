@@ -1,22 +1,28 @@
-"""Single values of a configuration: numbers, durations and bytes, accepted and refused as Go does.
+"""Single values of a configuration, and JSON as kube-scheduler reads it.
 
 What fits and what a refusal calls it depends on Go's types: `Int32` and its kin stand for them, and
 `GO_STRINGS` names the strings that have a type of their own. A refusal has two texts: that of
 encoding/json, or of the parsers of durations and bytes, and one for people, with the path.
+
+JSON as kube-scheduler reads a configuration: order, repeated members and numbers as written. Three
+things that a plain decoder loses decide about errors: which member came first, that one came twice,
+and whether a number was written `4` or `4.0` (the latter is no integer in JSON). Objects with
+repeated members come out as `RepeatedMembers`, numbers with a point or an exponent as
+`WrittenFloat`. Syntax errors are worded as Go's encoding/json words them (`golang/json_reader.py`).
 """
 
 import base64
 import math
 import re
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from typing import Annotated, Any, Final, NamedTuple
 
 from podium.golang.durations import Duration, DurationError
+from podium.golang.json_reader import JSONSyntaxError, WrittenFloat, mend_surrogates, read_whole
 from podium.golang.yaml_scalars import ScalarError, plain
-from podium.scheduler.config.errors import FieldProblem
-from podium.scheduler.config.json_text import WrittenFloat
+from podium.scheduler.config.errors import ConfigurationError, FieldProblem
 
 
 class GoNumber(NamedTuple):
@@ -259,3 +265,90 @@ def _refuse_non_finite(raw: float) -> None:
     if not math.isfinite(raw):
         shown = "NaN" if math.isnan(raw) else f"{raw:+}".replace("inf", "Inf")
         raise DecodeError(f"json: unsupported value: {shown}")
+
+
+__all__ = [
+    "MAX_VALUES",
+    "SHORT",
+    "RepeatedMembers",
+    "WrittenFloat",
+    "members",
+    "read_json_text",
+    "too_many",
+]
+
+SHORT: Final = "a configuration is short"
+MAX_VALUES: Final = 20_000
+"""Far more than anybody writes, and few enough to be answered at once."""
+_DEPTH: Final = 100
+_PREFIX: Final = "couldn't get version/kind; json parse error: "
+_HALF_LETTER: Final = re.compile(r"\\u|[\ud800-\udfff]")
+
+
+class RepeatedMembers(dict[str, Any]):
+    """An object in which a member occurs twice; `pairs` has them all, in order."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        self.pairs = pairs
+
+
+def members(raw: Mapping[str, Any]) -> Collection[tuple[str, Any]]:
+    """The members of an object in their order, those that occur twice included."""
+    return raw.pairs if isinstance(raw, RepeatedMembers) else raw.items()
+
+
+def read_json_text(text: str) -> Any:
+    """Raises ConfigurationError, for syntax errors with Go's text."""
+    try:
+        value = read_whole(text, _object)
+    except JSONSyntaxError as error:
+        raise ConfigurationError(f"{_PREFIX}{error}", line=error.line) from None
+    except RecursionError:
+        raise _too_deep() from None
+    _refuse_large(value)
+    return _mend_surrogates(value) if _HALF_LETTER.search(text) else value
+
+
+def _mend_surrogates(value: Any) -> Any:
+    """The value without halves of surrogate pairs, for which Go puts U+FFFD."""
+    match value:
+        case str():
+            return mend_surrogates(value)
+        case RepeatedMembers():
+            return RepeatedMembers(
+                [(_mend_surrogates(key), _mend_surrogates(v)) for key, v in value.pairs]
+            )
+        case dict():
+            return {_mend_surrogates(key): _mend_surrogates(inner) for key, inner in value.items()}
+        case list():
+            return [_mend_surrogates(inner) for inner in value]
+    return value
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    plain = dict(pairs)
+    return plain if len(plain) == len(pairs) else RepeatedMembers(pairs)
+
+
+def _refuse_large(value: Any) -> None:
+    """Bound what all that follows has to walk through."""
+    left = [(value, 1)]
+    found = 0
+    while left:
+        container, depth = left.pop()
+        found += len(container)
+        if depth > _DEPTH:
+            raise _too_deep()
+        if found > MAX_VALUES:
+            raise too_many()
+        inner = container.values() if isinstance(container, dict) else container
+        left.extend((entry, depth + 1) for entry in inner if isinstance(entry, dict | list))
+
+
+def too_many() -> ConfigurationError:
+    return ConfigurationError(f"holds more than {MAX_VALUES} values", remedy=SHORT)
+
+
+def _too_deep() -> ConfigurationError:
+    return ConfigurationError(f"nested more than {_DEPTH} levels deep")

@@ -1,29 +1,47 @@
-"""A loaded configuration written out again: the effective configuration of kube-scheduler.
+"""The effective configuration of kube-scheduler: written out, as YAML, and as differences.
 
 The form is that of `--write-config-to`: the version it was read in, everything filled in,
 `multiPoint` merged but not expanded, arguments only of plugins in use and sorted by name, a weight
 on every plugin. Loading what is written here gives the same configuration.
+
+An effective configuration as YAML, the same in files, in the log and on screens. Text is quoted
+wherever a reader of Kubernetes' YAML would take it for something else, and keys are sorted, as
+kube-scheduler writes them.
+
+What a configuration changes, as a list of differences that can be read on their own. A plain text
+diff of two effective configurations shows lines without saying where they are, and a second profile
+as one block. Here every line has its whole path; entries with names are matched by them, and every
+profile is held against the default one.
+
+    -parallelism: 16
+    +parallelism: 8
+    -profiles[0].plugins.multiPoint.enabled[NodeAffinity].weight: 2
+    +profiles[0].plugins.multiPoint.enabled[NodeAffinity].weight: 5
 """
 
 import base64
+import json
 import math
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any, Final
 
 import msgspec
+import yaml
 from msgspec.structs import fields
 
 from podium.golang.durations import Duration
+from podium.golang.yaml_scalars import ScalarError, plain
+from podium.golang.yaml_writer import dump_yaml
 from podium.kubernetes.kinds.pod import (
     NodeSelector,
     NodeSelectorRequirement,
     PreferredSchedulingTerm,
     TopologySpreadConstraint,
 )
-from podium.scheduler.config.expand import PointLists
-from podium.scheduler.config.json_text import WrittenFloat
-from podium.scheduler.config.merge import ALL
+from podium.scheduler.config.decode_values import WrittenFloat
+from podium.scheduler.config.merge import ALL, PointLists
 from podium.scheduler.config.plugin_args import (
     NO_ARGS,
     DynamicResourcesArgs,
@@ -90,10 +108,10 @@ def effective(configuration: Configuration) -> dict[str, Any]:
         document["delayCacheUntilActive"] = True
     if configuration.extenders:
         document["extenders"] = [_extender(extender) for extender in configuration.extenders]
-    return dict(_sorted(document))
+    return dict(_sort_keys(document))
 
 
-def expanded(lists: Mapping[str, PointLists]) -> list[dict[str, list[Any]]]:
+def expand_lists(lists: Mapping[str, PointLists]) -> list[dict[str, list[Any]]]:
     """What runs at every point of every profile; points without plugins are left out."""
     return [
         {
@@ -216,7 +234,97 @@ def _shortest(number: float) -> float:
     return number
 
 
-def _sorted(value: Any) -> Any:
+def _sort_keys(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _sorted(value[key]) for key in sorted(value)}
-    return [_sorted(inner) for inner in value] if isinstance(value, list) else value
+        return {key: _sort_keys(value[key]) for key in sorted(value)}
+    return [_sort_keys(inner) for inner in value] if isinstance(value, list) else value
+
+
+def effective_yaml(document: Mapping[str, Any]) -> str:
+    return dump_yaml(document, _Dumper, sort_keys=True)
+
+
+class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
+    """Writes text in quotes wherever a reader of Kubernetes' YAML would take it for more."""
+
+    def ignore_aliases(self, _data: Any) -> bool:
+        return True
+
+
+def _represent_text(dumper: Any, text: str) -> Any:
+    try:
+        is_text = plain(text) == text and isinstance(plain(text), str)
+    except ScalarError:
+        is_text = False
+    style = None if is_text and text != "<<" and text.isprintable() else '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _represent_text)
+
+
+_ABSENT: Final = object()
+
+
+def effective_diff(defaults: Mapping[str, Any], document: Mapping[str, Any]) -> Iterator[str]:
+    """Lines with `-` for the defaults and `+` for the document; none if nothing differs."""
+    profiles = document["profiles"]
+    ours = {**defaults, "profiles": defaults["profiles"] * len(profiles)}
+    return _lines("", ours, document)
+
+
+def _lines(path: str, default: Any, value: Any) -> Iterator[str]:
+    if default == value:
+        return
+    if isinstance(default, Mapping) and isinstance(value, Mapping):
+        for key in sorted({*default, *value}):
+            at = f"{path}.{key}" if path else key
+            yield from _lines(at, default.get(key, _ABSENT), value.get(key, _ABSENT))
+    elif _are_named(default) and _are_named(value) and (default or value):
+        yield from _named_lines(path, default, value)
+    elif _are_maps(default) and _are_maps(value):
+        pairs = zip_longest(default, value, fillvalue=_ABSENT)
+        for index, (before, after) in enumerate(pairs):
+            yield from _lines(f"{path}[{index}]", before, after)
+    else:
+        if default is not _ABSENT:
+            yield f"-{path}: {_format_value(default)}"
+        if value is not _ABSENT:
+            yield f"+{path}: {_format_value(value)}"
+
+
+def _named_lines(path: str, default: Any, value: Any) -> Iterator[str]:
+    before = {entry["name"]: _rest(entry) for entry in _list(default)}
+    after = {entry["name"]: _rest(entry) for entry in _list(value)}
+    for name in dict.fromkeys((*before, *after)):
+        at = f"{path}[{name}]"
+        yield from _lines(at, before.get(name, _ABSENT), after.get(name, _ABSENT))
+    kept_before = [name for name in before if name in after]
+    kept_after = [name for name in after if name in before]
+    if kept_before != kept_after:
+        yield f"-{path} in order: {', '.join(kept_before)}"
+        yield f"+{path} in order: {', '.join(kept_after)}"
+
+
+def _are_named(value: Any) -> bool:
+    """Whether this is nothing, or a list whose entries have different names."""
+    if value is _ABSENT:
+        return True
+    names = [entry.get("name") for entry in value] if _are_maps(value) else []
+    return bool(names) and None not in names and len(set(names)) == len(names)
+
+
+def _are_maps(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(entry, Mapping) for entry in value)
+
+
+def _list(value: Any) -> Sequence[Any]:
+    return () if value is _ABSENT else value
+
+
+def _rest(entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: inner for key, inner in entry.items() if key != "name"}
+
+
+def _format_value(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,14 +1,20 @@
-"""What is wrong with a configuration, in upstream's words.
+"""What is wrong with a configuration, in upstream's words, and what is worth a warning.
 
 Operators search for these texts and runbooks quote them, so a single problem reads
 `path: Type: value: detail` exactly as kube-scheduler prints it, and several problems read
 `[first, second]` without repetitions. Functions here make one problem each out of the field errors
 of the API, to which a remedy may be added; whoever checks a configuration collects them and raises
 a single `ConfigurationError` with all of them.
+
+What is to be said about a configuration that loads all the same. A mistake ends the loading, a note
+tells of something without effect, and between the two is what a user should change: a name of
+earlier times that is taken for the one of today, and plugins that cannot work as they are listed.
+Each finding has its place, and what to write instead.
 """
 
 from collections.abc import Iterable, Sequence
 from copy import copy
+from enum import StrEnum
 
 import msgspec
 
@@ -81,6 +87,38 @@ def problem_of(error: FieldError) -> FieldProblem:
     return FieldProblem(error.path, error.body)
 
 
-def joined(problems: Iterable[FieldProblem]) -> str:
+def join_problems(problems: Iterable[FieldProblem]) -> str:
     """The text of several problems: a single one stands bare, more are a list in brackets."""
     return aggregate(map(str, problems))
+
+
+class Level(StrEnum):
+    OLD_SPELLING = "old spelling"
+    WARNING = "warning"
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One thing to change. `line` is None where there is no text to count in."""
+
+    level: Level
+    path: str
+    text: str
+    remedy: str
+    line: int | None = None
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.path}: {self.text}" if self.path else self.text
+
+    def warning(self, source: str = "") -> str:
+        """All of it in one line, for logs and standard error."""
+        place = ":".join(str(part) for part in (source, self.line) if part)
+        return f"{place}: {self.whole}" if place else self.whole
+
+    @property
+    def whole(self) -> str:
+        return f"{self.sentence}; {self.remedy}" if self.remedy else self.sentence
+
+
+def old_spelling(path: str, old: str, new: str) -> Finding:
+    return Finding(Level.OLD_SPELLING, path, f"{old} is an old spelling", f"write {new}")

@@ -12,9 +12,8 @@ from typing import Any, ClassVar, Final, TypeVar
 
 import msgspec
 
-from podium.scheduler.config.decode import DecodeError, decode
+from podium.scheduler.config.decode import DecodeError, decode, header_of
 from podium.scheduler.config.errors import ConfigurationError
-from podium.scheduler.config.header import header_of
 from podium.scheduler.config.written import read_written
 
 _SCHEME: Final = 'in scheme "k8s.io/client-go/tools/clientcmd/api/latest/latest.go:50"'

@@ -1,4 +1,4 @@
-"""How a user's plugin lists, the defaults and `multiPoint` become the list of one extension point.
+"""How a user's plugin lists, the defaults and `multiPoint` become the lists of all points.
 
 Two steps, both pure. Merging lays the user's sets over the default ones: a default that the user
 lists again keeps its place and takes the user's weight. Expansion then answers what runs at one
@@ -15,15 +15,38 @@ at the same level *enabled* beats *disabled*.
 
 Sources: `pkg/scheduler/apis/config/v1/default_plugins.go` and
 `pkg/scheduler/framework/runtime/framework.go`.
+
+The plugin lists of whole profiles, with every check that upstream makes when it builds them.
+`merge.expand_point` answers for one point; here all points of all profiles are answered together,
+in upstream's order, so that of several mistakes the same one is reported. The plugins themselves
+are described by two questions that the caller answers, because this package knows none of them.
+
+Other weights for the score plugins of a profile, as somebody would write them into a file. A weight
+is changed where it stands: in the list of `score`, otherwise in `multiPoint`. A weight of 0 means
+unset in a file, so here it stands for a plugin that is disabled at `score`, which is what whoever
+asks for it means.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Any, Final
+
+from msgspec.structs import replace
 
 from podium.golang.quoting import quoted
+from podium.kubernetes.releases.release import release
 from podium.scheduler.config.errors import ConfigurationError
-from podium.scheduler.config.points import ExtensionPoint
-from podium.scheduler.config.types import PluginRef, Plugins, PluginSet
+from podium.scheduler.config.types import (
+    API_VERSION,
+    KIND,
+    Configuration,
+    ExtensionPoint,
+    PluginRef,
+    Plugins,
+    PluginSet,
+    ProfileConfiguration,
+    points_of,
+)
+from podium.scheduler.config.validation import IN_TREE_VOLUME_LIMITS
 
 ALL: Final = "*"
 
@@ -157,3 +180,169 @@ def _check_exists(name: str, point: ExtensionPoint, exists: Exists) -> None:
 
 def _registered_twice(name: str, point: ExtensionPoint) -> PluginListError:
     return PluginListError(f'plugin {quoted(name)} already registered as "{point.plugin_type}"')
+
+
+PointLists = Mapping[ExtensionPoint, tuple[PluginRef, ...]]
+
+_MAX_NODE_SCORE: Final = 100
+_MAX_INT64: Final = 2**63 - 1
+_WEIGHTED_POINTS: Final = (
+    (ExtensionPoint.SCORE, "score plugins"),
+    (ExtensionPoint.PLACEMENT_SCORE, "placement score plugins"),
+)
+
+
+def expand_profiles(
+    configuration: Configuration, implements: Implements, exists: Exists
+) -> Mapping[str, PointLists]:
+    """What runs at every point of every profile, by scheduler name.
+
+    Raises PluginListError with the text that kube-scheduler exits with.
+    """
+    if configuration.api_version == API_VERSION:
+        exists = _without_volume_limits(exists)
+    expanded: dict[str, PointLists] = {}
+    for profile in configuration.profiles:
+        try:
+            expanded[profile.scheduler_name] = expand_profile(profile, implements, exists)
+        except PluginListError as error:
+            raise PluginListError(
+                f"initializing profiles: creating profile for scheduler name "
+                f"{profile.scheduler_name}: {error}"
+            ) from None
+        _check_same_queue_sort(configuration.profiles[0], profile, expanded)
+    return expanded
+
+
+def _without_volume_limits(exists: Exists) -> Exists:
+    """upstream: v1 knows nothing of these, while older versions have them as defaults."""
+    return lambda name: name not in IN_TREE_VOLUME_LIMITS and exists(name)
+
+
+def expand_profile(
+    profile: ProfileConfiguration, implements: Implements, exists: Exists
+) -> PointLists:
+    """What runs at every point of one profile."""
+    plugins = profile.plugins
+    # Two rounds: a mistake in any point's own list is reported before one in multiPoint.
+    points = points_of(release())
+    for point in points:
+        check_specific(plugins, point, implements, exists)
+    lists = {point: expand_point(plugins, point, implements, exists) for point in points}
+    _check_counts(profile.scheduler_name, lists)
+    for point, title in _WEIGHTED_POINTS:
+        _check_total_weight(point_weights(plugins, point, implements), title)
+    return lists
+
+
+def _check_counts(scheduler_name: str, lists: PointLists) -> None:
+    of_profile = f"profile with scheduler name {quoted(scheduler_name)}"
+    queue_sorts = len(lists[ExtensionPoint.QUEUE_SORT])
+    if queue_sorts != 1:
+        raise PluginListError(
+            f"only one queue sort plugin required for {of_profile}, but got {queue_sorts}"
+        )
+    if not lists[ExtensionPoint.BIND]:
+        raise PluginListError(f"at least one bind plugin is needed for {of_profile}")
+    if len(lists[ExtensionPoint.PLACEMENT_GENERATE]) > 1:
+        raise PluginListError(f"at most one placement generate plugin is allowed for {of_profile}")
+
+
+def _check_total_weight(weights: Mapping[str, int], title: str) -> None:
+    # upstream: the guard is 64-bit arithmetic that wraps, so a negative running sum makes it refuse
+    # whatever plugin follows, while a negative weight at the end passes.
+    total = 0
+    for weight in weights.values():
+        if weight * _MAX_NODE_SCORE > _wrap_weight(_MAX_INT64 - total):
+            raise PluginListError(f"{title}: total score of Score plugins could overflow")
+        total = _wrap_weight(total + weight * _MAX_NODE_SCORE)
+
+
+def _wrap_weight(number: int) -> int:
+    return (number + 2**63) % 2**64 - 2**63
+
+
+def _check_same_queue_sort(
+    first: ProfileConfiguration, profile: ProfileConfiguration, expanded: Mapping[str, PointLists]
+) -> None:
+    ours = _queue_sort(expanded[profile.scheduler_name])
+    theirs = _queue_sort(expanded[first.scheduler_name])
+    if ours != theirs:
+        raise PluginListError(
+            f"initializing profiles: different queue sort plugins for profile "
+            f"{quoted(profile.scheduler_name)}: {quoted(ours)}, first: {quoted(theirs)}"
+        )
+    if profile.plugin_args.get(ours) != first.plugin_args.get(ours):
+        raise PluginListError(
+            f"initializing profiles: different queue sort plugin args for profile "
+            f"{quoted(profile.scheduler_name)}"
+        )
+
+
+def _queue_sort(lists: PointLists) -> str:
+    return lists[ExtensionPoint.QUEUE_SORT][0].name
+
+
+MAX_WEIGHT: Final = 100
+
+
+def with_score_weights(
+    configuration: Configuration, scheduler_name: str, weights: Mapping[str, int]
+) -> Configuration:
+    """The configuration with these weights by plugin in one profile; others stay as they are."""
+    profiles = tuple(
+        _reweight_profile(profile, weights) if profile.scheduler_name == scheduler_name else profile
+        for profile in configuration.profiles
+    )
+    return replace(configuration, profiles=profiles)
+
+
+def _reweight_profile(
+    profile: ProfileConfiguration, weights: Mapping[str, int]
+) -> ProfileConfiguration:
+    plugins = profile.plugins
+    own = {ref.name for ref in plugins.score.enabled}
+    everywhere = {name: w for name, w in weights.items() if w and name not in own}
+    off = [name for name, weight in weights.items() if not weight]
+    disabled = plugins.score.disabled
+    if all(ref.name != ALL for ref in disabled):
+        disabled = (*disabled, *map(PluginRef, off))
+    listed = tuple(ref for ref in plugins.score.enabled if ref.name not in off)
+    return replace(
+        profile,
+        plugins=replace(
+            plugins,
+            score=PluginSet(_weigh_plugins(listed, weights), disabled),
+            multi_point=PluginSet(
+                _weigh_plugins(plugins.multi_point.enabled, everywhere),
+                plugins.multi_point.disabled,
+            ),
+        ),
+    )
+
+
+def _weigh_plugins(
+    refs: tuple[PluginRef, ...], weights: Mapping[str, int]
+) -> tuple[PluginRef, ...]:
+    return tuple(PluginRef(ref.name, weights.get(ref.name, ref.weight)) for ref in refs)
+
+
+def score_weights_file(
+    plugins: Plugins, scheduler_name: str, weights: Mapping[str, int]
+) -> dict[str, Any]:
+    """What a file has to say so that these weights are in force and everything else is as it is by
+    default; `plugins` are those of the profile before."""
+    own = {ref.name for ref in plugins.score.enabled}
+    lists: dict[str, Any] = {}
+    for point, names in (
+        ("multiPoint", [name for name in weights if name not in own]),
+        ("score", [name for name in weights if name in own]),
+    ):
+        enabled = [{"name": name, "weight": weights[name]} for name in names if weights[name]]
+        if enabled:
+            lists.setdefault(point, {})["enabled"] = enabled
+    off = [{"name": name} for name, weight in weights.items() if not weight]
+    if off:
+        lists.setdefault("score", {})["disabled"] = off
+    profile = {"schedulerName": scheduler_name, "plugins": lists}
+    return {"apiVersion": API_VERSION, "kind": KIND, "profiles": [profile]}

@@ -1,8 +1,8 @@
 """The arguments of the in-tree plugins that take any.
 
-A Struct without arguments is what a user who writes nothing gets, except where a feature gate has
-a say; `defaulted` fills in the rest. `ARGS_KINDS` is the whole list: a plugin outside it keeps its
-arguments as `RawArgs`, to be typed by the plugin itself. Rules on values live in
+A Struct without arguments is what a user who writes nothing gets, except where a feature gate has a
+say; `fill_defaults` fills in the rest. `ARGS_KINDS` is the whole list: a plugin outside it keeps
+its arguments as `RawArgs`, to be typed by the plugin itself. Rules on values live in
 `args_validation.py`.
 """
 
@@ -180,19 +180,19 @@ ARGS_KINDS: Final[Mapping[str, type[PluginArgs]]] = MappingProxyType(
 def default_args(plugin: str, gates: Mapping[str, bool]) -> PluginArgs | None:
     """The arguments of a plugin that was given none; None if it takes none."""
     kind = ARGS_KINDS.get(plugin)
-    return defaulted(kind(), gates) if kind is not None else None
+    return fill_defaults(kind(), gates) if kind is not None else None
 
 
-def defaulted(args: PluginArgs, gates: Mapping[str, bool]) -> PluginArgs:
+def fill_defaults(args: PluginArgs, gates: Mapping[str, bool]) -> PluginArgs:
     """Decoded arguments with everything filled in that depends on gates or on other fields."""
     replace = msgspec.structs.replace
     match args:
         case NodeResourcesFitArgs():
             strategy = args.scoring_strategy
-            resources = _weighted(strategy.resources)
+            resources = _weigh_resources(strategy.resources)
             return replace(args, scoring_strategy=replace(strategy, resources=resources))
         case NodeResourcesBalancedAllocationArgs():
-            return replace(args, resources=_weighted(args.resources))
+            return replace(args, resources=_weigh_resources(args.resources))
         case PodTopologySpreadArgs():
             return replace(args, defaulting_type=args.defaulting_type or SYSTEM_DEFAULTING)
         case VolumeBindingArgs():
@@ -220,5 +220,5 @@ def waits_for_binding_conditions(gates: Mapping[str, bool]) -> bool:
     return gates["DRADeviceBindingConditions"] and gates["DRAResourceClaimDeviceStatus"]
 
 
-def _weighted(resources: tuple[ResourceSpec, ...]) -> tuple[ResourceSpec, ...]:
+def _weigh_resources(resources: tuple[ResourceSpec, ...]) -> tuple[ResourceSpec, ...]:
     return tuple(ResourceSpec(r.name, r.weight or 1) for r in resources) or DEFAULT_RESOURCES

@@ -1,11 +1,16 @@
-"""Policy files: from predicates and priorities to a profile.
+"""Policy files: from predicates and priorities, with their arguments, to a profile.
 
 The result is a configuration in the terms of v1beta1, the last format that had all these plugins.
 There is one profile, `default-scheduler`. Errors carry the texts of 1.22: what cannot be decoded is
 an `invalid policy`, what cannot be translated could not create a scheduler.
+
+Arguments inside a Policy: custom predicates and priorities, collected per plugin. A custom
+predicate or priority may have any name that is not registered; what it is follows from its
+argument. Several of one kind add up to one plugin. A registered name does not look at its argument,
+except those of the custom plugins themselves (upstream lost it and then failed).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -13,13 +18,18 @@ from msgspec.structs import replace
 from podium.golang.quoting import quoted
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.buildable import FIT, NO_FIT_ARGS, ignored_resources
-from podium.scheduler.config.decode import DecodeError, decode
-from podium.scheduler.config.defaults import DEFAULT_SCHEDULER_NAME, complete
-from podium.scheduler.config.errors import ConfigurationError, FieldProblem, invalid, joined
-from podium.scheduler.config.header import header_of
-from podium.scheduler.config.legacy_args import LegacyArgs, legacy_args_problems
-from podium.scheduler.config.legacy_plugins import with_companions
-from podium.scheduler.config.policy_arguments import PolicyArguments
+from podium.scheduler.config.decode import DecodeError, StrictErrors, decode, header_of
+from podium.scheduler.config.defaults import DEFAULT_SCHEDULER_NAME, complete, with_companions
+from podium.scheduler.config.errors import ConfigurationError, FieldProblem, invalid, join_problems
+from podium.scheduler.config.plugin_args import (
+    DEFAULT_RESOURCES,
+    LIST_DEFAULTING,
+    SYSTEM_DEFAULTING,
+    InterPodAffinityArgs,
+    PodTopologySpreadArgs,
+    ResourceSpec,
+    ServiceSpreadArgs,
+)
 from podium.scheduler.config.policy_names import (
     COVERED_BY_TAINTS,
     DEFAULT_PREDICATES,
@@ -32,13 +42,28 @@ from podium.scheduler.config.policy_names import (
     PREDICATES,
     PRIORITIES,
     PRIORITY_ALIASES,
+    SERVICE_SPREADING,
+    LabelPreferenceArgument,
+    LabelsPresenceArgument,
+    Policy,
+    PredicatePolicy,
+    PriorityPolicy,
+    RatioArgument,
+    ServiceAffinityArgument,
+    ServiceAntiAffinityArgument,
     is_custom_predicate,
     is_custom_priority,
+    respell_extender,
+    respell_policy,
 )
-from podium.scheduler.config.policy_spellings import respell_policy
-from podium.scheduler.config.policy_types import Policy, PriorityPolicy, respelled
-from podium.scheduler.config.strict_errors import StrictErrors
-from podium.scheduler.config.typed_args import NamedArgs
+from podium.scheduler.config.typed_args import (
+    LegacyArgs,
+    NamedArgs,
+    NodeLabelArgs,
+    RequestedToCapacityRatioArgs,
+    ServiceAffinityArgs,
+    legacy_args_problems,
+)
 from podium.scheduler.config.types import (
     API_VERSION,
     Configuration,
@@ -50,6 +75,165 @@ from podium.scheduler.config.types import (
 )
 from podium.scheduler.config.validation import extender_problems
 from podium.scheduler.config.versions import V1BETA1
+
+
+class PolicyArguments:
+    """Everything that a Policy's arguments say, by plugin."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+        of_predicates = [
+            p.argument
+            for p in policy.predicates or ()
+            if p.argument and is_custom_predicate(PREDICATE_ALIASES.get(p.name, p.name))
+        ]
+        of_priorities = [
+            p.argument
+            for p in policy.priorities or ()
+            if p.argument and is_custom_priority(PRIORITY_ALIASES.get(p.name, p.name))
+        ]
+        self._presence = [a.labels_presence for a in of_predicates if a.labels_presence]
+        self._affinity = [a.service_affinity for a in of_predicates if a.service_affinity]
+        self._preference = [a.label_preference for a in of_priorities if a.label_preference]
+        self._anti_affinity = [
+            a.service_anti_affinity for a in of_priorities if a.service_anti_affinity
+        ]
+        self._ratio = next(
+            (
+                a.requested_to_capacity_ratio_arguments
+                for a in of_priorities
+                if a.requested_to_capacity_ratio_arguments
+            ),
+            None,
+        )
+
+    def predicate_for(self, predicate: PredicatePolicy) -> str:
+        """The registered name of a predicate with an argument."""
+        argument = predicate.argument
+        given = argument and [a for a in (argument.service_affinity, argument.labels_presence) if a]
+        match given:
+            case [LabelsPresenceArgument()]:
+                return "CheckNodeLabelPresence"
+            case [ServiceAffinityArgument()]:
+                return "CheckServiceAffinity"
+        raise ConfigurationError(
+            f"{_WRAPPER}exactly 1 predicate argument is required, numArgs: {len(given or ())}, "
+            f"predicate {{{predicate.name}}}"
+        )
+
+    def priority_for(self, priority: PriorityPolicy) -> str:
+        """The name by which a priority with an argument is sorted, that of its plugin."""
+        match _given_arguments(priority):
+            case [LabelPreferenceArgument()]:
+                return "NodeLabel"
+            case [ServiceAntiAffinityArgument()]:
+                return "ServiceAffinity"
+            case [RatioArgument()]:
+                return "RequestedToCapacityRatio"
+        raise ConfigurationError(
+            f"{_WRAPPER}exactly 1 priority argument is required, "
+            f"numArgs: {len(_given_arguments(priority))}, priority {{{priority.name}}}"
+        )
+
+    def priority_problem(self, index: int) -> str:
+        """What is wrong with a priority's argument, seen next to the ones before it, or ""."""
+        priorities = self._policy.priorities or ()
+        priority = priorities[index]
+        if priority.argument is None:
+            return ""
+        given = _given_arguments(priority)
+        if not given:
+            return f"no priority arguments set for priority {priority.name}"
+        same = [
+            before
+            for before in priorities[:index]
+            if before.argument
+            and _given_arguments(before)
+            and type(_given_arguments(before)[0]) is type(given[0])
+        ]
+        if not same:
+            return ""
+        earlier = same[-1]
+        if isinstance(given[0], RatioArgument):
+            return (
+                f'priority "{priority.name}" redeclares custom priority '
+                f'"RequestedToCapacityRatio", from: "{earlier.name}"'
+            )
+        if earlier.weight == priority.weight:
+            return ""
+        preference = isinstance(given[0], LabelPreferenceArgument)
+        kind = "LabelPreference" if preference else "ServiceAntiAffinity"
+        names = f'"{priority.name}" has a different weight with "{earlier.name}"'
+        return f"{kind}  priority {names}"
+
+    def labels_of(self, priority: str) -> int:
+        """How many labels a priority has; 1 for all that have none."""
+        if priority == "NodeLabel":
+            return len(self._preference)
+        return len(self._anti_affinity) if priority == "ServiceAffinity" else 1
+
+    def of(self, plugins: Set[str], priorities: Set[str]) -> list[NamedArgs]:
+        """The arguments of the plugins in use."""
+        args: list[NamedArgs] = []
+        weight = self._policy.hard_pod_affinity_symmetric_weight
+        if weight and "InterPodAffinityPriority" in priorities:
+            args.append(("InterPodAffinity", InterPodAffinityArgs(hard_pod_affinity_weight=weight)))
+        if "NodeLabel" in plugins:
+            args.append(("NodeLabel", self._node_label()))
+        if "EvenPodsSpreadPriority" in priorities or "SelectorSpreadPriority" in priorities:
+            by_owner = "SelectorSpreadPriority" in priorities
+            defaulting = SYSTEM_DEFAULTING if by_owner else LIST_DEFAULTING
+            kind = ServiceSpreadArgs if self._counts_services_only() else PodTopologySpreadArgs
+            args.append(("PodTopologySpread", kind(defaulting_type=defaulting)))
+        if self._ratio is not None and "RequestedToCapacityRatio" in plugins:
+            args.append(("RequestedToCapacityRatio", _ratio(self._ratio)))
+        if "ServiceAffinity" in plugins:
+            args.append(("ServiceAffinity", self._service_affinity()))
+        return args
+
+    def _counts_services_only(self) -> bool:
+        """Whether pods are spread by services and not by controllers too."""
+        named = {priority.name for priority in self._policy.priorities or ()}
+        return SERVICE_SPREADING in named and PRIORITY_ALIASES[SERVICE_SPREADING] not in named
+
+    def _node_label(self) -> NodeLabelArgs:
+        present = [label for a in self._presence if a.presence for label in a.labels]
+        absent = [label for a in self._presence if not a.presence for label in a.labels]
+        return NodeLabelArgs(
+            present_labels=tuple(present),
+            absent_labels=tuple(absent),
+            present_labels_preference=tuple(a.label for a in self._preference if a.presence),
+            absent_labels_preference=tuple(a.label for a in self._preference if not a.presence),
+        )
+
+    def _service_affinity(self) -> ServiceAffinityArgs:
+        return ServiceAffinityArgs(
+            affinity_labels=tuple(label for a in self._affinity for label in a.labels),
+            anti_affinity_labels_preference=tuple(a.label for a in self._anti_affinity),
+        )
+
+
+Argument = LabelPreferenceArgument | ServiceAntiAffinityArgument | RatioArgument
+
+
+def _given_arguments(priority: PriorityPolicy) -> list[Argument]:
+    argument = priority.argument
+    if argument is None:
+        return []
+    members = (
+        argument.label_preference,
+        argument.service_anti_affinity,
+        argument.requested_to_capacity_ratio_arguments,
+    )
+    return [member for member in members if member is not None]
+
+
+def _ratio(argument: RatioArgument) -> RequestedToCapacityRatioArgs:
+    resources = tuple(ResourceSpec(r.name, r.weight or 1) for r in argument.resources)
+    return RequestedToCapacityRatioArgs(
+        shape=argument.shape, resources=resources or DEFAULT_RESOURCES
+    )
+
 
 _KIND: Final = "Policy"
 _WRAPPER: Final = "couldn't create scheduler from policy: "
@@ -70,11 +254,11 @@ def is_policy(raw: object) -> bool:
 
 def load_policy(raw: Mapping[str, Any], strict: StrictErrors, gates: FeatureGates) -> Configuration:
     """Raises ConfigurationError."""
-    policy, written = _decoded(raw, strict)
+    policy, written = _decode_policy(raw, strict)
     arguments = PolicyArguments(policy)
     problems = _problems(policy, arguments, written)
     if problems:
-        raise ConfigurationError(_WRAPPER + joined(problems), problems)
+        raise ConfigurationError(_WRAPPER + join_problems(problems), problems)
     predicates, notes = _predicates(policy, arguments)
     weights = _weights(policy, arguments)
     plugins = _plugins(predicates, weights)
@@ -97,7 +281,7 @@ def load_policy(raw: Mapping[str, Any], strict: StrictErrors, gates: FeatureGate
     )
 
 
-def _decoded(
+def _decode_policy(
     raw: Mapping[str, Any], strict: StrictErrors
 ) -> tuple[Policy, KubeSchedulerConfiguration]:
     try:
@@ -106,7 +290,7 @@ def _decoded(
         strict.add(decoded.unknown_fields)
         extenders = policy.extenders
         if isinstance(extenders, list):
-            extenders = [respelled(extender) for extender in extenders]
+            extenders = [respell_extender(extender) for extender in extenders]
         profile = KubeSchedulerProfile(scheduler_name=DEFAULT_SCHEDULER_NAME)
         written = decode({"extenders": extenders}, KubeSchedulerConfiguration).value
     except DecodeError as error:
@@ -136,7 +320,7 @@ def _check_args(args: Sequence[NamedArgs]) -> None:
         if problems:
             _refuse(
                 "initializing profiles: creating profile for scheduler name "
-                f'{DEFAULT_SCHEDULER_NAME}: initializing plugin "{name}": {joined(problems)}'
+                f'{DEFAULT_SCHEDULER_NAME}: initializing plugin "{name}": {join_problems(problems)}'
             )
 
 
@@ -222,17 +406,17 @@ def _plugins(predicates: set[str], weights: Mapping[str, int]) -> Plugins:
     for name, weight in weights.items():
         scores.setdefault(PRIORITIES[name], weight)
     plugins = Plugins(
-        queue_sort=_listed(["PrioritySort"]),
-        post_filter=_listed(["DefaultPreemption"]),
-        bind=_listed(["DefaultBinder"]),
-        pre_score=_listed([name for name in scores if name in PRE_SCORED]),
+        queue_sort=_list_plugins(["PrioritySort"]),
+        post_filter=_list_plugins(["DefaultPreemption"]),
+        bind=_list_plugins(["DefaultBinder"]),
+        pre_score=_list_plugins([name for name in scores if name in PRE_SCORED]),
         score=PluginSet(tuple(PluginRef(name, weight) for name, weight in scores.items())),
-        **{point: _listed(list(names)) for point, names in points.items()},
+        **{point: _list_plugins(list(names)) for point, names in points.items()},
     )
     return with_companions(plugins, Plugins())
 
 
-def _listed(names: Sequence[str]) -> PluginSet:
+def _list_plugins(names: Sequence[str]) -> PluginSet:
     return PluginSet(tuple(PluginRef(name) for name in names))
 
 

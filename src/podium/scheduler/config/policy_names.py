@@ -1,12 +1,29 @@
-"""The names that Policy files use, and the plugins that stand for them.
+"""Policy files as written: their types, the names they use, and old spellings of these.
 
 Predicates are evaluated in the order of `PREDICATES`, whatever the order in the file. Sources:
 `pkg/scheduler/framework/plugins/legacy_registry.go` at v1.22.
+
+A Policy file as it was written: predicates, priorities and their arguments. Policy was the way to
+configure kube-scheduler before profiles, and was read until 1.22. An absent list of predicates or
+priorities stands for the default ones, an empty list for none, so these two are None when absent.
+
+A Policy in today's spelling: names that articles print for the registered ones. Old texts name
+predicates after Go's constants (`CheckNodeConditionPred`), after Go's functions (`PodFitsHost`) or
+by the half of a group. Contract: a name is respelled only without an argument, since with one any
+name is a custom predicate or priority.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from podium.scheduler.config.decode import DecodeError, Int32, Int64, json_kind
+from podium.scheduler.config.errors import Finding, old_spelling
+from podium.scheduler.config.plugin_args import ResourceSpec, UtilizationShapePoint
+from podium.scheduler.config.types import Extender, ExtenderManagedResource, ExtenderTLSConfig
 
 
 class PredicatePlugins(NamedTuple):
@@ -174,3 +191,141 @@ def is_custom_predicate(name: str) -> bool:
 def is_custom_priority(name: str) -> bool:
     """Whether a priority of this name is what its argument makes of it."""
     return name not in PRIORITIES or name in _CUSTOM_PRIORITIES
+
+
+class _PolicyStruct(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What the parts of a Policy are made of."""
+
+
+class ServiceAffinityArgument(_PolicyStruct, frozen=True):
+    labels: tuple[str, ...] = ()
+
+
+class LabelsPresenceArgument(_PolicyStruct, frozen=True):
+    labels: tuple[str, ...] = ()
+    presence: bool = False
+
+
+class PredicateArgument(_PolicyStruct, frozen=True):
+    service_affinity: ServiceAffinityArgument | None = None
+    labels_presence: LabelsPresenceArgument | None = None
+
+
+class PredicatePolicy(_PolicyStruct, frozen=True):
+    name: str = ""
+    argument: PredicateArgument | None = None
+
+
+class ServiceAntiAffinityArgument(_PolicyStruct, frozen=True):
+    label: str = ""
+
+
+class LabelPreferenceArgument(_PolicyStruct, frozen=True):
+    label: str = ""
+    presence: bool = False
+
+
+class RatioArgument(_PolicyStruct, frozen=True):
+    GO_TYPE: ClassVar[str] = "v1.RequestedToCapacityRatioArguments"
+
+    shape: tuple[UtilizationShapePoint, ...] = ()
+    resources: tuple[ResourceSpec, ...] = ()
+
+
+class PriorityArgument(_PolicyStruct, frozen=True):
+    service_anti_affinity: ServiceAntiAffinityArgument | None = None
+    label_preference: LabelPreferenceArgument | None = None
+    requested_to_capacity_ratio_arguments: RatioArgument | None = None
+
+
+class PriorityPolicy(_PolicyStruct, frozen=True):
+    name: str = ""
+    weight: Int64 = 0
+    argument: PriorityArgument | None = None
+
+
+class Policy(_PolicyStruct, frozen=True):
+    api_version: str = ""
+    kind: str = ""
+    predicates: tuple[PredicatePolicy, ...] | None = None
+    priorities: tuple[PriorityPolicy, ...] | None = None
+    extenders: Any = None
+    hard_pod_affinity_symmetric_weight: Int32 = 0
+    always_check_all_predicates: bool = False
+
+
+def respell_extender(raw: Any, shape: type[msgspec.Struct] = Extender) -> Any:
+    """An extender of a Policy in today's spelling.
+
+    upstream: below `extenders` names are matched without regard to case, members that do not exist
+    are passed over, and a timeout is a number of nanoseconds. Raises DecodeError.
+    """
+    if not isinstance(raw, Mapping):
+        return raw
+    inner: dict[str, type[msgspec.Struct]] = {
+        "tls_config": ExtenderTLSConfig,
+        "managed_resources": ExtenderManagedResource,
+    }
+    known = {info.encode_name.lower(): info for info in msgspec.structs.fields(shape)}
+    written: dict[str, Any] = {}
+    for name, value in raw.items():
+        info = known.get(str(name).lower())
+        if info is None or value is None:
+            continue
+        if info.name == "http_timeout":
+            value = _timeout(value)
+        elif info.name in inner:
+            of = inner[info.name]
+            is_list = isinstance(value, list)
+            value = (
+                [respell_extender(v, of) for v in value] if is_list else respell_extender(value, of)
+            )
+        written[info.encode_name] = value
+    return written
+
+
+def _timeout(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise DecodeError(
+            f"json: cannot unmarshal {json_kind(value)} into Go struct field "
+            "LegacyExtender.extenders.httpTimeout of type time.Duration"
+        )
+    return f"{value}ns"
+
+
+_RATIO: Final = "RequestedToCapacityRatio"
+_SHAPE: Final = (UtilizationShapePoint(0, 10), UtilizationShapePoint(100, 0))
+
+
+def respell_policy(policy: Policy) -> tuple[Policy, list[Finding]]:
+    """The Policy with the names that 1.22 took, and what was not written so."""
+    found: list[Finding] = []
+    predicates, priorities = policy.predicates, policy.priorities
+    if predicates is not None:
+        predicates = tuple(_predicates(predicates, found))
+    if priorities is not None:
+        priorities = tuple(_priority(each, i, found) for i, each in enumerate(priorities))
+    return replace(policy, predicates=predicates, priorities=priorities), found
+
+
+def _predicates(
+    written: tuple[PredicatePolicy, ...], found: list[Finding]
+) -> Iterator[PredicatePolicy]:
+    for i, predicate in enumerate(written):
+        today = OLD_PREDICATES.get(predicate.name) if predicate.argument is None else None
+        if today is None:
+            yield predicate
+            continue
+        at = f"predicates[{i}].name"
+        found.append(old_spelling(at, predicate.name, " and ".join(today)))
+        yield from (replace(predicate, name=name) for name in today)
+
+
+def _priority(priority: PriorityPolicy, index: int, found: list[Finding]) -> PriorityPolicy:
+    if priority.name != RATIO_PRIORITY or priority.argument is not None:
+        return priority
+    today = f"{_RATIO} with requestedToCapacityRatioArguments"
+    found.append(old_spelling(f"priorities[{index}].name", priority.name, today))
+    shape = RatioArgument(shape=_SHAPE)
+    argument = PriorityArgument(requested_to_capacity_ratio_arguments=shape)
+    return replace(priority, name=_RATIO, argument=argument)

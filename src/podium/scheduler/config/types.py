@@ -1,4 +1,4 @@
-"""The configuration: as a user writes it, and as the scheduler runs with it.
+"""The configuration, as a user writes it and as the scheduler runs with it; extension points.
 
 `KubeSchedulerConfiguration` and what hangs below it mirror the v1 file format; nothing is filled
 in, so an absent field can be told from one that was set. `Configuration` is the result of loading:
@@ -7,19 +7,62 @@ latter, so a further file format needs nothing but its own way to the former.
 
 The plugin sets inside a `Configuration` are merged but not expanded: which plugin runs at which
 point depends on what the plugins implement, which `merge.expand_point` is told by its caller.
+
+The extension points of a profile. Which points there are, and in which order a profile is put
+together, is data of the release. That order is visible: of several mistakes in one profile, the one
+at the earliest point is the one reported. The values are the names used in configuration files, so
+a point can be written as a plain string wherever that reads better.
 """
 
 from collections.abc import Iterator, Mapping
+from enum import StrEnum
+from functools import cache
 from types import MappingProxyType
 from typing import Any, ClassVar, Final
 
 import msgspec
 
 from podium.golang.durations import Duration
+from podium.kubernetes.releases.release import Release
 from podium.scheduler.config.decode import Float32, Int32, Int64
-from podium.scheduler.config.findings import Finding
+from podium.scheduler.config.errors import Finding
 from podium.scheduler.config.plugin_args import PluginArgs, RawArgs
-from podium.scheduler.config.points import ExtensionPoint
+
+
+class ExtensionPoint(StrEnum):
+    """A step of scheduling at which plugins run."""
+
+    PRE_FILTER = "preFilter"
+    FILTER = "filter"
+    POST_FILTER = "postFilter"
+    RESERVE = "reserve"
+    PRE_SCORE = "preScore"
+    SCORE = "score"
+    PRE_BIND = "preBind"
+    BIND = "bind"
+    POST_BIND = "postBind"
+    PERMIT = "permit"
+    PRE_ENQUEUE = "preEnqueue"
+    QUEUE_SORT = "queueSort"
+    PLACEMENT_GENERATE = "placementGenerate"
+    PLACEMENT_SCORE = "placementScore"
+
+    @property
+    def plugin_type(self) -> str:
+        """What upstream calls a plugin of this point, as error texts have it."""
+        return f"{self.value[0].upper()}{self.value[1:]}Plugin"
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether a plugin's weight means anything here."""
+        return self in (ExtensionPoint.SCORE, ExtensionPoint.PLACEMENT_SCORE)
+
+
+@cache
+def points_of(known: Release) -> tuple[ExtensionPoint, ...]:
+    """The points of a release, in the order in which its profiles are put together."""
+    return tuple(map(ExtensionPoint, known.extension_points))
+
 
 API_GROUP: Final = "kubescheduler.config.k8s.io"
 API_VERSION: Final = f"{API_GROUP}/v1"

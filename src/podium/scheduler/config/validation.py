@@ -18,10 +18,8 @@ from podium.kubernetes.rules.label_syntax import key_problems
 from podium.kubernetes.rules.requests import is_extended
 from podium.scheduler.config.args_validation import args_problems
 from podium.scheduler.config.errors import FieldProblem, duplicate, invalid, required
-from podium.scheduler.config.legacy_args import LegacyArgs, legacy_args_problems
 from podium.scheduler.config.plugin_args import NodeResourcesFitArgs, PluginArgs, RawArgs
-from podium.scheduler.config.points import points_of
-from podium.scheduler.config.typed_args import NamedArgs
+from podium.scheduler.config.typed_args import LegacyArgs, NamedArgs, legacy_args_problems
 from podium.scheduler.config.types import (
     API_VERSION,
     Configuration,
@@ -29,6 +27,7 @@ from podium.scheduler.config.types import (
     LeaderElectionConfiguration,
     PluginSet,
     ProfileConfiguration,
+    points_of,
 )
 
 Problems = Iterator[FieldProblem]

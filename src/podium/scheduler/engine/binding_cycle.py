@@ -14,12 +14,10 @@ from typing import TypeVar
 from msgspec import Struct, field
 
 from podium.scheduler.engine.observer import Observer
-from podium.scheduler.framework.api_handle import ApiHandle, ConcurrentApi, ExtenderApi
-from podium.scheduler.framework.asking import NobodyToAsk
+from podium.scheduler.framework.asking import BindCall, CallFailed, Extenders, NobodyToAsk
 from podium.scheduler.framework.cycle import Cycle
-from podium.scheduler.framework.extender_calls import BindCall, CallFailed
-from podium.scheduler.framework.extender_rules import Extenders
 from podium.scheduler.framework.faults import WrongAnswer, describe, status_or_none
+from podium.scheduler.framework.handle import ApiHandle, ConcurrentApi, ExtenderApi
 from podium.scheduler.framework.points import PreBindPlugin, PreFlight
 from podium.scheduler.framework.profile import Profile
 from podium.scheduler.framework.status import SKIP, Code, Status, error
@@ -127,14 +125,14 @@ class Binding(Struct):
                 if not isinstance(flight, PreFlight):
                     raise WrongAnswer("pre_bind_pre_flight", "a PreFlight", flight)
             except Exception as problem:
-                return _failed("PreBindPreFlight", plugin.name, describe(problem), plain=True)
+                return _fail_point("PreBindPreFlight", plugin.name, describe(problem), plain=True)
             status, parallel = flight.status, flight.parallel
             if status is SKIP:
                 together = together and parallel
                 continue
             code = status.code if status else Code.SUCCESS
             if code is Code.ERROR and status:
-                return _failed("PreBindPreFlight", plugin.name, status.message, plain=True)
+                return _fail_point("PreBindPreFlight", plugin.name, status.message, plain=True)
             if code not in (Code.SUCCESS, Code.SKIP):
                 return error(
                     f'PreBindPreFlight {plugin.name} returned "{code.label}", which is unsupported.'
@@ -177,7 +175,7 @@ class Binding(Struct):
             answer = error(describe(problem))
         if answer is None or answer.code is Code.SUCCESS:
             return None
-        return _kept(answer, "PreBind", plugin.name)
+        return _keep_rejection(answer, "PreBind", plugin.name)
 
     async def _bind_by_extender(self, api: ApiHandle) -> tuple[bool, Status | None]:
         """Whether an extender took the binding on, and if so, why it failed."""
@@ -206,7 +204,7 @@ class Binding(Struct):
             if answer is None or answer.code is Code.SUCCESS:
                 return None
             if answer.code is not Code.SKIP:
-                return _kept(answer, "Bind", plugin.name)
+                return _keep_rejection(answer, "Bind", plugin.name)
         return NOT_BOUND
 
     async def _post_bind(self, api: ApiHandle) -> None:
@@ -226,13 +224,13 @@ def _awaitable(point: str, answer: Awaitable[T]) -> Awaitable[T]:
     raise WrongAnswer(point, "a coroutine (write `async def`)", answer)
 
 
-def _kept(answer: Status, point: str, plugin: str) -> Status:
+def _keep_rejection(answer: Status, point: str, plugin: str) -> Status:
     """A rejection stays as it is; anything else becomes an error with the point's text."""
     if answer.code.rejected:
         return answer.by(plugin)
-    return _failed(point, plugin, answer.message)
+    return _fail_point(point, plugin, answer.message)
 
 
-def _failed(point: str, plugin: str, text: str, *, plain: bool = False) -> Status:
+def _fail_point(point: str, plugin: str, text: str, *, plain: bool = False) -> Status:
     kind = "" if plain else "plugin "
     return error(f'running {point} {kind}"{plugin}": {text}').by(plugin)

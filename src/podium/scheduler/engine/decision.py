@@ -1,11 +1,16 @@
-"""A decision as a value: everything one attempt found out and did.
+"""A decision as a value: everything one attempt found out and did, extenders included.
 
 The arrays that filtering and scoring produced are kept as they are; names, reasons and texts are
 built when somebody reads them. Explanations, recorded cases, events and reports all read this one
 record.
+
+Which extenders were asked during an attempt, and what came of it, in a line each. What an extender
+said about single nodes is kept with the verdicts and scores of plugins; this is for the questions
+that those cannot answer: who was asked at all, who failed and was ignored.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple, assert_never
 
 import numpy as np
 import numpy.typing as npt
@@ -14,15 +19,76 @@ from msgspec import Struct, field
 from podium.golang.document_structs import Count, DocumentPart
 from podium.scheduler.cluster.growth import Ints, indices
 from podium.scheduler.cluster.pod_info import PodInfo
-from podium.scheduler.engine.consulted import Consulted, summary
-from podium.scheduler.framework.asking import Answers, Calls
+from podium.scheduler.framework.asking import (
+    Answers,
+    BindAnswer,
+    BindCall,
+    CallFailed,
+    Calls,
+    ExtenderAnswer,
+    ExtenderCall,
+    FilterAnswer,
+    FilterCall,
+    PreemptAnswer,
+    PreemptCall,
+    PrioritizeAnswer,
+    PrioritizeCall,
+)
+from podium.scheduler.framework.caches.columns import Column, read
+from podium.scheduler.framework.caches.totals import best_rows
 from podium.scheduler.framework.diagnosis import Diagnosis, FilterResult
 from podium.scheduler.framework.filtering import PreFilterOutcome
 from podium.scheduler.framework.points import PostFilterResult
 from podium.scheduler.framework.scoring import PluginScores
 from podium.scheduler.framework.status import Code, Status
-from podium.scheduler.framework.totals import best_rows
-from podium.scheduler.framework.versions import Column, read
+
+Answered = FilterAnswer | PrioritizeAnswer | PreemptAnswer | BindAnswer
+
+
+class Consulted(NamedTuple):
+    """`asked` counts the nodes it was about; `kept` those that a filter left, that were given a
+    score, or that may be cleared. `ignored` says of a problem that it changed nothing else."""
+
+    url_prefix: str
+    verb: str
+    asked: int
+    kept: int = 0
+    problem: str = ""
+    ignored: bool = False
+
+
+def summary(call: ExtenderCall, answer: ExtenderAnswer) -> Consulted:
+    extender = call.extender
+    match call:
+        case FilterCall():
+            verb, asked = extender.filter_verb, len(call.nodes)
+        case PrioritizeCall():
+            verb, asked = extender.prioritize_verb, len(call.nodes)
+        case PreemptCall():
+            verb, asked = extender.preempt_verb, len(call.victims)
+        case BindCall():
+            verb, asked = extender.bind_verb, 1
+        case _:
+            assert_never(call)
+    if isinstance(answer, CallFailed):
+        ignored = extender.ignorable or isinstance(call, PrioritizeCall)
+        return Consulted(extender.url_prefix, verb, asked, 0, answer.problem, ignored)
+    return Consulted(extender.url_prefix, verb, asked, _count_kept(call, answer))
+
+
+def _count_kept(call: ExtenderCall, answer: Answered) -> int:
+    match answer:
+        case FilterAnswer():
+            named = answer.node_names if call.extender.node_cache_capable else None
+            return len(named if named is not None else answer.nodes or ())
+        case PrioritizeAnswer():
+            return len({host for host, _ in answer.scores})
+        case PreemptAnswer():
+            return len(answer.victims)
+        case BindAnswer():
+            return 1
+    assert_never(answer)
+
 
 _NO_ROWS: npt.NDArray[np.intp] = np.zeros(0, dtype=np.intp)
 _NO_ROWS.flags.writeable = False

@@ -1,32 +1,46 @@
-"""What extenders make of the nodes that plugins found.
+"""What extenders make of the nodes that plugins found, and of nodes that they return in full.
 
 Filters are asked one after the other, each about what the one before left; scores are asked for all
 at once. What may be in an answer is decided here: names that were never asked about, nodes returned
 in full, nodes named as failed. Where nobody is interested, nothing is asked and nothing changes.
 
 Source: `findNodesThatPassExtenders` and `prioritizeNodes` in `pkg/scheduler/schedule_one.go`.
+
+Scoring nodes that an extender returned in full. Such nodes are scored as objects alone: the pods
+that run on them, what those use and the images there do not count. 1.36 does so
+(`pkg/scheduler/extender.go`, `Filter`), and it is seen in placements. For as long as plugins look
+at them they stand in the table. What a plugin found out about a node at Filter it still knows, by
+the node's name.
 """
 
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from podium.golang.arithmetic import wrap_int64
-from podium.scheduler.cluster.growth import Ints
+from podium.kubernetes.kinds.node import Node
+from podium.scheduler.cluster.growth import Ints, Rows
 from podium.scheduler.cluster.nodes import NodeTable
+from podium.scheduler.cluster.trials import TemporaryNodes
 from podium.scheduler.engine.decision import Decision
 from podium.scheduler.engine.search import AttemptError, Candidates
-from podium.scheduler.framework.asking import Asking, asked
-from podium.scheduler.framework.diagnosis import Diagnosis
-from podium.scheduler.framework.extender_calls import (
+from podium.scheduler.framework.asking import (
+    EXTENDER,
+    Asking,
     CallFailed,
+    Extenders,
     FilterAnswer,
     FilterCall,
     PrioritizeAnswer,
     PrioritizeCall,
+    ask_calls,
 )
-from podium.scheduler.framework.extender_rules import EXTENDER, Extenders
-from podium.scheduler.framework.scoring import MAX_SCORE, PluginScores
+from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.framework.diagnosis import Diagnosis
+from podium.scheduler.framework.points import ScorePlugin
+from podium.scheduler.framework.profile import Profile
+from podium.scheduler.framework.scoring import MAX_SCORE, PluginScores, run_pre_scores, run_scores
 from podium.scheduler.framework.status import Code, Status
 
 MAX_EXTENDER_SCORE = 10
@@ -62,13 +76,13 @@ class Consultation:
                 candidates.names_in(self._nodes),
                 candidates.objects_in(self._nodes),
             )
-            (answer,) = yield from asked((call,))
+            (answer,) = yield from ask_calls((call,))
             if isinstance(answer, FilterAnswer):
-                answer = _checked(call, answer)
+                answer = _check_answer(call, answer)
             self._decision.note_consulted((call,), (answer,))
             if isinstance(answer, FilterAnswer):
                 self._note_failed(answer, diagnosis)
-                candidates = _left(candidates, call, answer)
+                candidates = _keep_named(candidates, call, answer)
             elif isinstance(answer, CallFailed) and not extender.ignorable:
                 raise AttemptError(answer.problem)
         if candidates is not before:
@@ -112,7 +126,7 @@ class Consultation:
             return [], _NO_POINTS
         names, objects = candidates.names_in(self._nodes), candidates.objects_in(self._nodes)
         calls = tuple(PrioritizeCall(each, self._pod, names, objects) for each in asking)
-        answers = yield from asked(calls)
+        answers = yield from ask_calls(calls)
         self._decision.note_consulted(calls, answers)
         scores: list[PluginScores] = []
         total: Ints = np.zeros(len(names), dtype=np.int64)
@@ -120,13 +134,13 @@ class Consultation:
             if isinstance(answer, PrioritizeAnswer):
                 weight = call.extender.weight * (MAX_SCORE // MAX_EXTENDER_SCORE)
                 raw = _points(answer, names)
-                name = _unused(call.extender.url_prefix, scores)
+                name = _find_unused_name(call.extender.url_prefix, scores)
                 scores.append(PluginScores(name, weight, raw, raw))
                 total += raw * np.int64(wrap_int64(weight))
         return scores, total
 
 
-def _checked(call: FilterCall, answer: FilterAnswer) -> FilterAnswer | CallFailed:
+def _check_answer(call: FilterCall, answer: FilterAnswer) -> FilterAnswer | CallFailed:
     """An answer that names a node nobody asked about is no answer."""
     if call.extender.node_cache_capable and answer.node_names != call.nodes:
         known = set(call.nodes)
@@ -136,7 +150,7 @@ def _checked(call: FilterCall, answer: FilterAnswer) -> FilterAnswer | CallFaile
     return answer
 
 
-def _left(asked_about: Candidates, call: FilterCall, answer: FilterAnswer) -> Candidates:
+def _keep_named(asked_about: Candidates, call: FilterCall, answer: FilterAnswer) -> Candidates:
     """The nodes that an answer leaves, as they come.
 
     upstream: nodes in full are taken as they are, known or not, and an answer in the other form
@@ -161,7 +175,7 @@ def _points(answer: PrioritizeAnswer, names: Sequence[str]) -> Ints:
     return np.fromiter(found, dtype=np.int64, count=len(names))
 
 
-def _unused(name: str, scores: Sequence[PluginScores]) -> str:
+def _find_unused_name(name: str, scores: Sequence[PluginScores]) -> str:
     """A name for a row of scores: two extenders may have the same URL."""
     taken = {row.plugin for row in scores}
     number, found = 1, name
@@ -169,3 +183,41 @@ def _unused(name: str, scores: Sequence[PluginScores]) -> str:
         number += 1
         found = f"{name} ({number})"
     return found
+
+
+Scored = tuple[list[str], list[PluginScores], Ints]
+"""Plugins that stood aside, scores per plugin, weighted totals."""
+
+
+def score_returned_nodes(profile: Profile, cycle: Cycle, nodes: Sequence[Node]) -> Scored:
+    table = cycle.nodes
+    own = [table.row(node.metadata.name) for node in nodes]
+    homes = np.array([row if row >= 0 and table.present[row] else -1 for row in own], dtype=np.intp)
+    plugins: list[tuple[ScorePlugin, int]] = [
+        (_AtHome(plugin, homes) if plugin.by_filtered_rows else plugin, weight)
+        for plugin, weight in profile.score
+    ]
+    with TemporaryNodes(cycle.cluster, nodes) as rows:
+        skipped = run_pre_scores(profile.pre_score, cycle, rows)
+        scores, total = run_scores(plugins, cycle, rows)
+    return skipped, scores, total
+
+
+class _AtHome(ScorePlugin):
+    """Asks a plugin about the rows that the nodes' names have in the table; 0 for the others."""
+
+    def __init__(self, plugin: ScorePlugin, homes: npt.NDArray[np.intp]) -> None:
+        self.name = plugin.name  # type: ignore[misc]
+        self.in_range = plugin.in_range  # type: ignore[misc]
+        self._plugin = plugin
+        self._homes = homes
+
+    def score(self, cycle: Cycle, rows: Rows) -> Ints:  # noqa: ARG002
+        scores: Ints = np.zeros(len(self._homes), dtype=np.int64)
+        known = self._homes >= 0
+        if known.any():
+            scores[known] = self._plugin.score(cycle, self._homes[known])
+        return scores
+
+    def normalize(self, cycle: Cycle, rows: Rows, scores: Ints) -> Ints:
+        return self._plugin.normalize(cycle, rows, scores)

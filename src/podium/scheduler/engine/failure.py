@@ -11,7 +11,7 @@ from podium.kubernetes.kinds.pod import POD_SCHEDULED
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.engine.decision import Decision
 from podium.scheduler.engine.queue.queueing_hints import Strategy
-from podium.scheduler.engine.requests import PatchStatus, shortened
+from podium.scheduler.engine.requests import PatchStatus, shorten_note
 from podium.scheduler.engine.state import EngineState
 from podium.scheduler.framework.queued import QueuedPod
 
@@ -57,7 +57,7 @@ class Failures:
             self._nominate(info, nominated_node)
         if not message:
             return
-        state.tell(info, "Warning", "FailedScheduling", "Scheduling", shortened(message))
+        state.tell(info, "Warning", "FailedScheduling", "Scheduling", shorten_note(message))
         reason = UNSCHEDULABLE if rejected else SCHEDULER_ERROR
         state.observers.status_asked(info, reason, nominated_node)
         if announced or self._needs_patch(info, reason, message, nominated_node):

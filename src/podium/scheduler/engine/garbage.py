@@ -15,7 +15,7 @@ SELDOM = (50_000, 20, 50)
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
+def pause_collection() -> Iterator[None]:
     """While a cluster is read and built: all of it is kept, so that looking is in vain."""
     enabled = gc.isenabled()
     gc.disable()
@@ -30,7 +30,7 @@ def uncollected() -> Iterator[None]:
 def put_aside() -> Iterator[None]:
     """While a command reads what it needs to its end: nobody looks at that again
     before `gc.unfreeze`."""
-    with uncollected():
+    with pause_collection():
         yield
         gc.freeze()
 

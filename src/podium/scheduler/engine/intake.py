@@ -2,9 +2,17 @@
 
 Pods are routed by whether they are on a node and whether a profile of ours serves them; the order
 of cache change and wake-up is upstream's (`pkg/scheduler/eventhandlers.go`, `addAllEventHandlers`).
+
+Which cluster events an update of an object amounts to. A pod that was rejected is woken by what
+changed, not by the fact that something did: a heartbeat is no event, a label is.
+
+Source: `PodSchedulingPropertiesChange` and `NodeSchedulingPropertiesChange` in
+`pkg/scheduler/framework/events.go`.
 """
 
 from collections.abc import Iterable, Sequence
+
+from msgspec.structs import replace
 
 from podium.kubernetes.kinds.devices import (
     DeviceClass,
@@ -25,17 +33,16 @@ from podium.kubernetes.kinds.storage import (
     StorageClass,
     VolumeAttachment,
 )
+from podium.kubernetes.rules.quantity import nano
+from podium.kubernetes.rules.requests import RequestRules, pod_requests
 from podium.scheduler.cluster.catalog import object_key
 from podium.scheduler.cluster.pod_info import PodInfo, uid_of
-from podium.scheduler.engine.changes import is_updated, node_changes, pod_changes
-from podium.scheduler.engine.informed_plugins import InformedPlugins
-from podium.scheduler.engine.pre_checks import PreChecks
+from podium.scheduler.engine.interests import InformedPlugins, PreChecks
 from podium.scheduler.engine.queue.queue import Concerns
-from podium.scheduler.engine.state import EngineState, described, placed
-from podium.scheduler.engine.transitions import transition
+from podium.scheduler.engine.state import EngineState, describe_object, place_pod, transition
 from podium.scheduler.framework.events import Action, ClusterEvent, EventObject, Resource
 from podium.scheduler.framework.queued import QueuedPod
-from podium.scheduler.plugins.dynamic_resources.taint_rules import retainted
+from podium.scheduler.plugins.dynamic_resources.taint_rules import retaint_slices
 
 FINISHED = ("Succeeded", "Failed")
 
@@ -170,7 +177,7 @@ class Intake:
         """A rule is heard of as a change of the slices that it changes."""
         if self._taint_rules:
             slices = self._state.cluster.catalog.all(ResourceSlice)
-            for changed in retainted(slices, old, new):
+            for changed in retaint_slices(slices, old, new):
                 self._state.wake(SLICE_UPDATED, changed, changed)
                 self._handled(SLICE_UPDATED, begun)
 
@@ -292,7 +299,7 @@ class Intake:
             events = [PENDING_POD_UPDATED] if is_updated(old, pod) else []
         event = state.queue.update(before, info, events)
         if event is not None:
-            state.note_woken(state.queue.get(info.key), str(event), described(pod))
+            state.note_woken(state.queue.get(info.key), str(event), describe_object(pod))
         nominated = old.status.nominated_node_name
         if nominated and nominated != pod.status.nominated_node_name:
             self._state.wake(
@@ -314,7 +321,7 @@ class Intake:
         """A pod that holds a node is going: end its wait, or forget it at once."""
         state = self._state
         held = state.cluster.placements[info.uid]
-        assumed = placed(held.info.pod, state.cluster.nodes.names[held.row])
+        assumed = place_pod(held.info.pod, state.cluster.nodes.names[held.row])
         waiting = state.waiting.get(info.uid)
         if waiting is None or not waiting.reject("", "removed"):
             state.cluster.forget(info)
@@ -350,3 +357,84 @@ class Intake:
 def _same_version(old: Pod, new: Pod) -> bool:
     version = old.metadata.resource_version
     return bool(version) and version == new.metadata.resource_version
+
+
+_NANO_PER_MILLI = 10**6
+
+
+def pod_changes(old: Pod, new: Pod, rules: RequestRules) -> list[ClusterEvent]:
+    """Events of a pod update; a generic update when nothing particular is recognised."""
+    resource = Resource.ASSIGNED_POD if new.spec.node_name else Resource.UNSCHEDULABLE_POD
+    actions: list[Action] = []
+    if (old.metadata.labels or {}) != (new.metadata.labels or {}):
+        actions.append(Action.UPDATE_POD_LABEL)
+    if _scaled_down(old, new, rules):
+        actions.append(Action.UPDATE_POD_SCALE_DOWN)
+    if old.spec.scheduling_gates and not new.spec.scheduling_gates:
+        actions.append(Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED)
+    if len(old.spec.tolerations or ()) != len(new.spec.tolerations or ()):
+        actions.append(Action.UPDATE_POD_TOLERATION)
+    if _claims(old) != _claims(new):
+        actions.append(Action.UPDATE_POD_GENERATED_RESOURCE_CLAIM)
+    return [ClusterEvent(resource, action) for action in actions or [Action.UPDATE]]
+
+
+def is_updated(old: Pod, new: Pod) -> bool:
+    """Whether a pending pod may fare better by an update of its own; without queueing hints that is
+    any but those of its status."""
+
+    def stripped(pod: Pod) -> tuple[object, ...]:
+        metadata = replace(pod.metadata, resource_version="", generation=0, finalizers=None)
+        return metadata, pod.spec, _claims(pod)
+
+    return stripped(old) != stripped(new)
+
+
+def _scaled_down(old: Pod, new: Pod, rules: RequestRules) -> bool:
+    if old.spec is new.spec and old.status is new.status:
+        return False
+    # upstream: pod-level requests count here even while their gate is off
+    rules = rules._replace(pod_level=True)
+    after = pod_requests(new, status_resources=True, rules=rules)
+    return any(
+        name not in after or _milli(after[name]) < _milli(amount)
+        for name, amount in pod_requests(old, status_resources=True, rules=rules).items()
+    )
+
+
+def _milli(nano_units: int) -> int:
+    return -(-nano_units // _NANO_PER_MILLI)
+
+
+def _claims(pod: Pod) -> tuple[object, object]:
+    status = pod.status
+    return (status.resource_claim_statuses or (), status.extended_resource_claim_status)
+
+
+def node_changes(old: Node, new: Node) -> list[ClusterEvent]:
+    """Events of a node update; none at all when nothing that matters changed."""
+    actions: list[Action] = []
+    if old.spec.unschedulable and not new.spec.unschedulable:
+        actions.append(Action.UPDATE_NODE_TAINT)
+    if old.status.allocatable != new.status.allocatable and _amounts(old) != _amounts(new):
+        actions.append(Action.UPDATE_NODE_ALLOCATABLE)
+    if (old.metadata.labels or {}) != (new.metadata.labels or {}):
+        actions.append(Action.UPDATE_NODE_LABEL)
+    if (old.spec.taints or ()) != (new.spec.taints or ()):
+        actions.append(Action.UPDATE_NODE_TAINT)
+    if _conditions(old) != _conditions(new):
+        actions.append(Action.UPDATE_NODE_CONDITION)
+    if (old.metadata.annotations or {}) != (new.metadata.annotations or {}):
+        actions.append(Action.UPDATE_NODE_ANNOTATION)
+    if (old.status.declared_features or ()) != (new.status.declared_features or ()):
+        actions.append(Action.UPDATE_NODE_DECLARED_FEATURE)
+    return [ClusterEvent(Resource.NODE, action) for action in actions]
+
+
+def _amounts(node: Node) -> dict[str, int]:
+    """Allocatable as numbers: `1` and `1000m` are no change."""
+    return {name: nano(amount) for name, amount in (node.status.allocatable or {}).items()}
+
+
+def _conditions(node: Node) -> dict[str, str]:
+    return {c.type: c.status for c in node.status.conditions or ()}

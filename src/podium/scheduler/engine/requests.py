@@ -14,7 +14,7 @@ NOTE_LIMIT = 1024
 _CUT = " ..."
 
 
-def shortened(note: str) -> str:
+def shorten_note(note: str) -> str:
     """A note that fits an event: at most 1024 bytes, cut with dots."""
     data = note.encode()
     if len(data) <= NOTE_LIMIT:

@@ -5,57 +5,54 @@ work (`schedule_next`, `tick`), carries out its `requests` and reports back how 
 evictions ended. The live scheduler, the simulator, the benchmark and the replay of recorded cases
 are such drivers; all of them run the same cycle. Where extenders are configured, it stops to have
 them asked (`scheduling`).
+
+Other weights for the score plugins of a scheduler at work: the one way to change its profiles.
+Plugins, queue and records stay as they are; the next scheduling cycle weighs otherwise, and
+`configuration` says so. What was remembered of weighted scores is forgotten.
 """
 
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.scheduler.cluster.known_pods import KnownPods
+from podium.scheduler.cluster.catalog import KnownPods
 from podium.scheduler.cluster.pod_info import PodInfo, request_rules
 from podium.scheduler.cluster.state import Cluster
+from podium.scheduler.config.merge import PointLists, expand_profiles, with_score_weights
 from podium.scheduler.config.types import Configuration
 from podium.scheduler.engine.binding_cycle import Binding
-from podium.scheduler.engine.bindings import Bindings
-from podium.scheduler.engine.choice import Choice, Seeded
 from podium.scheduler.engine.decision import Decision
 from podium.scheduler.engine.failure import Failures
 from podium.scheduler.engine.intake import Intake
-from podium.scheduler.engine.interests import interests_of
-from podium.scheduler.engine.observer import Observers
-from podium.scheduler.engine.pod_log import PodLog
-from podium.scheduler.engine.preempting import Preemptions
+from podium.scheduler.engine.interests import SourceIntake, interests_of
+from podium.scheduler.engine.observer import Observers, PodLog
+from podium.scheduler.engine.post_filter import Preemptions
 from podium.scheduler.engine.queue import SchedulingQueue
-from podium.scheduler.engine.queue.backoff import Backoff
-from podium.scheduler.engine.queue.retry_times import RETRY_TIME
-from podium.scheduler.engine.queue.unschedulable_timeout import MAX_UNSCHEDULABLE_S
+from podium.scheduler.engine.queue.backoff import MAX_UNSCHEDULABLE_S, RETRY_TIME, Backoff
 from podium.scheduler.engine.requests import Request
-from podium.scheduler.engine.reservations import Reservations
+from podium.scheduler.engine.reservations import Bindings, Reservations
 from podium.scheduler.engine.scheduling_cycle import SchedulingCycle
-from podium.scheduler.engine.source_intake import SourceIntake
-from podium.scheduler.engine.state import EngineState
-from podium.scheduler.engine.transitions import transition
-from podium.scheduler.framework.asking import Asker, Asking, drive
+from podium.scheduler.engine.search import Choice, Seeded
+from podium.scheduler.engine.state import EngineState, transition
+from podium.scheduler.framework.asking import Asker, Asking, drive, in_calling_order
 from podium.scheduler.framework.cycle import Cycle
-from podium.scheduler.framework.extender_rules import in_calling_order
 from podium.scheduler.framework.faults import describe, status_or_none
-from podium.scheduler.framework.handle import Preempting
+from podium.scheduler.framework.handle import PluginMetrics, Preempting
 from podium.scheduler.framework.log import SILENT, Log
-from podium.scheduler.framework.plugin_metrics import PluginMetrics
 from podium.scheduler.framework.profile import Profile, build_profiles
-from podium.scheduler.framework.queued import QueuedPod
+from podium.scheduler.framework.queued import QueuedPod, WaitingPods
 from podium.scheduler.framework.registry import Registry
 from podium.scheduler.framework.sources import Sources
 from podium.scheduler.framework.status import Code, Status, error
-from podium.scheduler.framework.waiting import WaitingPods
 
 if TYPE_CHECKING:
     from podium.scheduler.config.flags.client_settings import ClientSettings
     from podium.scheduler.engine.pod_groups import PodGroups
+
 
 CRASHED = "Podium failed while it looked for a node: "
 
@@ -405,3 +402,23 @@ class Engine:
         return self._reservations.unreserve_and_forget(
             binding.cycle, binding.profile, binding.node_name
         )
+
+
+def set_score_weights(
+    engine: Engine, before: Configuration, scheduler_name: str, weights: Mapping[str, int]
+) -> None:
+    """Put weights by plugin in force for one profile, beside what `before` says; 0 switches a
+    plugin off. During a cycle this waits for its end. Raises PluginListError."""
+    changed = with_score_weights(before, scheduler_name, weights)
+    registry = engine.registry
+    lists = expand_profiles(changed, registry.implements, registry.__contains__)
+    _put_in_force(engine, changed, lists)
+
+
+@transition
+def _put_in_force(
+    engine: Engine, configuration: Configuration, lists: Mapping[str, PointLists]
+) -> None:
+    engine.configuration = configuration
+    for name, profile in engine.profiles.items():
+        profile.set_weights(lists[name])

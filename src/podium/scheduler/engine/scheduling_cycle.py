@@ -7,7 +7,7 @@
 It is a generator: where extenders have a say it yields calls and is resumed with their answers
 (`scheduler/framework/asking.py`); without any it never stops. Nothing here waits or writes outside:
 the cluster gains an assumed pod on success and the rest is told by the decision. A cycle works on
-the cluster as it was when it began: what changes meanwhile is kept back (`transitions.py`). What
+the cluster as it was when it began: what changes meanwhile is kept back (`state.py`). What
 ends an attempt, which text it ends with and what happens to a nomination is upstream's
 (`pkg/scheduler/schedule_one.go`, `schedulingCycle` and what it calls).
 """
@@ -21,24 +21,19 @@ from podium.scheduler.cluster.growth import Rows, indices
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.config.types import Extender
-from podium.scheduler.engine.choice import Choice
 from podium.scheduler.engine.decision import Decision
-from podium.scheduler.engine.extending import Consultation
+from podium.scheduler.engine.extending import Consultation, score_returned_nodes
 from podium.scheduler.engine.observer import Observer
 from podium.scheduler.engine.post_filter import POST_FILTER_SKIPPED, run_post_filters
 from podium.scheduler.engine.reservations import Reservations
-from podium.scheduler.engine.returned_nodes import score_returned_nodes
-from podium.scheduler.engine.search import AttemptError, Candidates, NodeSearch
-from podium.scheduler.framework.asking import Asking
-from podium.scheduler.framework.cycle import Cycle
-from podium.scheduler.framework.diagnosis import Diagnosis
-from podium.scheduler.framework.extender_rules import EXTENDER, in_calling_order, interested
+from podium.scheduler.engine.search import AttemptError, Candidates, Choice, NodeSearch
+from podium.scheduler.framework.asking import EXTENDER, Asking, find_interested, in_calling_order
+from podium.scheduler.framework.caches.totals import BestRows, Totals
+from podium.scheduler.framework.cycle import Cycle, PodGroupCycle
+from podium.scheduler.framework.diagnosis import NO_NODES, Diagnosis, fit_error
 from podium.scheduler.framework.filtering import PreFilterOutcome
-from podium.scheduler.framework.fit_message import NO_NODES, fit_error
-from podium.scheduler.framework.pod_group_cycle import PodGroupCycle
 from podium.scheduler.framework.profile import Profile
 from podium.scheduler.framework.scoring import ScoringError
-from podium.scheduler.framework.totals import BestRows, Totals
 
 _NO_CANDIDATES = Candidates(np.zeros(0, dtype=np.intp))
 
@@ -135,7 +130,7 @@ class SchedulingCycle:
         decision.durations_s["score"] = self._clock() - scoring
 
     def _consult(self, decision: Decision) -> Consultation | None:
-        who = interested(self._extenders, decision.pod.pod)
+        who = find_interested(self._extenders, decision.pod.pod)
         return Consultation(who, decision, self._cluster.nodes) if who else None
 
     # what extenders leave

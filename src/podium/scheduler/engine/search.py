@@ -1,4 +1,4 @@
-"""Which nodes an attempt looks at, in which order, and how many of them.
+"""Which nodes an attempt looks at, how many of them, and which one it takes of equal ones.
 
 Vectors make it cheap to look at every node, so that is what happens unless a percentage is
 configured. Then upstream's rules apply: enough feasible nodes are found from a rotating start, and
@@ -8,9 +8,13 @@ others, and alone if it passes.
 Sources: `numFeasibleNodesToFind`, `findNodesThatPassFilters` and `evaluateNominatedNode` in
 `pkg/scheduler/schedule_one.go`. Worked example: of 250 nodes 50 - 250 // 125 = 48 % are enough,
 which is 120.
+
+Choosing among nodes with the same total. Upstream leaves it to chance. Here it is a rule that a
+test can repeat: by name, or by numbers that follow from a seed.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -21,10 +25,10 @@ from podium.scheduler.cluster.growth import Rows, count_of, indices
 from podium.scheduler.cluster.nodes import NodeTable
 from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.config.types import Extender
-from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.framework.caches.totals import BestRows
+from podium.scheduler.framework.cycle import Cycle, PlacementRows
 from podium.scheduler.framework.diagnosis import Diagnosis, FilterResult
 from podium.scheduler.framework.filtering import PreFilterOutcome
-from podium.scheduler.framework.pod_group_cycle import PlacementRows
 from podium.scheduler.framework.profile import Profile
 from podium.scheduler.framework.status import Code, unresolvable
 
@@ -139,7 +143,7 @@ class NodeSearch:
             if not result.broken:
                 return result
         ordered = self._cluster.node_order() if isinstance(rows, slice) else rows
-        result = profile.filter_rows(cycle, rotated(ordered, self._start))
+        result = profile.filter_rows(cycle, rotate_rows(ordered, self._start))
         stop_early(result, want)
         return result
 
@@ -164,7 +168,7 @@ def whole_table(cluster: Cluster) -> Rows:
     return cluster.nodes.all_rows() if cluster.nodes.dense() else cluster.node_order()
 
 
-def rotated(rows: npt.NDArray[np.intp], start: int) -> npt.NDArray[np.intp]:
+def rotate_rows(rows: npt.NDArray[np.intp], start: int) -> npt.NDArray[np.intp]:
     at = start % len(rows) if len(rows) else 0
     return rows if at == 0 else np.concatenate((rows[at:], rows[:at]))
 
@@ -200,3 +204,41 @@ def _seen_before(diagnosis: Diagnosis, seen: int) -> int:
         for row in rejected & set(diagnosis.own):
             del diagnosis.own[row]
     return before + len(diagnosis.own) + len(diagnosis.strangers)
+
+
+class Choice(Protocol):
+    def pick(self, rows: BestRows, names: Sequence[str]) -> int:
+        """One of the rows, all equally good. `names` is indexed by row."""
+        ...
+
+
+class FirstByName:
+    """The first in alphabetical order, as recorded decisions expect."""
+
+    def pick(self, rows: BestRows, names: Sequence[str]) -> int:
+        numbers: list[int] = rows.tolist()
+        return min(numbers, key=names.__getitem__)
+
+
+_MASK = (1 << 64) - 1
+
+
+class Seeded:
+    """A splitmix64 sequence: the same seed and questions give the same answers."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self._seed = self._state = seed & _MASK
+
+    def restart(self) -> None:
+        """Give the same answers as from the beginning."""
+        self._state = self._seed
+
+    def pick(self, rows: BestRows, names: Sequence[str]) -> int:  # noqa: ARG002
+        return int(rows[0] if len(rows) == 1 else rows[self._next() % len(rows)])
+
+    def _next(self) -> int:
+        self._state = (self._state + 0x9E3779B97F4A7C15) & _MASK
+        mixed = self._state
+        mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+        mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & _MASK
+        return mixed ^ (mixed >> 31)

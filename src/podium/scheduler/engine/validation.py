@@ -1,6 +1,6 @@
 """`--validate`: after every transition, look at the whole state and see whether it can be.
 
-Between two transitions (`transitions.py`) everything has to add up: the table is what its pods make
+Between two transitions (`state.py`) everything has to add up: the table is what its pods make
 it, no pod is lost or in two places, nothing is held for a pod that is gone. The check is a pure
 function of the state; a `StateValidator` runs it where transitions end and names the one that broke
 it.
@@ -126,14 +126,14 @@ def _pending_pods(state: EngineState) -> Iterator[str]:
             yield f"pod {object_key(pod.metadata)} is known as {key}"
         if pod.spec.node_name or not state.responsible(pod):
             continue
-        if _going(pod):
+        if _is_going(pod):
             continue  # skipped for good once it was popped
         uid = uid_of(pod)
         if key not in state.queue and uid not in state.cluster.placements:
             yield f"pod {key} is lost"
 
 
-def _going(pod: Pod) -> bool:
+def _is_going(pod: Pod) -> bool:
     return pod.metadata.deletion_timestamp is not None
 
 
@@ -168,7 +168,7 @@ def _flights(state: EngineState) -> Iterator[str]:
         if info.uid != uid or flight.queued.info.uid != uid:
             yield f"the binding of {info.key} is kept under the UID {uid}"
         current = state.pods.get(info.key)
-        stays = current is not None and info.is_about(current) and not _going(current)
+        stays = current is not None and info.is_about(current) and not _is_going(current)
         if stays and uid not in state.cluster.placements:
             yield f"pod {info.key} is being bound and holds no node"
         if flight.started and state.waiting.get(uid) is not None:
@@ -194,5 +194,5 @@ def _nominations(state: EngineState) -> Iterator[str]:
         queued = state.queue.get(info.key)
         if info.uid in state.cluster.placements:
             yield f"pod {info.key} is nominated to {node_name} and holds a node"
-        elif not _going(current) and (queued is None or queued.info.pod is not info.pod):
+        elif not _is_going(current) and (queued is None or queued.info.pod is not info.pod):
             yield f"pod {info.key} is nominated to {node_name} with an object nobody has queued"

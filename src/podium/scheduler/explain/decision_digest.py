@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from podium.scheduler.engine.decision import Decision, NodeScore
-from podium.scheduler.framework.fit_message import reason_counts
+from podium.scheduler.framework.diagnosis import reason_counts
 
 
 @dataclass(frozen=True, slots=True)

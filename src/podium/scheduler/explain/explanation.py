@@ -12,8 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
-from podium.scheduler.cluster.device_load import SUFFIX
 from podium.scheduler.cluster.growth import Ints, indices
+from podium.scheduler.cluster.load import SUFFIX
 from podium.scheduler.engine.decision import Decision, NodeScore
 from podium.scheduler.explain.cause import Cause
 from podium.scheduler.explain.utilisation import Use, Utilisation

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from podium.scheduler.explain.decision_digest import Digest
-from podium.scheduler.framework.explanations.wording import some
+from podium.scheduler.framework.explanations.finding import some
 
 
 def why(digest: Digest, victims: Sequence[str] = ()) -> str:

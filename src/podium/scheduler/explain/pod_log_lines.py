@@ -3,7 +3,7 @@
 Events keep the names that kube-scheduler gives them, since logs and metrics have them too.
 """
 
-from podium.scheduler.engine.pod_log import Line
+from podium.scheduler.engine.observer import Line
 
 BACKOFF = "BackoffComplete"
 TIMEOUT = "UnschedulableTimeout"

@@ -1,23 +1,32 @@
-"""What one attempt to place one pod knows.
+"""What one attempt knows: to place one pod, or to place one pod group.
 
 A cycle is handed to every plugin of the attempt: the pod, the cluster's columns, and a slot per
 plugin for what it worked out at PreFilter or PreScore. Plugins read pod-dependent columns through
 `cycle.usage`, so that a `fork` can answer "what if these pods were there, those were gone" with
 the plugins unchanged.
+
+What one attempt to place one pod group knows. The members of a group are tried one after the other,
+each in a cycle of its own that points here: later members must see earlier ones in their places,
+plugins may share what they learn across members, and a try may be limited to some of the nodes (a
+placement) or do without PostFilter.
 """
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+import numpy as np
+import numpy.typing as npt
+
+from podium.scheduler.cluster.catalog import GroupKey
 from podium.scheduler.cluster.nodes import NodeTable
 from podium.scheduler.cluster.nominated_pods import NO_NOMINATED_PODS, NominatedPods
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.cluster.usage import Usage
-from podium.scheduler.framework.pod_group_cycle import PodGroupCycle
 
 if TYPE_CHECKING:
+    from podium.scheduler.framework.caches.templates import TemplateEntry
     from podium.scheduler.framework.diagnosis import FilterResult
-    from podium.scheduler.framework.template_cache import TemplateEntry
+
 
 S = TypeVar("S")
 
@@ -103,7 +112,7 @@ class Cycle:
         """A copy for a trial: plugin states that can change have a `clone` and are copied by it,
         the rest is shared."""
         twin = Cycle(self.pod, self.cluster, usage if usage is not None else self.usage.fork())
-        twin.states = {name: _cloned(state) for name, state in self.states.items()}
+        twin.states = {name: _clone_state(state) for name, state in self.states.items()}
         twin.skip_filter = self.skip_filter
         twin.skip_score = self.skip_score
         twin.all_reasons = self.all_reasons
@@ -113,6 +122,49 @@ class Cycle:
         return twin
 
 
-def _cloned(state: object) -> object:
+def _clone_state(state: object) -> object:
     clone = getattr(state, "clone", None)
     return state if clone is None else clone()
+
+
+PlacementRows = npt.NDArray[np.intp]
+"""Row numbers in snapshot order."""
+
+
+class Placement(NamedTuple):
+    """Nodes that a group may be tried on as if there were no others."""
+
+    name: str
+    rows: PlacementRows
+
+
+class Assignments(NamedTuple):
+    """What a try on one placement proposes: members and the nodes found for them."""
+
+    placement: Placement
+    proposed: tuple[tuple[PodInfo, str], ...]
+
+
+class PodGroupCycle:
+    """One attempt for one group.
+
+    `limited_to` are the rows of the placement being tried, None without one. `states` is for
+    plugins, by their names, and lasts as long as the attempt.
+    """
+
+    __slots__ = ("cluster", "key", "limited_to", "post_filters", "states")
+
+    def __init__(self, key: GroupKey, cluster: Cluster) -> None:
+        self.key = key
+        self.cluster = cluster
+        self.limited_to: PlacementRows | None = None
+        self.post_filters = True
+        self.states: dict[str, object] = {}
+
+    @property
+    def namespace(self) -> str:
+        return self.key[0]
+
+    @property
+    def name(self) -> str:
+        return self.key[1]

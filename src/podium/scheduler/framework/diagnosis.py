@@ -1,19 +1,78 @@
-"""What filtering found out: the verdict of every examined node, kept as arrays.
+"""What filters answer for many nodes at once, what filtering found out, and the failure message.
 
 Messages, preemption and explanations all ask the same few questions of it (how many nodes for
 which reason, which nodes might preemption help, what about this node), so they are answered here
 without building a status per node.
+
+A filter's answer for many nodes at once. A verdict holds one small integer per row: 0 passes,
+anything else names a status that `describe` can build. Texts are made only for what somebody reads:
+a thousand nodes that lack memory share one number. None in place of a verdict means that every row
+passes, which is what most filters answer for most pods and costs nothing.
+
+The failure message, composed as upstream composes it. Dashboards, alerts and people match on these
+texts, so count, order and punctuation are part of the contract: reasons are counted over nodes and
+the finished lines are sorted as plain strings, the number included (`10 x` stands before `2 y`).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from msgspec import Struct, field
 
 from podium.scheduler.cluster.growth import Mask, Rows, count_of, indices
+from podium.scheduler.framework.faults import WrongAnswer
 from podium.scheduler.framework.status import Code, Status, error, unresolvable
-from podium.scheduler.framework.verdict import Verdict
+
+Values = npt.NDArray[np.int32]
+
+
+class Verdict(NamedTuple):
+    """`broken` says that some status is an error rather than a rejection."""
+
+    values: Values
+    describe: Callable[[int], Status]
+    broken: bool = False
+
+
+def check_verdict(answer: object) -> Verdict | None:
+    """A filter's answer, if it is one."""
+    if answer is None or isinstance(answer, Verdict):
+        return answer
+    raise WrongAnswer("filter", "None or a Verdict (from rejecting, choosing or per_row)", answer)
+
+
+def rejecting(mask: Mask | None, status: Status) -> Verdict | None:
+    """Reject the rows of a mask with one status."""
+    if mask is None or not mask.any():
+        return None
+    return Verdict(mask.astype(np.int32), lambda _: status, not status.code.rejected)
+
+
+def choosing(  # type: ignore[explicit-any]  # integers of any width
+    values: npt.NDArray[np.integer], statuses: Sequence[Status]
+) -> Verdict | None:
+    """Reject by number: value k > 0 stands for `statuses[k - 1]`."""
+    if not values.any():
+        return None
+    return Verdict(
+        values.astype(np.int32, copy=False),
+        lambda value: statuses[value - 1],
+        any(not status.code.rejected for status in statuses),
+    )
+
+
+def per_row(statuses: Mapping[int, Status], count: int) -> Verdict | None:
+    """Reject single positions, each with a status of its own."""
+    if not statuses:
+        return None
+    values = np.zeros(count, dtype=np.int32)
+    table: dict[Status, int] = {}
+    for position, status in statuses.items():
+        values[position] = table.setdefault(status, len(table) + 1)
+    return choosing(values, list(table))
+
 
 _MAX_VERDICTS = 100
 """So many verdicts of different kinds have a number; beyond, and for errors, each has its place in
@@ -247,3 +306,39 @@ class Diagnosis(Struct):
             codes[row] = int(status.code)
         found: list[int] = order[codes[order] == int(code)].tolist()
         return found
+
+
+NO_NODES = "no nodes available to schedule pods"
+
+
+def fit_error(diagnosis: Diagnosis) -> str:
+    """`0/3 nodes are available: 1 Insufficient memory, 2 node(s) were unschedulable. ...`"""
+    text = f"0/{diagnosis.node_count} nodes are available:"
+    if diagnosis.prefilter_message:
+        text += f" {diagnosis.prefilter_message}."
+    else:
+        lines = reason_lines(diagnosis)
+        if lines:
+            text += f" {', '.join(lines)}."
+    if diagnosis.postfilter_message:
+        text += f" {diagnosis.postfilter_message}"
+    return text
+
+
+def reason_lines(diagnosis: Diagnosis) -> list[str]:
+    return sorted(f"{count} {reason}" for reason, count in reason_counts(diagnosis).items())
+
+
+def reason_counts(diagnosis: Diagnosis) -> dict[str, int]:
+    """Reason -> number of nodes, those included that were ruled out without a look."""
+    counts, explained = diagnosis.histogram()
+    silent = diagnosis.node_count - explained
+    if silent > 0:
+        for reason in diagnosis.absent.reasons:
+            counts[reason] = counts.get(reason, 0) + silent
+    return counts
+
+
+def one_node_error(status: Status) -> str:
+    """The message when Reserve or Permit refuses the one chosen node."""
+    return fit_error(Diagnosis(1, own={0: status}))

@@ -18,7 +18,7 @@ class WrongAnswer(Exception):
     """A plugin answered with something that means nothing at its point."""
 
     def __init__(self, point: str, wanted: str, answer: object) -> None:
-        super().__init__(f"{point} must answer with {wanted}, not {_given(answer)}")
+        super().__init__(f"{point} must answer with {wanted}, not {_describe_answer(answer)}")
 
 
 class TookTooLong(Exception):
@@ -37,7 +37,7 @@ def status_or_none(point: str, answer: object) -> Status | None:
     raise WrongAnswer(point, "None or a Status", answer)
 
 
-def _given(answer: object) -> str:
+def _describe_answer(answer: object) -> str:
     if isinstance(answer, bool | int | float | str):
         return f"{answer!r:.60}"
     element = getattr(answer, "dtype", None)
@@ -61,11 +61,11 @@ def describe(problem: BaseException) -> str:
     """An exception as a reason: its text, or its type when it has none; an accident with its
     type and place."""
     if isinstance(problem, _ACCIDENTS):
-        return located(problem)
+        return locate_problem(problem)
     return str(problem) or type(problem).__name__
 
 
-def located(problem: BaseException) -> str:
+def locate_problem(problem: BaseException) -> str:
     """`KeyError: 'zone' (rules.py, line 12)`"""
     text = str(problem)
     if isinstance(problem, TookTooLong):

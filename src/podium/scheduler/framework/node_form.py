@@ -14,10 +14,10 @@ from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.scheduler.cluster.growth import Ints, Rows, indices
 from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.framework.diagnosis import Verdict, per_row
 from podium.scheduler.framework.faults import WrongAnswer
 from podium.scheduler.framework.points import FilterPlugin, ScorePlugin
 from podium.scheduler.framework.status import Status, unschedulable
-from podium.scheduler.framework.verdict import Verdict, per_row
 
 
 class NodeView:

@@ -10,8 +10,8 @@ Source: `RunPlacementGeneratePlugins` and `RunPlacementScorePlugins` in
 
 from collections.abc import Sequence
 
+from podium.scheduler.framework.cycle import Assignments, Placement, PodGroupCycle
 from podium.scheduler.framework.faults import WrongAnswer, describe
-from podium.scheduler.framework.pod_group_cycle import Assignments, Placement, PodGroupCycle
 from podium.scheduler.framework.points import PlacementGeneratePlugin, PlacementScorePlugin
 from podium.scheduler.framework.scoring import MAX_SCORE
 from podium.scheduler.framework.status import Code, Status, error, unschedulable
@@ -49,7 +49,7 @@ def run_placement_scores(
     raw = _scores(plugins, group, candidates)
     totals = [0] * len(candidates)
     for (plugin, weight), scores in zip(plugins, raw, strict=True):
-        for index, score in enumerate(_normalized(plugin, group, scores)):
+        for index, score in enumerate(_normalize_scores(plugin, group, scores)):
             if not 0 <= score <= MAX_SCORE:
                 raise PlacementScoringError(
                     "applying score defaultWeights on PlacementScore plugins: plugin"
@@ -78,7 +78,7 @@ def _scores(
     return scores
 
 
-def _normalized(
+def _normalize_scores(
     plugin: PlacementScorePlugin, group: PodGroupCycle, scores: Sequence[int]
 ) -> Sequence[int]:
     try:

@@ -1,27 +1,82 @@
-"""What every plugin is and has, whichever points it serves."""
+"""What every plugin is and has, and the values by which it explains its refusals.
 
+A plugin may say more than its status does by `explain_refusal`; what a filter holds against single
+nodes it says by `explain_rejections`.
+
+A plugin names changes that would make the pod fit by `propose_changes`, or by `propose_for` where
+it has to look at single nodes. Each is tried before anybody is told of it, so that a plugin may be
+generous.
+"""
+
+import enum
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, TypeAlias
 
 import msgspec
 
-from podium.kubernetes.kinds.meta import KubeStruct
+from podium.golang.json_values import JsonValue
+from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
+from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.scheduler.cluster.pod_info import PodInfo
-from podium.scheduler.framework.events import Registration
-from podium.scheduler.framework.plugin_metrics import PluginMetric
-from podium.scheduler.framework.proposed_change import ProposedChange
-from podium.scheduler.framework.refusal_cause import RefusalCause
+from podium.scheduler.framework.events import Registration, WatchedKind
+from podium.scheduler.framework.handle import PluginMetric
 from podium.scheduler.framework.sources import ValueSource
 from podium.scheduler.framework.status import Status
-from podium.scheduler.framework.watched_kind import WatchedKind
 
 if TYPE_CHECKING:
     from podium.scheduler.framework.explanations.situation import Situation
     from podium.scheduler.framework.handle import Handle
+
+
+class RefusalCause(NamedTuple):
+    """`code` tells causes apart for programs, `subject` is what it is about (`default/training`),
+    `sentence` says it in words, `facts` are its numbers by JSON name.
+
+    `keeps_message` is set where the status has a text that people know and search for. That stays
+    the reason then that `podium why` gives; the cause is told where a pod is turned away before any
+    node was looked at."""
+
+    code: str
+    subject: str
+    sentence: str
+    facts: Mapping[str, JsonValue] = MappingProxyType({})
+    keeps_message: bool = False
+
+
+BY_HAND: Final = "by/hand"
+"""The provisioner of a volume that somebody has to make."""
+
+
+class ChangeKind(enum.Enum):
+    """What a change does to those whom it concerns, by which proposals are ranked: the pod alone
+    first, then objects."""
+
+    CORRECT_NAME = "correct name"
+    GIVE_EXISTING_VALUE = "give existing value"
+    DROP_REQUIREMENT = "drop requirement"
+    LOWER_REQUEST = "lower request"
+    CREATE_OBJECT = "create object"
+    REPLACE_OBJECT = "replace object"
+
+
+class ProposedChange(NamedTuple):
+    """`code` is a stable word for programs (`leave-pod-group`), `sentence` an order to people
+    without a full stop. `kind` may also be a place on the scale of `explanations/disturbance.py`.
+    `pod` is the pod as it would be, if it is another; `objects` and `nodes` are those that would be
+    new or different."""
+
+    code: str
+    sentence: str
+    kind: ChangeKind | int
+    pod: Pod | None = None
+    objects: tuple[KubeObject, ...] = ()
+    nodes: tuple[Node, ...] = ()
+
 
 MAX_CHANGES_OF_A_STATUS: Final = 6
 """How many changes are tried that a plugin proposes for one status."""
@@ -32,7 +87,7 @@ Arguments: TypeAlias = Any  # type: ignore[explicit-any]  # of the type that the
 class Plugin:
     """What every plugin has: a name, arguments, a handle on the framework.
 
-    A plugin with a Struct named `Args` gets its arguments as one (`plugin_arguments.py`).
+    A plugin with a Struct named `Args` gets its arguments as one (`registry.py`).
     """
 
     name: ClassVar[str]
@@ -83,7 +138,7 @@ class Plugin:
         return ()
 
     def metrics(self) -> Sequence[PluginMetric]:
-        """Numbers of its own that a live scheduler shows on `/metrics`; see `plugin_metrics.py`."""
+        """Numbers of its own that a live scheduler shows on `/metrics`; see `metrics.py`."""
         return ()
 
     def count_refusal(self, point: str, status: Status, nodes: int) -> None:

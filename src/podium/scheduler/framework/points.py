@@ -17,37 +17,31 @@ from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.framework.asking import Ask
 from podium.scheduler.framework.binding_points import (
     BindPlugin,
+    GroupTrial,
     PermitPlugin,
+    PlacementGeneratePlugin,
+    PlacementScorePlugin,
+    PodGroupPostFilterPlugin,
     PostBindPlugin,
     PreBindPlugin,
     ReservePlugin,
 )
 from podium.scheduler.framework.cycle import Cycle
-from podium.scheduler.framework.dependence import Dependence
+from podium.scheduler.framework.dependence import Dependence, PlacementLimits
+from podium.scheduler.framework.diagnosis import Verdict
 from podium.scheduler.framework.explanations.finding import (
     Finding,
     Narrowing,
     NodeRequirement,
     Restated,
 )
-from podium.scheduler.framework.placement_limits import PlacementLimits
 from podium.scheduler.framework.plugin import Arguments, Plugin
-from podium.scheduler.framework.pod_group_points import (
-    GroupTrial,
-    PlacementGeneratePlugin,
-    PlacementScorePlugin,
-    PodGroupPostFilterPlugin,
-)
-from podium.scheduler.framework.point_results import PermitResult, PostFilterResult, PreFlight
-from podium.scheduler.framework.queued import QueuedPod
-from podium.scheduler.framework.sort_keys import SortKey
-from podium.scheduler.framework.status import Status
-from podium.scheduler.framework.verdict import Verdict
+from podium.scheduler.framework.queued import QueuedPod, SortKey
+from podium.scheduler.framework.status import PermitResult, PostFilterResult, PreFlight, Status
 
 if TYPE_CHECKING:
     from podium.scheduler.framework.diagnosis import Diagnosis
-    from podium.scheduler.framework.explanations.attempt_view import AttemptView
-    from podium.scheduler.framework.explanations.situation import Situation
+    from podium.scheduler.framework.explanations.situation import AttemptView, Situation
 
 __all__ = [
     "POINTS",
@@ -161,7 +155,7 @@ class PreFilterPlugin(Plugin):
 
     def pre_filter_stays(self, cycle: Cycle) -> bool:  # noqa: ARG002
         """Whether every pod of this shape gets the same answer, None or SKIP, and the same states
-        while only pods come and go; see `template_cache.py`. States are then shared: kept under the
+        while only pods come and go; see `templates.py`. States are then shared: kept under the
         plugin's name, or one that starts with it and a slash, and never changed."""
         return False
 
@@ -214,7 +208,7 @@ class FilterPlugin(Plugin):
         raise NotImplementedError
 
     def filter_depends(self, cycle: Cycle) -> Dependence | None:  # noqa: ARG002
-        """What the verdict depends on, if it may be remembered; see `vector_cache.py`."""
+        """What the verdict depends on, if it may be remembered; see `vectors.py`."""
         return None
 
     def looks_at_sums(self, cycle: Cycle) -> bool:

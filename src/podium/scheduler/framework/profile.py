@@ -9,29 +9,30 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.scheduler.cluster.catalog import KnownPods
 from podium.scheduler.cluster.growth import Rows
-from podium.scheduler.cluster.known_pods import KnownPods
 from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.config.errors import ConfigurationError, FieldProblem
-from podium.scheduler.config.expand import PointLists, expand_profiles
 from podium.scheduler.config.flags.client_settings import ClientSettings
-from podium.scheduler.config.points import ExtensionPoint
-from podium.scheduler.config.types import Configuration, ProfileConfiguration
-from podium.scheduler.framework import cached_phases
+from podium.scheduler.config.merge import PointLists, expand_profiles
+from podium.scheduler.config.types import Configuration, ExtensionPoint, ProfileConfiguration
+from podium.scheduler.framework.asking import in_calling_order
+from podium.scheduler.framework.caches import phases
+from podium.scheduler.framework.caches.templates import TemplateCache, kinds_to_pass_over
+from podium.scheduler.framework.caches.totals import Totals
+from podium.scheduler.framework.caches.vectors import VectorCache
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.diagnosis import FilterResult
-from podium.scheduler.framework.extender_rules import in_calling_order
-from podium.scheduler.framework.faults import located
+from podium.scheduler.framework.events import WatchedKind, unique_kinds
+from podium.scheduler.framework.faults import locate_problem
 from podium.scheduler.framework.filtering import (
     PreFilterOutcome,
+    filter_with_nominated,
     run_filters,
     run_pre_filters,
 )
-from podium.scheduler.framework.handle import Handle, Preempting
+from podium.scheduler.framework.handle import Handle, PluginMetrics, Preempting
 from podium.scheduler.framework.log import SILENT, Log
-from podium.scheduler.framework.nominated_filtering import filter_with_nominated
-from podium.scheduler.framework.plugin_arguments import ArgumentsError, arguments_of
-from podium.scheduler.framework.plugin_metrics import PluginMetrics
 from podium.scheduler.framework.points import (
     BindPlugin,
     FilterPlugin,
@@ -50,14 +51,10 @@ from podium.scheduler.framework.points import (
     ReservePlugin,
     ScorePlugin,
 )
-from podium.scheduler.framework.registry import Registry
+from podium.scheduler.framework.queued import WaitingPods
+from podium.scheduler.framework.registry import ArgumentsError, Registry, arguments_of
 from podium.scheduler.framework.scoring import PluginScores, run_pre_scores, run_scores
 from podium.scheduler.framework.sources import Sources
-from podium.scheduler.framework.template_cache import TemplateCache, kinds_to_pass_over
-from podium.scheduler.framework.totals import Totals
-from podium.scheduler.framework.vector_cache import VectorCache
-from podium.scheduler.framework.waiting import WaitingPods
-from podium.scheduler.framework.watched_kind import WatchedKind, unique_kinds
 
 P = TypeVar("P", bound=Plugin)
 
@@ -112,14 +109,14 @@ class Profile:
         template = cycle.template = self.templates.of(cycle) if remembers else None
         if template is None:
             return run_pre_filters(self.pre_filter, cycle)
-        return cached_phases.pre_filters(self.pre_filter, cycle, template)
+        return phases.pre_filters(self.pre_filter, cycle, template)
 
     def filter_rows(self, cycle: Cycle, rows: Rows) -> FilterResult:
         """The filter chain over some rows, nominated pods respected."""
         if self.vectors is None or cycle.template is None:
             result = run_filters(self.filter, cycle, rows, self.vectors)
         else:
-            result = cached_phases.filters(
+            result = phases.filters(
                 self.filter, cycle, rows, self.vectors, self.templates, cycle.template
             )
         if cycle.nominated:
@@ -130,16 +127,14 @@ class Profile:
         """Prepare scoring of the feasible rows; returns who stands aside."""
         if cycle.template is None:
             return run_pre_scores(self.pre_score, cycle, rows)
-        return cached_phases.pre_scores(self.pre_score, cycle, rows, cycle.template)
+        return phases.pre_scores(self.pre_score, cycle, rows, cycle.template)
 
     def score_rows(self, cycle: Cycle, rows: Rows) -> tuple[list[PluginScores], Totals]:
         """Scores per plugin and weighted totals of the feasible rows."""
         if self.vectors is None or cycle.template is None:
             scores, total = run_scores(self.score, cycle, rows, self.vectors)
             return scores, Totals(total)
-        return cached_phases.scores(
-            self.score, cycle, rows, self.vectors, self.templates, cycle.template
-        )
+        return phases.scores(self.score, cycle, rows, self.vectors, self.templates, cycle.template)
 
     @property
     def watched_kinds(self) -> tuple[WatchedKind, ...]:
@@ -263,7 +258,8 @@ def _build_plugin(
     except Exception as problem:
         raise ConfigurationError(
             f"initializing profiles: creating profile for scheduler name"
-            f' {configuration.scheduler_name}: initializing plugin "{name}": {located(problem)}'
+            f' {configuration.scheduler_name}: initializing plugin "{name}":'
+            f" {locate_problem(problem)}"
         ) from problem
 
 

@@ -10,12 +10,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from podium.scheduler.cluster.growth import Ints, Rows, count_of
+from podium.scheduler.framework.caches.columns import Column, read
+from podium.scheduler.framework.caches.vectors import (
+    RememberedScores,
+    VectorCache,
+    usable,
+    whole_numbers,
+)
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.faults import WrongAnswer, describe
 from podium.scheduler.framework.points import PreScorePlugin, ScorePlugin
 from podium.scheduler.framework.status import Code, Status
-from podium.scheduler.framework.vector_cache import Scores, VectorCache, usable, whole_numbers
-from podium.scheduler.framework.versions import Column, read
 
 MAX_SCORE = 100
 
@@ -96,7 +101,7 @@ def run_scores(
     unchecked: list[PluginScores] = []
     total: Ints = np.zeros(count_of(rows), dtype=np.int64)
     for (plugin, weight), raw in zip(active, raws, strict=True):
-        if isinstance(raw, Scores):
+        if isinstance(raw, RememberedScores):
             answer = PluginScores(plugin.name, weight, raw.raw, raw.normalized)
             total += raw.weighted
         else:
@@ -118,7 +123,7 @@ def raw_scores(
     vectors: VectorCache | None,
     *,
     whole: bool = False,
-) -> Ints | Scores:
+) -> Ints | RememberedScores:
     """Raw scores; where they are remembered for just these rows, the finished ones with them.
     `whole` asks for those of the whole table in any case, if they are remembered."""
     try:

@@ -1,7 +1,8 @@
 """The in-tree plugins, a file or a folder each, and the registry that knows them by name.
 
 A plugin of several files is a folder: the plugin itself is in its `plugin.py`. What several plugins
-ask stands by topic: `resources`, `topology`, `volumes`.
+ask stands by topic: `resources`, `topology`, `volumes`. Scorers that only old configurations name
+share `legacy_scorers.py`.
 
 `IN_TREE` are the plugins of 1.36, `LEGACY` the names of those that kube-scheduler has given up and
 that old configurations and Policy files still name; these are loaded when one of them is named.
@@ -84,6 +85,14 @@ def in_tree_registry() -> Registry:
 
 
 def _load_legacy() -> tuple[type[Plugin], ...]:
+    from podium.scheduler.plugins.legacy_scorers import (
+        NodePreferAvoidPods,
+        NodeResourceLimits,
+        NodeResourcesLeastAllocated,
+        NodeResourcesMostAllocated,
+        RequestedToCapacityRatio,
+        SelectorSpread,
+    )
     from podium.scheduler.plugins.legacy_volume_limits import (
         AzureDiskLimits,
         CinderLimits,
@@ -91,12 +100,6 @@ def _load_legacy() -> tuple[type[Plugin], ...]:
         GCEPDLimits,
     )
     from podium.scheduler.plugins.node_label import NodeLabel
-    from podium.scheduler.plugins.node_prefer_avoid_pods import NodePreferAvoidPods
-    from podium.scheduler.plugins.node_resource_limits import NodeResourceLimits
-    from podium.scheduler.plugins.node_resources_least_allocated import NodeResourcesLeastAllocated
-    from podium.scheduler.plugins.node_resources_most_allocated import NodeResourcesMostAllocated
-    from podium.scheduler.plugins.requested_to_capacity_ratio import RequestedToCapacityRatio
-    from podium.scheduler.plugins.selector_spread import SelectorSpread
     from podium.scheduler.plugins.service_affinity import ServiceAffinity
 
     return (

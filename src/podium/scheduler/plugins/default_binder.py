@@ -3,8 +3,8 @@
 What the API handle raises becomes the status of the Bind point, so there is nothing to catch here.
 """
 
-from podium.scheduler.framework.api_handle import ApiHandle
 from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.framework.handle import ApiHandle
 from podium.scheduler.framework.points import BindPlugin
 
 

@@ -30,8 +30,7 @@ from podium.scheduler.framework.scoring import MAX_SCORE
 from podium.scheduler.framework.status import SKIP, Status
 from podium.scheduler.plugins.resources.columns import Amount, Buffers, Column, ResourceColumns
 from podium.scheduler.plugins.resources.extended_resource_classes import ExtendedResourceClasses
-from podium.scheduler.plugins.resources.mask_patterns import number_patterns
-from podium.scheduler.plugins.resources.stack import Floats, Stack
+from podium.scheduler.plugins.resources.stack import Floats, Stack, number_patterns
 
 _HALF = MAX_SCORE // 2
 

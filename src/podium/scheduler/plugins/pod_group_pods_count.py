@@ -7,7 +7,7 @@ large group a little only. Counts 3, 5 and 4 become 60, 100 and 80
 
 from collections.abc import Sequence
 
-from podium.scheduler.framework.pod_group_cycle import Assignments, PodGroupCycle
+from podium.scheduler.framework.cycle import Assignments, PodGroupCycle
 from podium.scheduler.framework.points import PlacementScorePlugin
 from podium.scheduler.framework.scoring import MAX_SCORE
 

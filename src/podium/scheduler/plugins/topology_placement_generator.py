@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from podium.scheduler.cluster.pod_group_state import pod_group
-from podium.scheduler.framework.pod_group_cycle import Placement, PodGroupCycle
+from podium.scheduler.cluster.catalog import pod_group
+from podium.scheduler.framework.cycle import Placement, PodGroupCycle
 from podium.scheduler.framework.points import PlacementGeneratePlugin
 from podium.scheduler.framework.status import Status
 

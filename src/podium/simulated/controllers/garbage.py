@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from podium.client import KubeClient, ResourceType
 from podium.client.api_errors import NotFound
-from podium.client.watching import head_of
+from podium.client.reflector import head_of
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.actions import Action, delete, metadata_patch, without_finalizer
 from podium.kubernetes.controllers.controller import Wake

@@ -1,10 +1,16 @@
-"""Emptying namespaces that are to be deleted, and letting them go.
+"""Emptying namespaces that are to be deleted, and what these say of it meanwhile.
 
 Everything of every kind in a namespace is deleted, whoever made it: the pods first, and the rest
 when they are gone. When nothing is left, the finalizer that the server has put on the namespace is
 taken away (`pkg/controller/namespace`).
+
+What a namespace on its way out says of its deletion: what failed, what is left, what holds it.
+(`pkg/controller/namespace/deletion/status_condition_utils.go`)
 """
 
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 import msgspec
@@ -12,15 +18,78 @@ import msgspec
 from podium.client import DeleteOptions, KubeClient, PatchType, ResourceType, Selection
 from podium.client.api_errors import ApiError, NotFound
 from podium.client.resources import NAMESPACES, PODS
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.controllers.conditions import changed_condition
 from podium.kubernetes.controllers.controller import Wake
 from podium.kubernetes.kinds.meta import Condition, KubeObject, KubeStruct
+from podium.kubernetes.rules.moment import Moment
 from podium.simulated.clock import ClusterClock
-from podium.simulated.controllers.namespace_conditions import (
-    Contents,
-    deletion_conditions,
-)
-from podium.simulated.informers import Informers
-from podium.simulated.served_kinds import ServedKinds
+from podium.simulated.informers import Informers, ServedKinds
+
+_FAILURE: Final = "NamespaceDeletionContentFailure"
+_REMAINING: Final = "NamespaceContentRemaining"
+_FINALIZERS: Final = "NamespaceFinalizersRemaining"
+_ALL_IS_WELL: Final = {
+    "NamespaceDeletionDiscoveryFailure": (
+        "ResourcesDiscovered",
+        "All resources successfully discovered",
+    ),
+    "NamespaceDeletionGroupVersionParsingFailure": (
+        "ParsedGroupVersions",
+        "All legacy kube types successfully parsed",
+    ),
+    _FAILURE: (
+        "ContentDeleted",
+        "All content successfully deleted, may be waiting on finalization",
+    ),
+    _REMAINING: ("ContentRemoved", "All content successfully removed"),
+    _FINALIZERS: ("ContentHasNoFinalizers", "All content-preserving finalizers finished"),
+}
+
+
+@dataclass(slots=True)
+class NamespaceContents:
+    """What was found in a namespace after everything was told to go."""
+
+    left: Counter[str] = field(default_factory=Counter)
+    """By kind, as conditions name them."""
+    finalizers: Counter[str] = field(default_factory=Counter)
+    failures: list[str] = field(default_factory=list)
+
+    def add(self, resource: ResourceType, finalizers: Sequence[Sequence[str]]) -> None:
+        """Objects of a kind that are still there, by what holds each of them."""
+        if finalizers:
+            self.left[f"{resource.plural}.{resource.group}"] += len(finalizers)
+            self.finalizers.update(each for held in finalizers for each in held)
+
+
+def deletion_conditions(
+    present: tuple[Condition, ...] | None, contents: NamespaceContents, moment: Moment
+) -> list[JsonObject]:
+    """The conditions that have to be written."""
+    trouble: dict[str, tuple[str, str]] = {}
+    if contents.failures:
+        told = ", ".join(sorted(contents.failures))
+        count = len(contents.failures)
+        message = f"Failed to delete all resource types, {count} remaining: {told}"
+        trouble[_FAILURE] = ("ContentDeletionFailed", message)
+    if contents.left:
+        told = _tell_counts(contents.left, "{} has {} resource instances")
+        trouble[_REMAINING] = ("SomeResourcesRemain", f"Some resources are remaining: {told}")
+    if contents.finalizers:
+        told = _tell_counts(contents.finalizers, "{} in {} resource instances")
+        message = f"Some content in the namespace has finalizers remaining: {told}"
+        trouble[_FINALIZERS] = ("SomeFinalizersRemain", message)
+    found = [
+        changed_condition(present, moment, kind, str(kind in trouble), *trouble.get(kind, well))
+        for kind, well in _ALL_IS_WELL.items()
+    ]
+    return [each for each in found if each is not None]
+
+
+def _tell_counts(counts: Counter[str], form: str) -> str:
+    return ", ".join(sorted(form.format(*each) for each in counts.items()))
+
 
 FINALIZER: Final = "kubernetes"
 _AGAIN_S: Final = 1.0
@@ -67,7 +136,7 @@ class Namespaces:
         pods = await self._emptied(key, PODS)
         if pods:
             # upstream: what is left is not told before the pods are gone.
-            await self._tell(key, Contents())
+            await self._tell(key, NamespaceContents())
             return _AGAIN_S
         contents, problem = await self._delete_contents(key)
         if contents.left or contents.failures:
@@ -79,9 +148,9 @@ class Namespaces:
         await self._release(key)
         return None
 
-    async def _delete_contents(self, namespace: str) -> tuple[Contents, ApiError | None]:
+    async def _delete_contents(self, namespace: str) -> tuple[NamespaceContents, ApiError | None]:
         """What is still there, and the first of the problems."""
-        contents, problem = Contents(), None
+        contents, problem = NamespaceContents(), None
         for kind in await self._kinds.all():
             if not kind.resource.namespaced or not kind.verbs >= _NEEDED:
                 continue
@@ -102,7 +171,7 @@ class Namespaces:
         page = await self._client.list(resource, selection)
         return [_OBJECTS.decode(item).metadata.finalizers or () for item in page.items]
 
-    async def _tell(self, name: str, contents: Contents) -> None:
+    async def _tell(self, name: str, contents: NamespaceContents) -> None:
         try:
             found = _NAMESPACES.decode(await self._client.get(NAMESPACES, name))
             conditions = deletion_conditions(

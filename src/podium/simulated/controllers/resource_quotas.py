@@ -25,9 +25,8 @@ from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.rules.quota_usage import Amounts, Counted, kinds_of
 from podium.kubernetes.rules.quotas import quota_usage
 from podium.simulated.clock import ClusterClock
-from podium.simulated.informers import Informers
+from podium.simulated.informers import Informers, ServedKinds
 from podium.simulated.request_executor import RequestExecutor
-from podium.simulated.served_kinds import ServedKinds
 
 _RESYNC_S: Final = 300.0
 _MEASURED: Final = (PODS, SERVICES, PERSISTENT_VOLUME_CLAIMS)

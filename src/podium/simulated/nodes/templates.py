@@ -23,7 +23,7 @@ from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.typed_objects import convert_object
 from podium.kubernetes.rules.quantity import QuantityError, nano
 from podium.simulated.names import SIMULATED
-from podium.simulated.nodes.kubelet_labels import HOSTNAME, missing_labels
+from podium.simulated.nodes.heartbeats import HOSTNAME, missing_labels
 
 ZONE: Final = "topology.kubernetes.io/zone"
 _OWN_METADATA: Final = ("name", "labels", "annotations")
@@ -52,11 +52,11 @@ def default_template(*, cpu: str = "", memory: str = "", pods: int | None = None
     for amounts in ("capacity", "allocatable"):
         for resource, amount in wanted.items():
             if amount:
-                template.manifest["status"][amounts][resource] = _checked(resource, amount)
+                template.manifest["status"][amounts][resource] = _check_amount(resource, amount)
     return template
 
 
-def _checked(resource: str, amount: str) -> str:
+def _check_amount(resource: str, amount: str) -> str:
     try:
         if nano(amount) > 0:
             return amount
@@ -141,7 +141,9 @@ def nodes_from(
 
 
 def _node(template: NodeTemplate, name: str, index: int, place: int, zone: str) -> JsonObject:
-    node: JsonObject = _filled(template.manifest, {"{index}": str(index), "{name}": name})
+    node: JsonObject = _fill_placeholders(
+        template.manifest, {"{index}": str(index), "{name}": name}
+    )
     metadata, status = node["metadata"], node["status"]
     metadata["name"] = name
     labels = metadata.setdefault("labels", {})
@@ -175,14 +177,14 @@ def _node_info(name: str) -> JsonObject:
     }
 
 
-def _filled(value: Any, texts: dict[str, str]) -> Any:
+def _fill_placeholders(value: Any, texts: dict[str, str]) -> Any:
     """A copy with the placeholders in its texts replaced."""
     if isinstance(value, str):
         for placeholder, text in texts.items():
             value = value.replace(placeholder, text)
         return value
     if isinstance(value, dict):
-        return {key: _filled(inner, texts) for key, inner in value.items()}
+        return {key: _fill_placeholders(inner, texts) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_filled(inner, texts) for inner in value]
+        return [_fill_placeholders(inner, texts) for inner in value]
     return value

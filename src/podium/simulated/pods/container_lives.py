@@ -1,12 +1,21 @@
-"""The life of one container: it starts, runs its program, ends, and may start again after a pause.
+"""The life of one container, and what each of its runs does.
 
 The first restart comes at once, the next after 10 seconds, and each pause is twice as long as the
 one before, up to five minutes; a container that has run for ten minutes begins anew
 (`pkg/kubelet/kuberuntime`, doBackOff). Images that cannot be pulled keep it from starting.
+
+What each run of a container does: its program, its variables, its files and its probes. A program
+is read once, when its container starts, because what it finds on its disks then decides what it
+does. Probes are asked at their times: a command by what it would say, everything else always
+answers well (`pkg/kubelet/prober/worker.go`).
 """
 
+import math
+import re
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.actions import sooner
@@ -15,13 +24,181 @@ from podium.kubernetes.controllers.pods import (
     ContainerState,
     ContainerStatus,
     EndedState,
+    EnvVar,
     Pod,
+    Probe,
     RunningState,
     WaitingState,
 )
 from podium.kubernetes.rules.moment import Moment
-from podium.simulated.pods.container_runs import UNPROBED, ContainerRuns, Probed
-from podium.simulated.programs.recognition import Program
+from podium.simulated.programs.recognition import ContainerFiles, Disks, Mount, Program, recognise
+
+_TICK_S: Final = 1e-6
+_REFERENCE: Final = re.compile(r"\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")
+_MAP_ENTRY: Final = re.compile(r"metadata\.(labels|annotations)\['(.+)'\]")
+
+
+class Probed(NamedTuple):
+    """What the probes of a running container have come to."""
+
+    started: bool = True
+    ready: bool = True
+    failed: bool = False
+    """Whether it has to be stopped."""
+    wait_s: float | None = None
+    """When the next answer is due."""
+
+
+UNPROBED: Final = Probed()
+
+
+@dataclass(slots=True)
+class _Course:
+    """The answers of one probe so far."""
+
+    next_s: float
+    passes: bool | None = None
+    successes: int = 0
+    failures: int = 0
+
+    def note(self, probe: Probe, *, success: bool) -> None:
+        self.successes = self.successes + 1 if success else 0
+        self.failures = 0 if success else self.failures + 1
+        if self.successes >= max(probe.success_threshold, 1):
+            self.passes = True
+        if self.failures >= max(probe.failure_threshold, 1):
+            self.passes = False
+
+
+class ContainerRuns:
+    """Keeps what runs have done to disks, and how far their probes are, until a pod is gone."""
+
+    def __init__(self) -> None:
+        self._disks = Disks()
+        self._programs: defaultdict[str, dict[tuple[str, int], Program | None]] = defaultdict(dict)
+        self._courses: defaultdict[str, dict[tuple[str, int, str], _Course]] = defaultdict(dict)
+
+    def forget(self, pod: Pod) -> None:
+        uid = pod.metadata.uid
+        self._disks.forget(uid)
+        self._programs.pop(uid, None)
+        self._courses.pop(uid, None)
+
+    def program(self, pod: Pod, container: Container, run: int, begun_s: float) -> Program | None:
+        """What a run does, the same whenever it is asked; None if that is not known."""
+        known = self._programs[pod.metadata.uid]
+        if (container.name, run) not in known:
+            words = (*(container.command or ()), *(container.args or ()))
+            known[container.name, run] = self._recognise(pod, container, run, words, begun_s)
+        return known[container.name, run]
+
+    def probe(
+        self, pod: Pod, container: Container, run: int, begun_s: float, now_s: float
+    ) -> Probed:
+        wait_s = None
+        if container.startup_probe is not None:
+            course = self._follow(pod, container, run, "startup", begun_s, now_s)
+            if not course.passes:
+                left_s = course.next_s - now_s
+                return Probed(False, False, course.passes is False, left_s)
+            # upstream: a container that has started is not asked again.
+            course.next_s = math.inf
+        alive = self._follow(pod, container, run, "liveness", begun_s, now_s)
+        ready = self._follow(pod, container, run, "readiness", begun_s, now_s)
+        next_s = min(alive.next_s, ready.next_s)
+        if next_s < math.inf:
+            wait_s = next_s - now_s
+        is_ready = container.readiness_probe is None or bool(ready.passes)
+        return Probed(True, is_ready, alive.passes is False, wait_s)
+
+    def _follow(
+        self, pod: Pod, container: Container, run: int, kind: str, begun_s: float, now_s: float
+    ) -> _Course:
+        """Ask a probe as often as it was due by now."""
+        probe: Probe | None = getattr(container, f"{kind}_probe")
+        if probe is None:
+            return _Course(math.inf)
+        courses = self._courses[pod.metadata.uid]
+        course = courses.get((container.name, run, kind))
+        if course is None:
+            first_s = max(begun_s + probe.initial_delay_seconds, now_s if run else begun_s)
+            course = courses[container.name, run, kind] = _Course(first_s)
+        while course.next_s <= now_s + _TICK_S:
+            success, is_steady = self._ask(pod, container, run, probe, course.next_s)
+            course.note(probe, success=success)
+            course.next_s += max(probe.period_seconds, 1)
+            if is_steady and course.passes is success:
+                course.next_s = math.inf
+        return course
+
+    def _ask(
+        self, pod: Pod, container: Container, run: int, probe: Probe, at_s: float
+    ) -> tuple[bool, bool]:
+        """Whether a probe succeeds, and whether it always will."""
+        if probe.exec is None:
+            return True, True
+        program = self._recognise(pod, container, run, probe.exec.command or (), at_s)
+        if program is None:
+            return True, True
+        in_time = program.seconds is not None and program.seconds <= probe.timeout_seconds
+        return in_time and not program.exit_code, not program.reads_files
+
+    def _recognise(
+        self, pod: Pod, container: Container, run: int, words: Sequence[str], at_s: float
+    ) -> Program | None:
+        if not words:
+            return None
+        variables = variables_of(pod, container)
+        told = [_REFERENCE.sub(lambda found: variables.get(found[1], found[0]), w) for w in words]
+        own = self._disks.of(pod.metadata.uid, container.name, run)
+        files = ContainerFiles(own, self._mounts(pod, container), at_s)
+        return recognise(told, variables, files)
+
+    def _mounts(self, pod: Pod, container: Container) -> tuple[Mount, ...]:
+        volumes = {volume.name: volume for volume in pod.spec.volumes or ()}
+        mounts = []
+        for mount in container.volume_mounts or ():
+            volume = volumes.get(mount.name)
+            if volume is None:
+                continue
+            if volume.host_path is not None:
+                disk = self._disks.of("nodes", pod.spec.node_name, volume.host_path.path)
+            elif volume.persistent_volume_claim is not None:
+                claim = volume.persistent_volume_claim.claim_name
+                disk = self._disks.of("claims", pod.namespace, claim)
+            else:
+                disk = self._disks.of(pod.metadata.uid, volume.name)
+            below = f"/{mount.sub_path}" if mount.sub_path else ""
+            mounts.append(Mount(mount.mount_path, disk, below))
+        return tuple(mounts)
+
+
+def variables_of(pod: Pod, container: Container) -> dict[str, str]:
+    """The variables that can be worked out; those from elsewhere are left out."""
+    found = {"HOSTNAME": pod.spec.hostname or pod.name}
+    for each in container.env or ():
+        value = _value(pod, each)
+        if value is not None:
+            found[each.name] = _REFERENCE.sub(lambda ref: found.get(ref[1], ref[0]), value)
+    return found
+
+
+def _value(pod: Pod, variable: EnvVar) -> str | None:
+    if variable.value_from is None:
+        return variable.value
+    path = (variable.value_from.get("fieldRef") or {}).get("fieldPath") or ""
+    entry = _MAP_ENTRY.fullmatch(path)
+    if entry is not None:
+        label = pod.metadata.label(entry[2])
+        return label if entry[1] == "labels" else pod.metadata.annotation(entry[2])
+    return {
+        "metadata.name": pod.name,
+        "metadata.namespace": pod.namespace,
+        "metadata.uid": pod.metadata.uid,
+        "spec.nodeName": pod.spec.node_name,
+        "status.podIP": pod.status.pod_ip,
+    }.get(path)
+
 
 FIRST_PAUSE_S: Final = 10.0
 MAX_PAUSE_S: Final = 300.0
@@ -31,7 +208,6 @@ PULL_PAUSED: Final = "ImagePullBackOff"
 CRASH_PAUSED: Final = "CrashLoopBackOff"
 KILLED: Final = 137
 """The exit code of what is killed."""
-_TICK_S: Final = 1e-6
 _MAX_STEPS: Final = 8
 """More than a program that ends at once needs to come to its first pause."""
 
@@ -71,7 +247,7 @@ class Life:
         return self.state.waiting is not None and last is not None and last.terminated is not None
 
 
-def waiting(container: Container, known: ContainerStatus | None, reason: str) -> Life:
+def make_waiting(container: Container, known: ContainerStatus | None, reason: str) -> Life:
     """A container whose turn has not come."""
     if known is not None and known.state is not None and known.state.waiting is None:
         return Life(known)
@@ -79,7 +255,7 @@ def waiting(container: Container, known: ContainerStatus | None, reason: str) ->
     return Life(ContainerStatus(name=container.name, state=state))
 
 
-def stopped(life: Life, moment: Moment, exit_code: int = 0) -> Life:
+def stop_life(life: Life, moment: Moment, exit_code: int = 0) -> Life:
     """A container that was told to end and did."""
     if life.state.running is None:
         return life
@@ -131,16 +307,16 @@ def live(course: Course, known: ContainerStatus | None, moment: Moment) -> Life:
         if ended is None:
             if course.pull_problem:
                 tried_s = moment.age_s(pod.status.start_time)
-                return _unpulled(container, course.pull_problem, tried_s)
-            status = _started(status, moment)
+                return _fail_pull(container, course.pull_problem, tried_s)
+            status = _start_status(status, moment)
             continue
         if state.terminated is not None and not course.restarts[bool(ended.exit_code)]:
             return Life(status)
         pause_s = _pause_s(status.restart_count, ended, moment)
         left_s = pause_s - moment.age_s(ended.finished_at)
         if left_s > _TICK_S:
-            return Life(_paused(pod, container, status, ended, pause_s), left_s)
-        status = _restarted(status, ended, moment)
+            return Life(_pause_status(pod, container, status, ended, pause_s), left_s)
+        status = _restart_status(status, ended, moment)
     return Life(status, 0.0)
 
 
@@ -169,12 +345,12 @@ def _with(status: ContainerStatus, *, terminated: EndedState) -> ContainerStatus
     )
 
 
-def _started(status: ContainerStatus, moment: Moment) -> ContainerStatus:
+def _start_status(status: ContainerStatus, moment: Moment) -> ContainerStatus:
     state = ContainerState(running=RunningState(started_at=moment.timestamp))
     return ContainerStatus(name=status.name, restart_count=status.restart_count, state=state)
 
 
-def _restarted(status: ContainerStatus, ended: EndedState, moment: Moment) -> ContainerStatus:
+def _restart_status(status: ContainerStatus, ended: EndedState, moment: Moment) -> ContainerStatus:
     return ContainerStatus(
         name=status.name,
         restart_count=status.restart_count + 1,
@@ -183,7 +359,7 @@ def _restarted(status: ContainerStatus, ended: EndedState, moment: Moment) -> Co
     )
 
 
-def _paused(
+def _pause_status(
     pod: Pod, container: Container, status: ContainerStatus, ended: EndedState, pause_s: float
 ) -> ContainerStatus:
     told = f"{pause_s:.0f}s" if pause_s < 60 else f"{pause_s // 60:.0f}m{pause_s % 60:.0f}s"
@@ -197,7 +373,7 @@ def _paused(
     )
 
 
-def _unpulled(container: Container, problem: str, tried_s: float) -> Life:
+def _fail_pull(container: Container, problem: str, tried_s: float) -> Life:
     """First the error, then the pause in which nobody tries again."""
     left_s = FIRST_PAUSE_S - tried_s
     if left_s > _TICK_S:
@@ -218,15 +394,15 @@ def is_written(life: Life, known: ContainerStatus | None, *, is_ready: bool) -> 
         life.is_started,
     ):
         return False
-    return _shown(life.status) == _shown(known)
+    return _show_status(life.status) == _show_status(known)
 
 
-def _shown(status: ContainerStatus) -> object:
+def _show_status(status: ContainerStatus) -> object:
     states = (status.state or ContainerState(), status.last_state or ContainerState())
     return status.restart_count, [_plain(each) for each in states]
 
 
-def written(container: Container, life: Life, *, ready: bool) -> JsonObject:
+def write_status(container: Container, life: Life, *, ready: bool) -> JsonObject:
     """A container's status as the API has it."""
     status = life.status
     made: JsonObject = {

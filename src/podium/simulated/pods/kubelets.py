@@ -10,7 +10,7 @@ from typing import Final
 
 from podium.addons.gpu.agents.node_agents import GPUAgents, Waiting
 from podium.client.resources import PODS
-from podium.golang.ip_addresses import parse_ip
+from podium.golang.urls import parse_ip
 from podium.kubernetes.controllers.actions import NOTHING, Action, Plan, delete, status_patch
 from podium.kubernetes.controllers.controller import Wake
 from podium.kubernetes.controllers.nodes import Node
@@ -19,11 +19,9 @@ from podium.kubernetes.rules.moment import Moment
 from podium.simulated.informers import Informers
 from podium.simulated.names import FAILURE, SIMULATED
 from podium.simulated.pods.admission import Needs, Rejection, needs_of
-from podium.simulated.pods.container_runs import ContainerRuns
-from podium.simulated.pods.effects import status_after
-from podium.simulated.pods.field_paths import plain
-from podium.simulated.pods.kubelet_facts import KubeletFacts, find_facts
-from podium.simulated.pods.stages import Stage, go_by_kubelet, next_stage
+from podium.simulated.pods.container_lives import ContainerRuns
+from podium.simulated.pods.kubelet_facts import KubeletFacts, find_facts, plain
+from podium.simulated.pods.stages import Stage, go_by_kubelet, next_stage, status_after
 
 _FIRST_ADDRESS: Final = 10 << 24 | 64 << 16
 _ADDRESSES: Final = 1 << 22

@@ -1,14 +1,26 @@
-"""The lives of a pod's containers together: init containers one after the other, then the rest.
+"""The lives of a pod's containers together, with their images, and how long things take.
 
 A sidecar starts in its turn among the init containers, goes on beside the others, and ends after
 them. Phase and conditions follow from where the containers stand (`pkg/kubelet/kubelet_pods.go`,
 getPhase; `pkg/kubelet/status/generate.go`).
+
+What images do by themselves, and which cannot be pulled. Every image is there, but those that say
+of themselves that they are not: by their tag, or by a registry under the top-level name that is
+kept for this (RFC 6761).
+
+>>> pull_problem("example.com/web:404")
+'failed to resolve reference "example.com/web:404": example.com/web:404: not found'
+>>> pull_problem("example.com/web:4.0.4")
+''
+
+How long things take, as people write it: `90`, `1.5`, `1m30s`.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from podium.golang.durations import Duration
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.actions import sooner
 from podium.kubernetes.controllers.conditions import changed_condition
@@ -18,17 +30,15 @@ from podium.kubernetes.rules.moment import Moment
 from podium.simulated.names import EXIT_CODE, IMAGE_PULL_ERROR, RESULT, RUN_SECONDS
 from podium.simulated.pods.container_lives import (
     KILLED,
+    ContainerRuns,
     Course,
     Life,
     is_written,
     live,
-    stopped,
-    waiting,
-    written,
+    make_waiting,
+    stop_life,
+    write_status,
 )
-from podium.simulated.pods.container_runs import ContainerRuns
-from podium.simulated.pods.durations import seconds_of, whole_number
-from podium.simulated.pods.images import is_shell, pull_problem
 from podium.simulated.programs.recognition import DONE, FOR_EVER, Program
 
 _RESTARTS: Final = {"Never": (False, False), "OnFailure": (False, True)}
@@ -124,7 +134,7 @@ def live_on(pod: Pod, moment: Moment, runs: ContainerRuns | None = None) -> PodL
     for container in pod.spec.init_containers or ():
         status = known.get(container.name)
         if not is_turn:
-            init.append(waiting(container, status, _INITIALIZING))
+            init.append(make_waiting(container, status, _INITIALIZING))
             continue
         otherwise = FOR_EVER if container.is_sidecar else DONE
         restarts = _ALWAYS if container.is_sidecar else (False, policy != "Never")
@@ -138,10 +148,10 @@ def live_on(pod: Pod, moment: Moment, runs: ContainerRuns | None = None) -> PodL
             has_failed = policy == "Never" and life.ended is not None and not is_turn
     main = _main_containers(pod, runs, moment, is_turn=is_turn)
     if _are_through(pod, main):
-        init = [stopped(life, moment) for life in init]
+        init = [stop_life(life, moment) for life in init]
     deadline_s = _deadline_s(pod, moment)
     if deadline_s == 0.0:
-        init, main = ([stopped(life, moment, KILLED) for life in each] for each in (init, main))
+        init, main = ([stop_life(life, moment, KILLED) for life in each] for each in (init, main))
     return PodLife(pod, tuple(init), tuple(main), is_turn, has_failed, deadline_s)
 
 
@@ -164,7 +174,7 @@ def _main_containers(pod: Pod, runs: ContainerRuns, moment: Moment, *, is_turn: 
     for container in pod.spec.containers or ():
         status = known.get(container.name)
         if not is_turn:
-            lives.append(waiting(container, status, _INITIALIZING))
+            lives.append(make_waiting(container, status, _INITIALIZING))
             continue
         problem = _pull_problem(pod, container)
         is_awaited = restarts is not _ALWAYS and not container.command and not container.args
@@ -218,13 +228,13 @@ def life_status(life: PodLife, moment: Moment) -> JsonObject:
     status: JsonObject = {
         "phase": phase,
         "containerStatuses": [
-            written(container, each, ready=each.is_ready)
+            write_status(container, each, ready=each.is_ready)
             for container, each in zip(spec.containers or (), life.main, strict=True)
         ],
     }
     if spec.init_containers:
         status["initContainerStatuses"] = [
-            written(container, each, ready=_is_init_ready(container, each))
+            write_status(container, each, ready=_is_init_ready(container, each))
             for container, each in zip(spec.init_containers, life.init, strict=True)
         ]
     conditions = [
@@ -277,3 +287,47 @@ def _incomplete(life: PodLife) -> list[str]:
         for container, each in zip(life.pod.spec.init_containers or (), life.init, strict=True)
         if not (each.is_started if container.is_sidecar else _is_init_ready(container, each))
     ]
+
+
+_SHELLS: Final = frozenset({"busybox", "alpine", "debian", "ubuntu", "bash"})
+"""Images that do nothing but run a shell, which has nothing to read and ends."""
+_MISSING_TAGS: Final = frozenset({"404", "nonexistent", "non-existent"})
+
+
+def is_shell(image: str) -> bool:
+    """Whether an image without a command ends at once.
+
+    >>> is_shell("registry.example.com:5000/library/busybox:1.36")
+    True
+    """
+    name = image.partition("@")[0].rpartition("/")[2]
+    return name.partition(":")[0] in _SHELLS
+
+
+def pull_problem(image: str) -> str:
+    """Why an image cannot be pulled; empty if it can."""
+    registry, _, rest = image.partition("/")
+    _, _, tag = image.rpartition(":")
+    host = registry.partition(":")[0]
+    if rest and (host.endswith(".invalid") or host.startswith("invalid.")):
+        return f'failed to resolve reference "{image}": dial tcp: lookup {host}: no such host'
+    if tag in _MISSING_TAGS and tag != image:
+        return f'failed to resolve reference "{image}": {image}: not found'
+    return ""
+
+
+def seconds_of(written: str) -> float | None:
+    """Seconds; None for what is no duration, or a negative one."""
+    try:
+        seconds = float(written)
+    except ValueError:
+        try:
+            seconds = Duration.parse(written).seconds
+        except ValueError:
+            return None
+    return seconds if 0 <= seconds < float("inf") else None
+
+
+def whole_number(written: str) -> int | None:
+    """A number from 0 to 255, as exit codes are."""
+    return int(written) if written.isdecimal() and int(written) < 256 else None

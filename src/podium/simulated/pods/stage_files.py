@@ -11,7 +11,7 @@ from podium.golang.documents import Document, expand_lists, read_documents
 from podium.golang.errors import ObjectError
 from podium.kubernetes.kinds.meta import KubeStruct, ObjectMeta, Quantity
 from podium.kubernetes.kinds.typed_objects import convert_object
-from podium.simulated.pods.field_paths import FieldPath, parse_path
+from podium.simulated.pods.kubelet_facts import FieldPath, parse_path
 from podium.simulated.pods.stages import (
     ConditionChange,
     ContainerChange,

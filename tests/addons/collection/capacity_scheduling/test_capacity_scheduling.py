@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from podium.addons.collection.capacity_scheduling.plugin import CapacityScheduling
+from podium.addons.collection.capacity_scheduling import CapacityScheduling
 from podium.kubernetes.kinds.elastic_quota import ElasticQuota
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod

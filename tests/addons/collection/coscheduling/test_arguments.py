@@ -6,14 +6,17 @@ import pytest
 import yaml
 from support.addons.collection.gang_cluster import member
 
-from podium.addons.collection.coscheduling.arguments import CoschedulingArgs
-from podium.addons.collection.coscheduling.definition import POD_GROUPS, pod_group_definition
+from podium.addons.collection.coscheduling.gangs import (
+    POD_GROUPS,
+    CoschedulingArgs,
+    pod_group_definition,
+)
 from podium.addons.collection.coscheduling.plugin import Coscheduling
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.errors import ConfigurationError
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.config.plugin_args import RawArgs
-from podium.scheduler.framework.plugin_arguments import ArgumentsError, arguments_of
+from podium.scheduler.framework.registry import ArgumentsError, arguments_of
 from podium.testing import assert_promises
 
 GROUP = "kubescheduler.config.k8s.io"

@@ -7,13 +7,15 @@ from typing import Any
 
 import pytest
 
-from podium.addons.collection.load.load_watcher import read_watcher
-from podium.addons.collection.load.loads import NodeLoad
-from podium.addons.collection.load.metrics_server import ask_metrics_server, read_node_metrics
-from podium.addons.collection.load.prometheus_loads import read_answers
+from podium.addons.collection.load.load_source import (
+    NodeLoad,
+    ask_metrics_server,
+    read_answers,
+    read_node_metrics,
+    read_watcher,
+)
 from podium.addons.collection.measurement_endpoint import NoMeasurements
-from podium.addons.collection.prometheus.node_names import NODE_LABELS
-from podium.addons.collection.prometheus.query import Sample
+from podium.addons.collection.prometheus.source import NODE_LABELS, Sample
 
 
 def watched(**nodes: list[tuple[str, str, float]]) -> bytes:

@@ -8,15 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podium.addons.collection.load.beta_distribution import Beta, distribution, matching_moments
 from podium.addons.collection.load.load_score import LoadScorePlugin
+from podium.addons.collection.load.load_source import Loads, NodeLoad
 from podium.addons.collection.load.load_variation_risk_balancing import LoadVariationRiskBalancing
-from podium.addons.collection.load.loads import Loads, NodeLoad
 from podium.addons.collection.load.low_risk_over_commitment import (
+    Beta,
     Commitment,
     LowRiskOverCommitment,
+    distribution,
     limit_risk,
     load_risk,
+    matching_moments,
 )
 from podium.addons.collection.load.peaks import Peaks
 from podium.addons.collection.load.target_load_packing import TargetLoadPacking

@@ -5,18 +5,16 @@ from typing import Any
 import msgspec
 import pytest
 
-from podium.addons.collection.network_aware.app_groups import (
+from podium.addons.collection.network_aware import (
     GROUP_LABEL,
-    WORKLOAD_LABEL,
-    AppGroup,
-)
-from podium.addons.collection.network_aware.network_overhead import NetworkOverhead
-from podium.addons.collection.network_aware.network_topologies import (
     REGION,
+    WORKLOAD_LABEL,
     ZONE,
+    AppGroup,
+    NetworkOverhead,
     NetworkTopology,
+    TopologicalSort,
 )
-from podium.addons.collection.network_aware.topological_sort import TopologicalSort
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.testing import (

@@ -14,9 +14,10 @@ from podium.addons.collection.node_resource_topology.numa_placement import (
     VECTOR,
     decode_numbers,
     placement_of,
+    pod_fingerprint,
+    xxh64,
 )
 from podium.addons.collection.node_resource_topology.plugin import NodeResourceTopologyMatch
-from podium.addons.collection.node_resource_topology.pod_fingerprint import pod_fingerprint, xxh64
 from podium.addons.collection.node_resource_topology.topologies import NodeResourceTopology
 from podium.kubernetes.kinds.pod import Pod
 from podium.testing import FakeCluster, assert_promises, assert_unplaced, make_node, make_pod

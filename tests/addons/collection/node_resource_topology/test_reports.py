@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from support.addons.collection.topologies import container, topology
 
+from podium.addons.collection.node_resource_topology.numa_placement import pod_fingerprint, xxh64
 from podium.addons.collection.node_resource_topology.plugin import NodeResourceTopologyMatch
-from podium.addons.collection.node_resource_topology.pod_fingerprint import pod_fingerprint, xxh64
 from podium.kubernetes.kinds.pod import Pod
 from podium.plugin import error
 from podium.testing import FakeCluster, assert_placed, assert_rejected, make_node, make_pod

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 from support.addons.collection.topologies import GIB, container, topology
 
-from podium.addons.collection.node_resource_topology.least_numa import find_zones
 from podium.addons.collection.node_resource_topology.plugin import NodeResourceTopologyMatch
 from podium.addons.collection.node_resource_topology.topologies import (
     NodeResourceTopology,
     zones_of,
 )
+from podium.addons.collection.node_resource_topology.zone_scores import find_zones
 from podium.scheduler.config.errors import ConfigurationError
 from podium.testing import FakeCluster, make_node, make_pod, scores_of
 

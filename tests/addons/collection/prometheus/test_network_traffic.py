@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import yaml
 
-from podium.addons.collection.prometheus.network_traffic import NetworkTraffic
+from podium.addons.collection.prometheus.plugins import NetworkTraffic
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.plugin import Ints
 from podium.scheduler.config.errors import ConfigurationError
-from podium.scheduler.config.expand import expand_profiles
 from podium.scheduler.config.load import load_configuration
-from podium.scheduler.config.points import ExtensionPoint
+from podium.scheduler.config.merge import expand_profiles
+from podium.scheduler.config.types import ExtensionPoint
 from podium.scheduler.engine import Engine
 from podium.scheduler.plugins import in_tree_registry
 from podium.testing import FakeCluster, assert_placed, assert_promises, make_node, make_pod

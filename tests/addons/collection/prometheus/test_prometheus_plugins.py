@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from podium.addons.collection.prometheus.prometheus_filter import (
+from podium.addons.collection.prometheus.plugins import (
     ABOVE,
     BELOW,
     UNMEASURED,
     PrometheusFilter,
+    PrometheusScore,
 )
-from podium.addons.collection.prometheus.prometheus_score import PrometheusScore
 from podium.plugin import Plugin
 from podium.scheduler.config.errors import ConfigurationError
 from podium.testing import (

@@ -6,13 +6,15 @@ from typing import Any
 import pytest
 
 from podium.addons.collection.measurement_endpoint import NoMeasurements
-from podium.addons.collection.prometheus.node_names import (
+from podium.addons.collection.prometheus.source import (
     NODE_LABELS,
+    Sample,
     names_by_instance,
     node_name,
+    quote_label_value,
+    read_samples,
     values_by_node,
 )
-from podium.addons.collection.prometheus.query import Sample, quote_label_value, read_samples
 from podium.client.transport import Reply
 
 

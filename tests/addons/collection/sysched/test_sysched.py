@@ -5,10 +5,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from podium.addons.collection.sysched.plugin import SySched
-from podium.addons.collection.sysched.syscall_profiles import (
+from podium.addons.collection.sysched import (
     ANNOTATION,
     SyscallProfile,
+    SySched,
     references_of,
 )
 from podium.kubernetes.kinds.pod import Pod

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from podium.addons.collection.wyq.node_images import MAX_IMAGES, NODE_MAP_FILE, NodeImages
+from podium.addons.collection.wyq.rand_score import MAX_IMAGES, NODE_MAP_FILE, NodeImages
 from podium.scheduler.framework.log import SILENT, Log
 
 

@@ -4,11 +4,8 @@ from typing import Any
 
 import pytest
 
-from podium.addons.collection.wyq.label_filters import FilteringNode, FilteringPod
-from podium.addons.collection.wyq.node_images import NAME
-from podium.addons.collection.wyq.rand_score import RandScore
-from podium.addons.collection.wyq.random_score import RandomScore
-from podium.addons.collection.wyq.trace import Defalut, Wyq
+from podium.addons.collection.wyq.rand_score import NAME, RandomScore, RandScore
+from podium.addons.collection.wyq.trace import Defalut, FilteringNode, FilteringPod, Wyq
 from podium.plugin import Pod
 from podium.scheduler.framework.status import Code
 from podium.testing import (

@@ -19,7 +19,7 @@ from support.live.scheduler_at_work import BEGIN_S
 from support.live.virtual_loop import sleep_virtually
 from support.simulated.simulated_clusters import Cluster, in_cluster, workload
 
-from podium.addons.gpu.cards.held_cards import held_cards
+from podium.addons.gpu.cards.known_pods import held_cards
 from podium.addons.gpu.dialects import DIALECTS, find_dialect
 from podium.addons.gpu.dialects.dialect import Phase
 from podium.addons.gpu.dialects.node_lock import write_lock

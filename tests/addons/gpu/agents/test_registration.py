@@ -11,7 +11,7 @@ from support.addons.gpu.gpu_placement import (
 from support.live.virtual_loop import sleep_virtually
 from support.simulated.simulated_clusters import Cluster, in_cluster
 
-from podium.addons.gpu.cards.reasons import Reason
+from podium.addons.gpu.cards.card import Reason
 from podium.addons.gpu.dialects import DIALECTS, find_dialect
 from podium.client.resources import CONFIG_MAPS
 

@@ -2,10 +2,9 @@
 
 import pytest
 
-from podium.addons.gpu.agents.models import MODELS, NAMES
-from podium.addons.gpu.agents.shapes import make_cards, read_pool, read_shape
+from podium.addons.gpu.agents.shapes import MODELS, NAMES, make_cards, read_pool, read_shape
 from podium.addons.gpu.cards.card import find_mistake
-from podium.addons.gpu.cards.mig import find_instance
+from podium.addons.gpu.cards.card_rules import find_instance
 from podium.addons.gpu.dialects import DIALECTS, find_dialect
 from podium.commands.node_options import NodeOptions
 from podium.golang.errors import InputError

@@ -1,10 +1,9 @@
 """Cards as the agent will choose them, whoever is bound first."""
 
 from podium.addons.gpu.cards.allocations import Allocation, card_uses
-from podium.addons.gpu.cards.binding_order import UntoldDecision, choose_again
 from podium.addons.gpu.cards.card import Card, NodeCards
 from podium.addons.gpu.cards.card_table import CardTable
-from podium.addons.gpu.cards.choosing import allocate
+from podium.addons.gpu.cards.choosing import UntoldDecision, allocate, choose_again
 from podium.addons.gpu.cards.requests import ContainerRequest, PodRequest
 
 

@@ -5,13 +5,11 @@ import pytest
 from support.addons.gpu.fleets import A100_PROFILES, unused
 
 from podium.addons.gpu.cards.allocations import Allocation, CardUse
-from podium.addons.gpu.cards.card import NO_CARDS, Card, MigProfile, NodeCards
+from podium.addons.gpu.cards.card import NO_CARDS, Card, MigProfile, NodeCards, Reason
 from podium.addons.gpu.cards.card_table import CardTable
 from podium.addons.gpu.cards.choosing import allocate, explain_cards
-from podium.addons.gpu.cards.fitting import fit
-from podium.addons.gpu.cards.node_scores import node_values
+from podium.addons.gpu.cards.fitting import fit, node_values
 from podium.addons.gpu.cards.quota import QuotaLeft
-from podium.addons.gpu.cards.reasons import Reason
 from podium.addons.gpu.cards.requests import (
     CardSelector,
     ContainerRequest,

@@ -4,11 +4,10 @@ import pytest
 from support.addons.gpu.fleets import A100_PROFILES, unused
 
 from podium.addons.gpu.cards.allocations import Allocation, CardUse, card_uses
-from podium.addons.gpu.cards.card import Card, NodeCards
+from podium.addons.gpu.cards.card import Card, NodeCards, Reason
 from podium.addons.gpu.cards.card_table import CardTable
 from podium.addons.gpu.cards.choosing import allocate, explain_cards
 from podium.addons.gpu.cards.quota import QuotaLeft
-from podium.addons.gpu.cards.reasons import Reason
 from podium.addons.gpu.cards.requests import (
     CardKey,
     CardSelector,

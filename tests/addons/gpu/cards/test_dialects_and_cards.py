@@ -7,7 +7,7 @@ from podium.addons.gpu.cards.allocations import Allocation, card_uses
 from podium.addons.gpu.cards.card import Card, NodeCards
 from podium.addons.gpu.cards.card_table import CardTable
 from podium.addons.gpu.cards.choosing import allocate
-from podium.addons.gpu.cards.node_scores import node_values
+from podium.addons.gpu.cards.fitting import node_values
 from podium.addons.gpu.dialects import find_dialect
 from podium.kubernetes.kinds.pod import Pod
 

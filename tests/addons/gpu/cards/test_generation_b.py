@@ -7,8 +7,7 @@ from support.addons.gpu.fleets import unused
 from podium.addons.gpu.cards.allocations import Allocation, card_uses
 from podium.addons.gpu.cards.card_table import CardTable
 from podium.addons.gpu.cards.choosing import allocate
-from podium.addons.gpu.cards.fitting import fit
-from podium.addons.gpu.cards.node_scores import node_values
+from podium.addons.gpu.cards.fitting import fit, node_values
 from podium.addons.gpu.cards.requests import ContainerRequest, NodePolicy, PodRequest
 
 NAMES = ("testnode0", "testnode1", "testnode2")

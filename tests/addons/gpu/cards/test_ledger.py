@@ -10,11 +10,10 @@ from msgspec.structs import replace
 from support.addons.gpu.dialect_objects import NOW, bound, node, pod, registered, written
 
 from podium.addons.gpu.cards.allocations import Allocation
-from podium.addons.gpu.cards.card import Card
+from podium.addons.gpu.cards.card import Card, Reason
 from podium.addons.gpu.cards.ledger import Ledger, Reservation
-from podium.addons.gpu.cards.reasons import Reason
 from podium.addons.gpu.dialects import DIALECTS, find_dialect
-from podium.addons.gpu.dialects.writes import merge_writes
+from podium.addons.gpu.dialects.dialect import merge_writes
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 

@@ -12,12 +12,11 @@ from support.addons.gpu.fleets import A100_PROFILES
 from support.addons.gpu.slow_allocation import SlowAllocator, used_of
 
 from podium.addons.gpu.cards.allocations import Allocation, CardUse
-from podium.addons.gpu.cards.card import NVLINK, UNLIMITED, Card, NodeCards
+from podium.addons.gpu.cards.card import NVLINK, UNLIMITED, Card, NodeCards, Reason
 from podium.addons.gpu.cards.card_table import CardTable
 from podium.addons.gpu.cards.choosing import allocate
 from podium.addons.gpu.cards.fitting import fit
 from podium.addons.gpu.cards.quota import QuotaLeft
-from podium.addons.gpu.cards.reasons import Reason
 from podium.addons.gpu.cards.requests import (
     CardKey,
     CardSelector,

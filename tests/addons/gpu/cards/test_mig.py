@@ -3,12 +3,11 @@
 from support.addons.gpu.fleets import A100_PROFILES
 
 from podium.addons.gpu.cards.allocations import Allocation, CardShare, CardUse, card_uses
-from podium.addons.gpu.cards.card import Card, NodeCards
+from podium.addons.gpu.cards.card import Card, NodeCards, Reason
+from podium.addons.gpu.cards.card_rules import find_instance
 from podium.addons.gpu.cards.card_table import CardTable
 from podium.addons.gpu.cards.choosing import allocate, explain_cards
 from podium.addons.gpu.cards.fitting import fit
-from podium.addons.gpu.cards.mig import find_instance
-from podium.addons.gpu.cards.reasons import Reason
 from podium.addons.gpu.cards.requests import ContainerRequest, PodRequest
 
 SMALL = PodRequest((ContainerRequest(mig_profile="1g.5gb"),))

@@ -1,8 +1,7 @@
 """What quotas count of pods, node by node."""
 
 from podium.addons.gpu.cards.allocations import CardUse
-from podium.addons.gpu.cards.namespace_use import NO_USES, NamespaceUse
-from podium.addons.gpu.cards.quota import QuotaLeft
+from podium.addons.gpu.cards.quota import NO_USES, NamespaceUse, QuotaLeft
 
 MODELS = {"a": "A100", "b": "T4"}
 

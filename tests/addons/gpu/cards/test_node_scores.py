@@ -7,11 +7,10 @@ from hypothesis import strategies as st
 from support.addons.gpu.fleets import unused
 
 from podium.addons.gpu.cards.allocations import CardUse
-from podium.addons.gpu.cards.card import Card, NodeCards
+from podium.addons.gpu.cards.card import Card, NodeCards, Reason
 from podium.addons.gpu.cards.card_table import CardTable
+from podium.addons.gpu.cards.fitting import node_values, scores
 from podium.addons.gpu.cards.fragmentation import Fragmentation, fragmentation, node_fragmentation
-from podium.addons.gpu.cards.node_scores import node_values, scores
-from podium.addons.gpu.cards.reasons import Reason
 from podium.addons.gpu.cards.requests import NodePolicy, PodRequest
 
 

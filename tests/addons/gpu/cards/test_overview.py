@@ -6,12 +6,16 @@ import msgspec
 import pytest
 
 from podium.addons.gpu.cards.allocations import Allocation, CardShare
-from podium.addons.gpu.cards.card import Card
-from podium.addons.gpu.cards.device_overview import view_devices
-from podium.addons.gpu.cards.overview import DialectView, latest_moment, view_dialect
+from podium.addons.gpu.cards.card import Card, Reason
+from podium.addons.gpu.cards.overview import (
+    DialectView,
+    latest_moment,
+    view_devices,
+    view_dialect,
+    view_model_quotas,
+    view_quotas,
+)
 from podium.addons.gpu.cards.quota import InvalidQuota
-from podium.addons.gpu.cards.quota_overview import view_model_quotas, view_quotas
-from podium.addons.gpu.cards.reasons import Reason
 from podium.addons.gpu.dialects import DIALECTS, find_dialect
 from podium.addons.gpu.dialects.dialect import NodeWrite, Phase, PodWrite
 from podium.addons.gpu.dialects.dialect_detection import count_unshared, find_spoken_dialects

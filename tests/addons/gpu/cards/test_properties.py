@@ -7,12 +7,11 @@ from support.addons.gpu.slow_allocation import SlowAllocator, used_of
 from support.suite.slow_cases import given_examples
 
 from podium.addons.gpu.cards.allocations import Allocation, CardShare, CardUse, card_uses
-from podium.addons.gpu.cards.card import NodeCards
+from podium.addons.gpu.cards.card import NodeCards, Reason
 from podium.addons.gpu.cards.card_table import NO_REASON, REASONS, CardTable
 from podium.addons.gpu.cards.choosing import allocate, explain_cards
 from podium.addons.gpu.cards.fitting import MAX_ROWS_ONE_BY_ONE, fit
 from podium.addons.gpu.cards.quota import QuotaLeft
-from podium.addons.gpu.cards.reasons import Reason
 from podium.addons.gpu.cards.requests import PodRequest
 
 

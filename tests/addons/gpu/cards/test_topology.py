@@ -3,10 +3,9 @@
 import pytest
 
 from podium.addons.gpu.cards.allocations import Allocation, CardUse
-from podium.addons.gpu.cards.card import NVLINK, Card, NodeCards
+from podium.addons.gpu.cards.card import NVLINK, Card, NodeCards, Reason
 from podium.addons.gpu.cards.card_table import CardTable
 from podium.addons.gpu.cards.choosing import allocate
-from podium.addons.gpu.cards.reasons import Reason
 from podium.addons.gpu.cards.requests import CardKey, ContainerRequest, PodRequest, Topology
 
 

@@ -4,8 +4,7 @@ import pytest
 from support.addons.gpu.dialect_objects import NOW, bound, container, node, pod, written
 
 from podium.addons.gpu.cards.allocations import Allocation, CardShare
-from podium.addons.gpu.cards.card import Card, NodeCards
-from podium.addons.gpu.cards.reasons import Reason
+from podium.addons.gpu.cards.card import Card, NodeCards, Reason
 from podium.addons.gpu.cards.requests import CardKey, ContainerRequest, NodePolicy
 from podium.addons.gpu.dialects import find_dialect
 from podium.addons.gpu.dialects.dialect import InvalidRequest, Phase

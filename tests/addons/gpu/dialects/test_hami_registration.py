@@ -6,8 +6,7 @@ import pytest
 from msgspec.structs import replace
 from support.addons.gpu.dialect_objects import NOW, node
 
-from podium.addons.gpu.cards.card import Card, MigProfile
-from podium.addons.gpu.cards.reasons import Reason
+from podium.addons.gpu.cards.card import Card, MigProfile, Reason
 from podium.addons.gpu.dialects import find_dialect
 from podium.addons.gpu.dialects.reading import IN_MIG_MODE
 

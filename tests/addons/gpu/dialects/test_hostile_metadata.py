@@ -10,8 +10,7 @@ from support.addons.gpu.dialect_objects import NOW, container, node, pod, regist
 from podium.addons.gpu.cards.card import MAX_CARDS, Card, NodeCards, find_mistake
 from podium.addons.gpu.dialects import DIALECTS, find_dialect
 from podium.addons.gpu.dialects.agents import find_container
-from podium.addons.gpu.dialects.dialect import Dialect, InvalidRequest
-from podium.addons.gpu.dialects.stale import find_staleness
+from podium.addons.gpu.dialects.dialect import Dialect, InvalidRequest, find_staleness
 from podium.kubernetes.kinds.pod import Pod
 
 CARDS = tuple(Card(at, f"GPU-{at}", "NVIDIA A10", memory=100, slots=10) for at in range(2))

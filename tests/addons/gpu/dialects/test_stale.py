@@ -8,8 +8,13 @@ from hypothesis import strategies as st
 from support.addons.gpu.dialect_objects import NOW, pod
 
 from podium.addons.gpu.cards.allocations import Allocation
-from podium.addons.gpu.dialects.dialect import Phase, WrittenDecision
-from podium.addons.gpu.dialects.stale import Staleness, find_staleness, grace_period
+from podium.addons.gpu.dialects.dialect import (
+    Phase,
+    Staleness,
+    WrittenDecision,
+    find_staleness,
+    grace_period,
+)
 from podium.kubernetes.rules.timestamps import time_text
 
 DECISION = WrittenDecision("n1", Allocation(()), NOW, Phase.RESERVED)

@@ -19,7 +19,7 @@ from support.addons.gpu.gpu_cluster import (
 from support.addons.gpu.in_process_extender import InProcessExtender, extender_entry
 from support.addons.gpu.random_requests import Request, Share, random_request, say
 
-from podium.addons.gpu.cards.held_cards import held_cards
+from podium.addons.gpu.cards.known_pods import held_cards
 from podium.addons.gpu.cards.quota import MODEL_LABEL, POOL_LABEL, read_quotas
 from podium.addons.gpu.dialects import DIALECTS, find_dialect
 from podium.addons.gpu.plugin.quotas import QuotaFile

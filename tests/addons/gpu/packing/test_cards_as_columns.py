@@ -7,8 +7,15 @@ from podium.addons.gpu.cards.allocations import CardUse
 from podium.addons.gpu.cards.card import Card, MigProfile, NodeCards
 from podium.addons.gpu.cards.card_table import CardTable
 from podium.addons.gpu.cards.requests import CardSelector, ContainerRequest, PodRequest
-from podium.addons.gpu.packing.card_columns import card_sizes, model_mask, packing_columns, pod_tag
-from podium.addons.gpu.packing.card_needs import CardNeed, CardSize, card_need
+from podium.addons.gpu.packing.card_columns import (
+    CardNeed,
+    CardSize,
+    card_need,
+    card_sizes,
+    model_mask,
+    packing_columns,
+    pod_tag,
+)
 from podium.addons.gpu.packing.node_columns import ANY_MODEL, NodeColumns, Pod
 from podium.addons.gpu.packing.policies import POLICIES
 from podium.addons.gpu.packing.typical_pods import PodGroup, find_typical

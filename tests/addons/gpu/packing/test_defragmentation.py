@@ -10,9 +10,7 @@ from support.addons.gpu.hami_cluster import HAMI, NOW, OWNER, node, on, pod
 from podium.addons.gpu.cards.allocations import Allocation, CardShare, card_uses
 from podium.addons.gpu.cards.card_table import CardTable
 from podium.addons.gpu.packing.defragmentation import Defragmenter
-from podium.addons.gpu.packing.movable_pods import MOVING_ANNOTATION
-from podium.addons.gpu.packing.move_table import MoveTable
-from podium.addons.gpu.packing.moves import Defragmentation
+from podium.addons.gpu.packing.moves import MOVING_ANNOTATION, Defragmentation, MoveTable
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget

@@ -10,8 +10,7 @@ from support.addons.gpu.hami_cluster import HAMI, NOW, node, on, pod
 
 from podium.addons.gpu.packing import defragmentation
 from podium.addons.gpu.packing.defragmentation import Defragmenter
-from podium.addons.gpu.packing.move_table import MoveTable, Undo, take_back
-from podium.addons.gpu.packing.moves import Defragmentation
+from podium.addons.gpu.packing.moves import Defragmentation, MoveTable, Undo, take_back
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 

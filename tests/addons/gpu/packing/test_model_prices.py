@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from podium.addons.gpu.packing.model_prices import NAMED_WEIGHT, price_models, prices_of
 from podium.addons.gpu.packing.node_columns import ANY_MODEL, MAX_MODELS
+from podium.addons.gpu.packing.typical_pods import NAMED_WEIGHT, price_models, prices_of
 
 A, B, C, NO_MODEL = 1, 2, 4, 1 << MAX_MODELS
 CAPACITY = {A: 20, B: 60, C: 20}

@@ -13,7 +13,7 @@ from support.addons.gpu.gpu_cluster import (
     share,
 )
 
-from podium.addons.gpu.cards.held_cards import held_cards
+from podium.addons.gpu.cards.known_pods import held_cards
 from podium.addons.gpu.dialects import DIALECTS, find_dialect
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from support.addons.gpu.gpu_cluster import cards_of, gpu_cluster, gpu_node, gpu_pod, share
 
-from podium.addons.gpu.plugin.gpu_packing import PackingPlugin
-from podium.addons.gpu.plugin.remembered_scores import RememberedScores
+from podium.addons.gpu.plugin.gpu_packing import PackingPlugin, RememberedScores
 from podium.addons.registry import find_plugin
 from podium.testing import make_pod, score_answers
 

@@ -6,11 +6,11 @@ from podium.addons.gpu.cards.card import Card, NodeCards
 from podium.addons.gpu.cards.card_table import CardTable
 from podium.addons.gpu.cards.requests import ContainerRequest, PodRequest
 from podium.addons.gpu.dialects.dialect import InvalidRequest
-from podium.addons.gpu.packing.card_needs import CardSize
-from podium.addons.gpu.packing.pod_kinds import MAX_KINDS
-from podium.addons.gpu.plugin.typical_estimate import MAX_DRIFT_PERCENT, TypicalEstimate
+from podium.addons.gpu.packing.card_columns import CardSize
+from podium.addons.gpu.packing.typical_pods import MAX_KINDS
+from podium.addons.gpu.plugin.card_metrics import MAX_DRIFT_PERCENT, TypicalEstimate
 from podium.kubernetes.kinds.pod import Pod
-from podium.scheduler.cluster.known_pods import KnownPods
+from podium.scheduler.cluster.catalog import KnownPods
 from podium.testing import make_handle, make_pod
 
 SIZE = CardSize(100, 1000)

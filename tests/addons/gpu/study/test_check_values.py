@@ -8,8 +8,7 @@ from podium.addons.gpu.packing.fragmentation import node_fragmentation
 from podium.addons.gpu.packing.node_columns import NodeColumns, Pod
 from podium.addons.gpu.packing.policies import best_fit, dot_prod, fgd, gpu_clustering, gpu_packing
 from podium.addons.gpu.packing.typical_pods import TypicalPods
-from podium.addons.gpu.study.typical_pods import typical_pods
-from podium.addons.gpu.study.workloads import empty_nodes
+from podium.addons.gpu.study.workloads import empty_nodes, typical_pods
 
 pytestmark = needs_published_traces
 

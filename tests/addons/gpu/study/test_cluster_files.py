@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from podium.addons.gpu.study.manifests import node_manifests, pod_manifests
-from podium.addons.gpu.study.trace_files import read_trace
-from podium.addons.gpu.study.traces import Trace
-from podium.addons.gpu.study.workloads import make_workload
+from podium.addons.gpu.study.traces import Trace, read_trace
+from podium.addons.gpu.study.workloads import make_workload, node_manifests, pod_manifests
 from podium.commands import main
 from podium.golang.errors import InputError
 

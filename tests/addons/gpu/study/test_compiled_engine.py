@@ -10,8 +10,8 @@ from support.addons.gpu.packing_traces import needs_published_traces, published_
 from support.suite.late_imports import LateImport
 
 from podium.addons.gpu.packing.policies import POLICIES
-from podium.addons.gpu.study.metrics import measure
 from podium.addons.gpu.study.numpy_engine import Placements, place
+from podium.addons.gpu.study.results import measure
 from podium.addons.gpu.study.workloads import SEEDS, make_workload
 from podium.commands.app import main
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from support.addons.gpu.packing_traces import small_trace
 
-from podium.addons.gpu.study.metrics import measure
 from podium.addons.gpu.study.numpy_engine import Placements
+from podium.addons.gpu.study.results import measure
 from podium.addons.gpu.study.workloads import Workload, make_workload
 
 

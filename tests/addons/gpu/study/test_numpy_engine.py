@@ -9,8 +9,8 @@ from podium.addons.gpu.packing.fragmentation import node_fragmentation
 from podium.addons.gpu.packing.node_columns import NodeColumns, Pod
 from podium.addons.gpu.packing.policies import POLICIES, Scored
 from podium.addons.gpu.packing.typical_pods import TypicalPods
-from podium.addons.gpu.study.metrics import measure
 from podium.addons.gpu.study.numpy_engine import place
+from podium.addons.gpu.study.results import measure
 from podium.addons.gpu.study.workloads import Workload, empty_nodes, make_workload, nodes_in_order
 
 

@@ -10,10 +10,9 @@ import pytest
 
 from podium.addons.gpu.packing.policies import POLICIES
 from podium.addons.gpu.packing.typical_pods import PodGroup, find_typical
-from podium.addons.gpu.study.manifests import pod_manifests
 from podium.addons.gpu.study.numpy_engine import NO_NODE, place
-from podium.addons.gpu.study.trace_files import read_trace
-from podium.addons.gpu.study.workloads import Workload, make_workload, nodes_in_order
+from podium.addons.gpu.study.traces import read_trace
+from podium.addons.gpu.study.workloads import Workload, make_workload, nodes_in_order, pod_manifests
 from podium.commands import main
 
 TRACE = Path(__file__).parents[4] / "examples" / "study"

@@ -10,11 +10,15 @@ from podium.golang.durations import Duration
 from podium.scheduler.config.flags.client_settings import (
     TOKEN_FILE,
     ClientSettings,
+    StartRefused,
     client_settings,
     kubeconfig_settings,
 )
-from podium.scheduler.config.flags.host_environment import StartRefused
-from podium.scheduler.config.flags.start_checks import client_problem, elector_problem, lock_problem
+from podium.scheduler.config.flags.option_checks import (
+    client_problem,
+    elector_problem,
+    lock_problem,
+)
 from podium.scheduler.config.kubeconfig import ClusterEntry, UserEntry
 from podium.scheduler.config.types import ClientConnectionConfiguration, LeaderElectionConfiguration
 

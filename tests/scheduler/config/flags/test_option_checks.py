@@ -4,8 +4,11 @@ import pytest
 from support.scheduler.config.fake_host_environment import FakeHostEnvironment
 
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.scheduler.config.flags.logging_checks import logging_problems
-from podium.scheduler.config.flags.option_checks import header_warnings, option_problems
+from podium.scheduler.config.flags.option_checks import (
+    header_warnings,
+    logging_problems,
+    option_problems,
+)
 from podium.scheduler.config.flags.options import Options, options_of
 from podium.scheduler.config.flags.parser import parse_flags
 

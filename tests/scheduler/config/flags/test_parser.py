@@ -9,10 +9,8 @@ from hypothesis import strategies as st
 
 from podium.golang.durations import Duration
 from podium.kubernetes.releases.release import release
-from podium.scheduler.config.flags.definitions import scheduler_flags
-from podium.scheduler.config.flags.flag import by_name
+from podium.scheduler.config.flags.definitions import INSTEAD, LEGACY, by_name, scheduler_flags
 from podium.scheduler.config.flags.kinds import CertificatePair, FileVerbosity
-from podium.scheduler.config.flags.legacy_definitions import INSTEAD, LEGACY
 from podium.scheduler.config.flags.options import options_of
 from podium.scheduler.config.flags.parser import FlagError, all_flags, parse_flags
 

@@ -7,11 +7,11 @@ from support.scheduler.config.fake_host_environment import FakeHostEnvironment
 
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.errors import ConfigurationError
-from podium.scheduler.config.flags.host_environment import StartRefused
+from podium.scheduler.config.flags.client_settings import StartRefused
 from podium.scheduler.config.flags.notices import configuration_notices, idle_notes, legacy_warnings
 from podium.scheduler.config.flags.options import Options, options_of
 from podium.scheduler.config.flags.parser import parse_flags
-from podium.scheduler.config.flags.precedence import completed, configured
+from podium.scheduler.config.flags.precedence import complete_configuration, read_configuration
 from podium.scheduler.config.plugin_args import InterPodAffinityArgs
 from podium.scheduler.config.types import Configuration
 
@@ -49,8 +49,8 @@ def options(*arguments: str) -> Options:
 
 def configuration(*arguments: str) -> Configuration:
     given = options(*arguments)
-    found = configured(given, FeatureGates(), FAKE)
-    return completed(found, given, FeatureGates(), FAKE, config_map)
+    found = read_configuration(given, FeatureGates(), FAKE)
+    return complete_configuration(found, given, FeatureGates(), FAKE, config_map)
 
 
 def config_map(namespace: str, name: str) -> dict[str, str]:
@@ -283,10 +283,10 @@ def test_a_flag_without_effect_says_so_once() -> None:
 
 def test_an_older_format_is_warned_about() -> None:
     given = options("--config=v1beta1.yaml")
-    assert list(configuration_notices(configured(given, FeatureGates(), FAKE), given)) == [
+    assert list(configuration_notices(read_configuration(given, FeatureGates(), FAKE), given)) == [
         "KubeSchedulerConfiguration v1beta1 and Policy were removed in v1.23"
     ]
     given = options("--config=v1.yaml", "--algorithm-provider=DefaultProvider")
-    assert list(configuration_notices(configured(given, FeatureGates(), FAKE), given)) == [
+    assert list(configuration_notices(read_configuration(given, FeatureGates(), FAKE), given)) == [
         "--algorithm-provider is ignored: KubeSchedulerConfiguration v1 has its own default plugins"
     ]

@@ -3,15 +3,15 @@
 import pytest
 from support.scheduler.config.fake_host_environment import FakeHostEnvironment
 
-from podium.scheduler.config.flags.client_settings import TOKEN_FILE
-from podium.scheduler.config.flags.delegation_checks import (
-    check_authentication,
-    check_authorization,
-)
-from podium.scheduler.config.flags.host_environment import StartRefused
+from podium.scheduler.config.flags.client_settings import TOKEN_FILE, StartRefused
 from podium.scheduler.config.flags.options import Options, options_of
 from podium.scheduler.config.flags.parser import parse_flags
-from podium.scheduler.config.flags.tls_checks import check_own_certificate, check_tls
+from podium.scheduler.config.flags.tls_checks import (
+    check_authentication,
+    check_authorization,
+    check_own_certificate,
+    check_tls,
+)
 
 
 def block(label: str) -> str:

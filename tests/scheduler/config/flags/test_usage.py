@@ -4,8 +4,7 @@ import re
 
 from podium.kubernetes.releases.release import release
 from podium.scheduler.config.flags.definitions import scheduler_flags
-from podium.scheduler.config.flags.parser import all_flags
-from podium.scheduler.config.flags.usage import help_text, usage_text
+from podium.scheduler.config.flags.parser import all_flags, help_text, usage_text
 
 
 def test_the_help_opens_with_the_line_that_scripts_look_for() -> None:

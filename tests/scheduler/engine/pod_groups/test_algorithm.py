@@ -16,12 +16,10 @@ from support.scheduler.framework.fake_plugins import filter_by, permit, post_fil
 
 from podium.kubernetes.kinds.meta import KubeStruct
 from podium.scheduler.cluster.pod_info import PodInfo
-from podium.scheduler.engine.choice import FirstByName
-from podium.scheduler.engine.pod_groups.algorithm import GroupAlgorithm
-from podium.scheduler.engine.pod_groups.results import GroupResult
+from podium.scheduler.engine.pod_groups.algorithm import GroupAlgorithm, GroupResult
+from podium.scheduler.engine.search import FirstByName
 from podium.scheduler.framework.asking import drive
-from podium.scheduler.framework.cycle import Cycle
-from podium.scheduler.framework.pod_group_cycle import PodGroupCycle
+from podium.scheduler.framework.cycle import Cycle, PodGroupCycle
 from podium.scheduler.framework.points import PermitPlugin, PermitResult, Plugin, PostFilterResult
 from podium.scheduler.framework.queued import QueuedPod
 from podium.scheduler.framework.status import Code, Status, error, unschedulable

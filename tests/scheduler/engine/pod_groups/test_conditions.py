@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from support.scheduler.engine.group_driver import GENERIC, GroupDriver, make_group, member, node
 
-from podium.scheduler.engine.pod_groups.conditions import condition_patch
+from podium.scheduler.engine.pod_groups.group_cycle import condition_patch
 from podium.scheduler.framework.status import Status, error, unresolvable, unschedulable
 
 

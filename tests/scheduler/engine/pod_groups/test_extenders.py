@@ -20,7 +20,7 @@ from support.scheduler.engine.scripted_extenders import (
     preempting,
 )
 
-from podium.scheduler.framework.extender_calls import FilterAnswer, FilterCall
+from podium.scheduler.framework.asking import FilterAnswer, FilterCall
 
 
 def gang(script: Script, **more: Any) -> GroupDriver:

@@ -16,7 +16,7 @@ from support.scheduler.framework.fake_plugins import filter_by
 
 from podium.kubernetes.kinds.meta import KubeStruct
 from podium.kubernetes.kinds.node import Node
-from podium.scheduler.framework.pod_group_cycle import Assignments, PodGroupCycle
+from podium.scheduler.framework.cycle import Assignments, PodGroupCycle
 from podium.scheduler.framework.points import PlacementScorePlugin
 from podium.scheduler.framework.status import error, unschedulable
 

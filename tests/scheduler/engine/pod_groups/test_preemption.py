@@ -17,6 +17,7 @@ from podium.kubernetes.kinds.meta import KubeStruct
 from podium.scheduler.cluster.growth import Rows
 from podium.scheduler.engine.requests import GroupPreemptor
 from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.framework.diagnosis import Verdict
 from podium.scheduler.framework.points import (
     FilterPlugin,
     PermitPlugin,
@@ -24,7 +25,6 @@ from podium.scheduler.framework.points import (
     PostFilterResult,
 )
 from podium.scheduler.framework.status import Code, Status
-from podium.scheduler.framework.verdict import Verdict
 from podium.testing import make_pod as pending
 
 FAILED = "pod group is unschedulable"

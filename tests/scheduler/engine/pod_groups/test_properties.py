@@ -18,7 +18,7 @@ from support.scheduler.engine.group_driver import (
 )
 from support.suite.slow_cases import given_examples
 
-from podium.scheduler.cluster.pod_group_state import group_of
+from podium.scheduler.cluster.catalog import group_of
 from podium.scheduler.cluster.pod_info import uid_of
 from podium.scheduler.framework.status import error
 from podium.testing import FakeCluster

@@ -12,7 +12,7 @@ from support.scheduler.engine.group_driver import (
 )
 from support.scheduler.framework.fake_plugins import filter_by, reserve
 
-from podium.scheduler.cluster.pod_group_state import group_of
+from podium.scheduler.cluster.catalog import group_of
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.points import PermitPlugin, PermitResult, ReservePlugin
 from podium.scheduler.framework.status import Code, Status, error, unschedulable

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.scheduler.engine.queue.heap import KeyedHeap
+from podium.scheduler.engine.queue.contents import KeyedHeap
 
 Item = tuple[int, str]
 

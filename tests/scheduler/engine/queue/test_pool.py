@@ -2,7 +2,7 @@
 
 from podium.kubernetes.rules.requests import ALL_REQUESTS
 from podium.scheduler.cluster.pod_info import PodInfos
-from podium.scheduler.engine.queue.pool import Pool
+from podium.scheduler.engine.queue.contents import UnschedulablePool
 from podium.scheduler.framework.queued import QueuedPod
 from podium.testing import make_pod
 
@@ -18,7 +18,7 @@ def names(pods: list[QueuedPod]) -> list[str]:
 
 
 def test_only_pods_kept_by_one_of_the_plugins_are_found_in_order_of_arrival() -> None:
-    pool = Pool()
+    pool = UnschedulablePool()
     for queued in (waiting("c", "Fit"), waiting("a", "Spread", "Fit"), waiting("b", "Taint")):
         pool.put(queued)
 
@@ -28,14 +28,14 @@ def test_only_pods_kept_by_one_of_the_plugins_are_found_in_order_of_arrival() ->
 
 
 def test_a_pod_that_nobody_keeps_is_always_found() -> None:
-    pool = Pool()
+    pool = UnschedulablePool()
     pool.put(waiting("free"))
 
     assert names(pool.kept_by(frozenset({"Fit"}))) == ["free"]
 
 
 def test_a_pod_with_new_rejectors_keeps_its_place() -> None:
-    pool = Pool()
+    pool = UnschedulablePool()
     first, second = waiting("first", "Fit"), waiting("second", "Fit")
     pool.put(first)
     pool.put(second)
@@ -47,7 +47,7 @@ def test_a_pod_with_new_rejectors_keeps_its_place() -> None:
 
 
 def test_a_pod_that_left_is_not_found_again() -> None:
-    pool = Pool()
+    pool = UnschedulablePool()
     pool.put(waiting("gone", "Fit"))
 
     assert pool.pop("default/gone") is not None

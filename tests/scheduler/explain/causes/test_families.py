@@ -12,7 +12,7 @@ from podium.offline.simulate import ExplainedPod, Scenario, Simulation
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.explain.causes import find_waiting_cause
 from podium.scheduler.framework.cycle import Cycle
-from podium.scheduler.framework.explanations.wording import (
+from podium.scheduler.framework.explanations.finding import (
     amount_text,
     counted_values,
     joined,

@@ -24,8 +24,8 @@ from podium.scheduler.framework.status import Code, Status
 from podium.scheduler.plugins.dynamic_resources.claim_writing import (
     DeleteClaim,
     ReleaseReservation,
-    deallocated,
-    released,
+    deallocate_claim,
+    release_claim,
 )
 from podium.testing import FakeApi, make_pod
 
@@ -155,10 +155,10 @@ def test_unreserve_takes_the_pod_out_of_written_claims() -> None:
     assert pre_bind(world, cycle, api) is None
     world.plugin.unreserve(cycle, "n")
     assert cycle.writes == [ReleaseReservation(api.stored["c"], "uid-default-pod")]
-    after = released(api.stored["c"], "uid-default-pod")
+    after = release_claim(api.stored["c"], "uid-default-pod")
     assert after.status.reserved_for is None
     assert after.status.allocation is not None
-    assert deallocated(after).status.allocation is None
+    assert deallocate_claim(after).status.allocation is None
 
 
 # binding conditions

@@ -21,7 +21,7 @@ from podium.scheduler.plugins.dynamic_resources.extended_resources import (
     claim_in_memory,
     requests_on_node,
 )
-from podium.scheduler.plugins.resources.device_counts import device_counts
+from podium.scheduler.plugins.resources.columns import device_counts
 from podium.scheduler.plugins.resources.extended_resource_classes import ExtendedResourceClasses
 from podium.testing import make_node, make_pod
 

@@ -20,9 +20,8 @@ from podium.kubernetes.kinds.devices import ResourceClaim
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.scheduler.cluster.growth import indices
-from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.framework.cycle import Cycle, PodGroupCycle
 from podium.scheduler.framework.diagnosis import Diagnosis
-from podium.scheduler.framework.pod_group_cycle import PodGroupCycle
 from podium.scheduler.framework.status import Status
 from podium.scheduler.plugins.dynamic_resources.claim_writing import ReleaseReservation
 from podium.testing import make_pod

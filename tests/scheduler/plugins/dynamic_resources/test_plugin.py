@@ -23,10 +23,10 @@ from podium.scheduler.framework.cycle import Cycle, StateMissing
 from podium.scheduler.framework.diagnosis import Diagnosis
 from podium.scheduler.framework.handle import Handle
 from podium.scheduler.framework.points import PostFilterResult
+from podium.scheduler.framework.queued import WaitingPods
 from podium.scheduler.framework.status import SKIP, Code
-from podium.scheduler.framework.waiting import WaitingPods
 from podium.scheduler.plugins.dynamic_resources import DynamicResources
-from podium.scheduler.plugins.dynamic_resources.claim_writing import Deallocate, deallocated
+from podium.scheduler.plugins.dynamic_resources.claim_writing import Deallocate, deallocate_claim
 from podium.testing import make_pod
 
 
@@ -268,7 +268,7 @@ def test_an_idle_claim_that_is_in_the_way_is_given_back() -> None:
     assert result.code is Code.UNSCHEDULABLE
     assert result.reasons == ("deallocation of ResourceClaim completed",)
     assert cycle.writes == [Deallocate(idle)]
-    assert deallocated(idle).status == make_claim("c").status
+    assert deallocate_claim(idle).status == make_claim("c").status
 
 
 def test_a_claim_that_only_this_pod_uses_is_idle_too() -> None:

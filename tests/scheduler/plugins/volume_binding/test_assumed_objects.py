@@ -6,7 +6,7 @@ from support.scheduler.plugins.storage_builders import make_claim, make_volume
 
 from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
 from podium.scheduler.cluster.catalog import Catalog
-from podium.scheduler.plugins.volume_binding.assumed_objects import AssumedObjects, AssumeError
+from podium.scheduler.plugins.volume_binding.pod_volumes import AssumedObjects, AssumeError
 
 
 def versioned(version: str, **labels: str) -> PersistentVolume:

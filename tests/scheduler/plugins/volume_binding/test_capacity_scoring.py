@@ -16,7 +16,11 @@ from support.scheduler.plugins.storage_builders import (
 
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.cluster.state import Cluster
-from podium.scheduler.config.plugin_args import UtilizationShapePoint, VolumeBindingArgs, defaulted
+from podium.scheduler.config.plugin_args import (
+    UtilizationShapePoint,
+    VolumeBindingArgs,
+    fill_defaults,
+)
 from podium.scheduler.plugins.resources.allocation import curve
 from podium.scheduler.plugins.volume_binding import VolumeBinding
 from podium.scheduler.plugins.volume_binding.plugin import VolumeState
@@ -29,7 +33,7 @@ GI = 2**30
 
 def plugin_for(cluster: Cluster, *shape: tuple[int, int]) -> VolumeBinding:
     points = tuple(UtilizationShapePoint(utilization=u, score=s) for u, s in shape) or None
-    args = defaulted(VolumeBindingArgs(shape=points), FeatureGates(GATES))
+    args = fill_defaults(VolumeBindingArgs(shape=points), FeatureGates(GATES))
     return VolumeBinding(args, make_handle(cluster, **GATES))
 
 

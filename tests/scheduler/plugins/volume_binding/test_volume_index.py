@@ -7,9 +7,9 @@ from support.scheduler.plugins.storage_builders import make_claim, make_volume
 from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
 from podium.scheduler.cluster.catalog import Catalog
 from podium.scheduler.cluster.nodes import NodeTable
-from podium.scheduler.plugins.volume_binding.assumed_objects import AssumedObjects
 from podium.scheduler.plugins.volume_binding.node_reach import NodeReach
 from podium.scheduler.plugins.volume_binding.plugin import bound_to
+from podium.scheduler.plugins.volume_binding.pod_volumes import AssumedObjects
 from podium.scheduler.plugins.volume_binding.volume_index import ClaimWants, VolumeIndex
 
 volumes = st.builds(

@@ -28,8 +28,8 @@ from podium.kubernetes.releases.version import Version
 from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.config.plugin_args import VolumeBindingArgs
 from podium.scheduler.framework.handle import Handle
+from podium.scheduler.framework.queued import WaitingPods
 from podium.scheduler.framework.status import Status, error, unresolvable
-from podium.scheduler.framework.waiting import WaitingPods
 from podium.scheduler.plugins.volume_binding.plugin import VolumeBinding, VolumeState
 from podium.testing import cycle_for, filter_answers
 

@@ -21,11 +21,11 @@ from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeCl
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.config.plugin_args import VolumeBindingArgs
-from podium.scheduler.framework.api_handle import ApiHandle, ObjectNotFound
 from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.framework.handle import ApiHandle, ObjectNotFound
 from podium.scheduler.framework.status import error
 from podium.scheduler.plugins.volume_binding import VolumeBinding
-from podium.scheduler.plugins.volume_binding.volume_writing import BindingFailure
+from podium.scheduler.plugins.volume_binding.pod_volumes import BindingFailure
 from podium.testing import FakeApi, cycle_for, make_cluster, make_handle, make_node, make_pod
 
 HOST = "kubernetes.io/hostname"

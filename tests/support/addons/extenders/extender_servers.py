@@ -16,7 +16,7 @@ from podium.golang.durations import Duration
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.scheduler.config.types import Extender
-from podium.scheduler.framework.extender_calls import (
+from podium.scheduler.framework.asking import (
     BindCall,
     ExtenderAnswer,
     ExtenderCall,

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from podium.addons.gpu.dialects import find_dialect
 from podium.addons.gpu.packing.defragmentation import Defragmenter
-from podium.addons.gpu.packing.move_table import MoveTable
-from podium.addons.gpu.packing.moves import Defragmentation
+from podium.addons.gpu.packing.moves import Defragmentation, MoveTable
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget

@@ -11,9 +11,8 @@ from typing import Any
 import msgspec
 
 from podium.addons.gpu.cards.card import NO_CARDS, NodeCards
-from podium.addons.gpu.cards.held_cards import held_cards
-from podium.addons.gpu.dialects.dialect import Dialect
-from podium.addons.gpu.dialects.stale import GRACE_PERIOD_S
+from podium.addons.gpu.cards.known_pods import held_cards
+from podium.addons.gpu.dialects.dialect import GRACE_PERIOD_S, Dialect
 from podium.client import (
     DeletedFinalStateUnknown,
     KubeClient,

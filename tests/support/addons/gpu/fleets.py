@@ -3,10 +3,9 @@
 from hypothesis import strategies as st
 
 from podium.addons.gpu.cards.allocations import CardUse
-from podium.addons.gpu.cards.card import NVLINK, UNLIMITED, Card, MigProfile, NodeCards
+from podium.addons.gpu.cards.card import NVLINK, UNLIMITED, Card, MigProfile, NodeCards, Reason
 from podium.addons.gpu.cards.card_table import CardTable
 from podium.addons.gpu.cards.quota import QuotaLeft
-from podium.addons.gpu.cards.reasons import Reason
 from podium.addons.gpu.cards.requests import (
     CardKey,
     CardSelector,

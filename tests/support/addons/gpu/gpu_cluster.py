@@ -7,7 +7,7 @@ import msgspec
 
 from podium.addons.gpu.cards.allocations import CardUse
 from podium.addons.gpu.cards.card import NO_CARDS, Card, NodeCards
-from podium.addons.gpu.cards.held_cards import held_cards
+from podium.addons.gpu.cards.known_pods import held_cards
 from podium.addons.gpu.dialects import find_dialect
 from podium.addons.gpu.dialects.dialect import Dialect
 from podium.addons.gpu.plugin.gpu_share import GPUShare

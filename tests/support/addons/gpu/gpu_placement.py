@@ -10,7 +10,7 @@ from support.simulated.simulated_clusters import Cluster
 from podium.addons.gpu.cards.allocations import Allocation
 from podium.addons.gpu.cards.card_table import CardTable
 from podium.addons.gpu.cards.choosing import allocate
-from podium.addons.gpu.cards.held_cards import held_cards
+from podium.addons.gpu.cards.known_pods import held_cards
 from podium.addons.gpu.dialects import find_dialect
 from podium.addons.gpu.dialects.dialect import PodWrite
 from podium.addons.gpu.dialects.node_lock import write_lock

@@ -17,17 +17,15 @@ from support.live.moody_transport import refusal
 from podium.addons.gpu.dialects.dialect import Dialect
 from podium.addons.gpu.extender.application import GPUExtenderApplication, GPUExtenderOptions
 from podium.client import KubeClient
-from podium.client.extenders.answers import read_answer
+from podium.client.extenders.messages import body_of, read_answer, verb_of
 from podium.client.extenders.objects import TypedObjects
-from podium.client.extenders.requests import body_of, verb_of
 from podium.client.transport import Reply, Request, Stream
 from podium.kubernetes.kinds.admission_kinds import ResourceQuota
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.merge_patch import merge
 from podium.offline.driver.in_memory_api import run_to_end
-from podium.scheduler.framework.asking import Answers, Calls
-from podium.scheduler.framework.extender_calls import ExtenderAnswer, ExtenderCall
+from podium.scheduler.framework.asking import Answers, Calls, ExtenderAnswer, ExtenderCall
 
 URL = "http://gpu-extender/scheduler"
 

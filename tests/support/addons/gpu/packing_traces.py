@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 from support.suite.requirements import PUBLISHED_TRACES
 
-from podium.addons.gpu.study.trace_files import read_trace
-from podium.addons.gpu.study.traces import Nodes, Pods, Trace
+from podium.addons.gpu.study.traces import Nodes, Pods, Trace, read_trace
 
 PUBLISHED = Path(__file__).resolve().parents[4].parent / "shared" / "traces" / "openb"
 NODES = PUBLISHED / "openb_node_list_gpu_node.csv"

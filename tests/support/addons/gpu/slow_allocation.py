@@ -9,10 +9,9 @@ from itertools import combinations
 from math import floor
 
 from podium.addons.gpu.cards.allocations import Allocation, CardShare
-from podium.addons.gpu.cards.card import NVLINK, Card, MigProfile, NodeCards
+from podium.addons.gpu.cards.card import NVLINK, Card, MigProfile, NodeCards, Reason
 from podium.addons.gpu.cards.card_table import CardTable
 from podium.addons.gpu.cards.quota import QuotaLeft
-from podium.addons.gpu.cards.reasons import Reason
 from podium.addons.gpu.cards.requests import CardKey, ContainerRequest, PodRequest, Topology
 
 Used = dict[int, tuple[int, int, int, frozenset[int]]]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from podium.scheduler.config.flags.host_environment import FileProblem
+from podium.scheduler.config.flags.client_settings import FileProblem
 
 
 class FakeHostEnvironment:

@@ -30,8 +30,8 @@ from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.config.types import API_VERSION, KIND
-from podium.scheduler.engine.choice import Seeded
 from podium.scheduler.engine.scheduler import Attempt, Engine
+from podium.scheduler.engine.search import Seeded
 from podium.scheduler.framework.status import Code
 from podium.scheduler.plugins import in_tree_registry
 from podium.testing import FakeClock

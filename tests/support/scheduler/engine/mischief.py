@@ -6,9 +6,8 @@ other attempt, so that pods get through in the end, and not at all while it is c
 
 from typing import Any
 
-from podium.scheduler.framework.api_handle import ApiHandle
 from podium.scheduler.framework.cycle import Cycle
-from podium.scheduler.framework.handle import Handle
+from podium.scheduler.framework.handle import ApiHandle, Handle
 from podium.scheduler.framework.points import (
     PermitPlugin,
     PermitResult,

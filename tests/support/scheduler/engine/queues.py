@@ -9,7 +9,7 @@ from typing import Any
 
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.requests import ALL_REQUESTS
-from podium.scheduler.cluster.nominator import Nominator
+from podium.scheduler.cluster.nominated_pods import Nominator
 from podium.scheduler.cluster.pod_info import PodInfo, PodInfos
 from podium.scheduler.engine.queue import SchedulingQueue
 from podium.scheduler.engine.queue.backoff import Backoff

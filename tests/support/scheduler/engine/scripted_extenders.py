@@ -7,11 +7,12 @@ every batch of calls is written down. An answer may be a function of the call.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from podium.scheduler.framework.asking import Answers, Calls
-from podium.scheduler.framework.extender_calls import (
+from podium.scheduler.framework.asking import (
+    Answers,
     BindAnswer,
     BindCall,
     CallFailed,
+    Calls,
     ExtenderAnswer,
     ExtenderCall,
     FilterAnswer,

@@ -28,7 +28,7 @@ from podium.kubernetes.kinds.storage import (
 from podium.kubernetes.rules.quantity import nano
 from podium.offline.simulate.volumes import provision_volume
 from podium.scheduler.cluster.catalog import object_key
-from podium.scheduler.plugins.dynamic_resources.claim_writing import FINALIZER, deallocated
+from podium.scheduler.plugins.dynamic_resources.claim_writing import FINALIZER, deallocate_claim
 from podium.scheduler.plugins.volume_binding.pod_volumes import (
     is_fully_bound,
 )
@@ -176,7 +176,7 @@ class ControlledWorld(StorageWorld):
             if len(left) < len(users):
                 status = replace(claim.status, reserved_for=left or None)
                 kept = replace(claim, status=status)
-                yield partial(self.store, kept if left else _unprotected(deallocated(claim)))
+                yield partial(self.store, kept if left else _unprotected(deallocate_claim(claim)))
             elif (going or orphan) and not users:
                 yield partial(self.remove, claim)
 

@@ -27,7 +27,7 @@ from podium.scheduler.cluster.catalog import object_key
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.engine.binding_cycle import Binding
 from podium.scheduler.engine.requests import PluginWrite, Request
-from podium.scheduler.framework.api_handle import (
+from podium.scheduler.framework.handle import (
     ApiCallFailed,
     DeferredWrite,
     ObjectConflict,
@@ -35,8 +35,8 @@ from podium.scheduler.framework.api_handle import (
 )
 from podium.scheduler.framework.status import Status
 from podium.scheduler.plugins.dynamic_resources.attempt_state import ClaimsState
+from podium.scheduler.plugins.dynamic_resources.claim_state import is_reserved_for
 from podium.scheduler.plugins.dynamic_resources.claim_writing import ClearClaimStatuses
-from podium.scheduler.plugins.dynamic_resources.pod_claims import is_reserved_for
 from podium.scheduler.plugins.volume_binding.plugin import VolumeState
 from podium.scheduler.plugins.volume_binding.pod_volumes import is_fully_bound
 

@@ -19,12 +19,11 @@ from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.config.types import API_VERSION, KIND, Configuration
-from podium.scheduler.engine.choice import Choice, FirstByName
 from podium.scheduler.engine.scheduler import Engine
-from podium.scheduler.framework.api_handle import ApiHandle
+from podium.scheduler.engine.search import Choice, FirstByName
 from podium.scheduler.framework.cycle import Cycle
-from podium.scheduler.framework.diagnosis import Diagnosis
-from podium.scheduler.framework.handle import Handle
+from podium.scheduler.framework.diagnosis import Diagnosis, Verdict, per_row
+from podium.scheduler.framework.handle import ApiHandle, Handle
 from podium.scheduler.framework.points import (
     BindPlugin,
     FilterPlugin,
@@ -43,11 +42,9 @@ from podium.scheduler.framework.points import (
     ReservePlugin,
     ScorePlugin,
 )
-from podium.scheduler.framework.queued import QueuedPod
+from podium.scheduler.framework.queued import QueuedPod, WaitingPods
 from podium.scheduler.framework.registry import Registry
 from podium.scheduler.framework.status import Status
-from podium.scheduler.framework.verdict import Verdict, per_row
-from podium.scheduler.framework.waiting import WaitingPods
 
 Log = list[str]
 T = TypeVar("T")

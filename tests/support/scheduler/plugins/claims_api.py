@@ -15,7 +15,7 @@ from podium.kubernetes.kinds.pod import (
     PodExtendedResourceClaimStatus,
 )
 from podium.scheduler.cluster.pod_info import PodInfo
-from podium.scheduler.framework.api_handle import ObjectConflict
+from podium.scheduler.framework.handle import ObjectConflict
 from podium.testing import FakeApi
 
 K = TypeVar("K", bound=KubeObject)

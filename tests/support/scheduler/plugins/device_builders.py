@@ -18,9 +18,9 @@ from podium.scheduler.plugins.dynamic_resources import DynamicResources
 from podium.scheduler.plugins.dynamic_resources.allocator import Allocator, Solution
 from podium.scheduler.plugins.dynamic_resources.claim_state import ClaimState
 from podium.scheduler.plugins.dynamic_resources.picks import Rules
+from podium.scheduler.plugins.dynamic_resources.pools import Supply
 from podium.scheduler.plugins.dynamic_resources.requests import requests_of
 from podium.scheduler.plugins.dynamic_resources.results import allocations_of
-from podium.scheduler.plugins.dynamic_resources.supply import Supply
 from podium.testing import make_handle, make_node, make_pod
 
 DRIVER = "gpu.example.com"

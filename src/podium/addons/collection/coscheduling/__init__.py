@@ -2,6 +2,6 @@
 
 The queue keeps members of a group together, PreFilter turns them away while there are too few,
 Permit holds each until enough have a node, and as soon as one finds none, PostFilter lets the
-others go. What a group is and how it does: `gangs.py`; what it asks of the cluster's room:
-`room.py`; what is remembered of its failures: `group_memory.py`.
+others go. What a group is, how it does, what it asks of the cluster's room and what is
+remembered of its failures: `gangs.py`.
 """

@@ -1,8 +1,14 @@
-"""What is behind a refusal of the plugin, in words and numbers.
+"""What people are told of a group: what is behind a refusal, and which changes would help.
 
 The texts of the statuses are those that users of the plugin know; here they are told apart again,
 and what the group lacks is counted as it is now.
+
+Proposed to members of PodGroups: join one that exists, make it, ask less of it.
 """
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
 
 from podium.addons.collection.coscheduling.gangs import Gang, Gangs, group_key
 from podium.addons.collection.coscheduling.messages import (
@@ -14,7 +20,15 @@ from podium.addons.collection.coscheduling.messages import (
     is_recent_failure,
     says,
 )
-from podium.plugin import PodInfo, RefusalCause
+from podium.golang.errors import closest
+from podium.kubernetes.kinds.coscheduling import (
+    POD_GROUP_LABEL,
+    CoschedulingPodGroupSpec,
+    SchedulingXPodGroup,
+    pod_group_name,
+)
+from podium.kubernetes.kinds.meta import ObjectMeta
+from podium.plugin import ChangeKind, Handle, Pod, PodInfo, ProposedChange, RefusalCause
 
 _MAX_NAMES = 3
 
@@ -32,11 +46,11 @@ def explain(pod: PodInfo, message: str, gangs: Gangs) -> RefusalCause | None:
         return RefusalCause(code, subject, text) if GROUP_NOT_FOUND in message else None
     members = gangs.members(gang)
     facts: dict[str, int] = {"minMember": gang.min_member, "pods": len(members) + gang.succeeded}
-    code, text = _told(pod, message, gang, facts, gangs)
+    code, text = _describe_message(pod, message, gang, facts, gangs)
     return RefusalCause(code, subject, text, dict(facts))
 
 
-def _told(
+def _describe_message(
     pod: PodInfo, message: str, gang: Gang, facts: dict[str, int], gangs: Gangs
 ) -> tuple[str, str]:
     group, least = f"PodGroup {gang.full_name}", _pods(gang.min_member)
@@ -83,3 +97,72 @@ def _incomplete(pod: PodInfo, gang: Gang, facts: dict[str, int], gangs: Gangs) -
 
 def _pods(number: int) -> str:
     return "1 pod" if number == 1 else f"{number} pods"
+
+
+def propose(pod: Pod, handle: Handle) -> Iterator[ProposedChange]:
+    name, namespace = (pod.metadata.labels or {}).get(POD_GROUP_LABEL, ""), pod.metadata.namespace
+    if not name:
+        return
+    group = handle.get(SchedulingXPodGroup, name, namespace)
+    if group is None:
+        yield from _find_group(pod, name, handle)
+        return
+    least, there = group.spec.min_member, _members(pod, name, handle)
+    waits = f"which waits for {least} pods and has {there}"
+    if there >= least:
+        waits = f"which needs {least} pods on nodes at once"
+    yield ProposedChange(
+        "leave-pod-group",
+        f"leave PodGroup {name}, {waits}",
+        ChangeKind.DROP_REQUIREMENT,
+        pod=_label_pod(pod, None),
+    )
+    if 0 < there < least:
+        changed = replace(group, spec=replace(group.spec, min_member=there))
+        yield ProposedChange(
+            "change-object",
+            f"lower minMember of PodGroup {namespace}/{name} from {least} to {there}",
+            ChangeKind.REPLACE_OBJECT,
+            objects=(changed,),
+        )
+
+
+def _find_group(pod: Pod, name: str, handle: Handle) -> Iterator[ProposedChange]:
+    """The pod names a group that does not exist."""
+    namespace = pod.metadata.namespace
+    groups = handle.list(SchedulingXPodGroup)
+    alike = closest(name, [group.name for group in groups if group.namespace == namespace])
+    if alike:
+        yield ProposedChange(
+            "correct-name",
+            f"join PodGroup {alike} in place of {name}, which does not exist",
+            ChangeKind.CORRECT_NAME,
+            pod=_label_pod(pod, alike),
+        )
+    least = max(1, _members(pod, name, handle))
+    made = SchedulingXPodGroup(
+        metadata=ObjectMeta(name=name, namespace=namespace, uid=f"{namespace}/{name}"),
+        spec=CoschedulingPodGroupSpec(min_member=least),
+    )
+    yield ProposedChange(
+        "create-object",
+        f"create PodGroup {namespace}/{name} with minMember {least}",
+        ChangeKind.CREATE_OBJECT,
+        objects=(made,),
+    )
+
+
+def _label_pod(pod: Pod, group: str | None) -> Pod:
+    labels = dict(pod.metadata.labels or {})
+    labels.pop(POD_GROUP_LABEL, None)
+    if group is not None:
+        labels[POD_GROUP_LABEL] = group
+    return replace(pod, metadata=replace(pod.metadata, labels=labels))
+
+
+def _members(pod: Pod, name: str, handle: Handle) -> int:
+    return sum(
+        other.metadata.namespace == pod.metadata.namespace
+        and pod_group_name(other.metadata.labels) == name
+        for other in handle.list(Pod)
+    )

@@ -14,14 +14,21 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from podium.addons.collection.coscheduling import messages
-from podium.addons.collection.coscheduling.arguments import CoschedulingArgs
-from podium.addons.collection.coscheduling.counted_resources import CountedResources
-from podium.addons.collection.coscheduling.definition import OLDER_POD_GROUPS, POD_GROUPS
-from podium.addons.collection.coscheduling.explanations import explain
-from podium.addons.collection.coscheduling.gangs import Gang, Gangs, GroupKey, group_key
-from podium.addons.collection.coscheduling.group_memory import GroupMemory
-from podium.addons.collection.coscheduling.proposals import propose
-from podium.addons.collection.coscheduling.room import has_room, resource_gap, written_gap
+from podium.addons.collection.coscheduling.explanations import explain, propose
+from podium.addons.collection.coscheduling.gangs import (
+    OLDER_POD_GROUPS,
+    POD_GROUPS,
+    CoschedulingArgs,
+    CountedResources,
+    Gang,
+    Gangs,
+    GroupKey,
+    GroupMemory,
+    group_key,
+    has_room,
+    resource_gap,
+    written_gap,
+)
 from podium.golang.durations import Duration
 from podium.kubernetes.kinds.coscheduling import CoschedulingPodGroup
 from podium.plugin import (

@@ -11,9 +11,13 @@ from typing import Final
 
 import numpy as np
 
-from podium.addons.collection.load.effective_resources import effective_resources
-from podium.addons.collection.load.load_score import MAX_SCORE, LoadScorePlugin, rounded
-from podium.addons.collection.load.metric_provider import LoadArgs
+from podium.addons.collection.load.load_score import (
+    MAX_SCORE,
+    LoadScorePlugin,
+    effective_resources,
+    round_scores,
+)
+from podium.addons.collection.load.load_source import LoadArgs
 from podium.plugin import Cycle, Dependence, Ints, Rows
 from podium.scheduler.cluster.nodes import CPU, MEMORY
 from podium.scheduler.framework.handle import Handle
@@ -53,7 +57,7 @@ class LoadVariationRiskBalancing(LoadScorePlugin):
             allocatable[MEMORY][rows],
         )
         # fmin and not minimum: a resource that nobody measured does not count.
-        return rounded(np.fmin(cpu, memory))
+        return round_scores(np.fmin(cpu, memory))
 
     def score_depends(self, cycle: Cycle) -> Dependence:
         pod = effective_resources(cycle.pod.shape)

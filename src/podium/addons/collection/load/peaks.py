@@ -16,12 +16,12 @@ import msgspec
 import numpy as np
 
 from podium.addons.collection.load.load_score import MAX_SCORE, LoadScorePlugin
-from podium.addons.collection.load.metric_provider import LoadArgs
+from podium.addons.collection.load.load_source import LoadArgs
 from podium.net.files.bounded_files import read_file
 from podium.plugin import Cycle, Dependence, Ints, Rows
 from podium.scheduler.cluster.nodes import NodeTable
 from podium.scheduler.framework.handle import Handle
-from podium.scheduler.framework.plugin_arguments import ArgumentsError
+from podium.scheduler.framework.registry import ArgumentsError
 from podium.scheduler.framework.sources import Floats
 
 MODEL_VARIABLE: Final = "NODE_POWER_MODEL"

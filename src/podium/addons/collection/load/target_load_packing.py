@@ -20,10 +20,13 @@ import msgspec
 import numpy as np
 from msgspec import Meta
 
-from podium.addons.collection.load.load_score import MAX_SCORE, LoadScorePlugin, rounded
-from podium.addons.collection.load.loads import Loads
-from podium.addons.collection.load.metric_provider import LoadArgs
-from podium.addons.collection.load.pod_columns import PodColumns
+from podium.addons.collection.load.load_score import (
+    MAX_SCORE,
+    LoadScorePlugin,
+    PodColumns,
+    round_scores,
+)
+from podium.addons.collection.load.load_source import LoadArgs, Loads
 from podium.kubernetes.kinds.meta import Quantity
 from podium.kubernetes.kinds.pod import Container, ResourceRequirements
 from podium.kubernetes.rules.quantity import QuantityError, milli_value
@@ -31,7 +34,7 @@ from podium.kubernetes.rules.timestamps import seconds_of
 from podium.plugin import Cycle, Dependence, Ints, Rows
 from podium.scheduler.cluster.pod_info import PodInfo, PodShape
 from podium.scheduler.framework.handle import Handle
-from podium.scheduler.framework.plugin_arguments import ArgumentsError
+from podium.scheduler.framework.registry import ArgumentsError
 from podium.scheduler.framework.sources import Floats
 
 _DEFAULT_TARGET: Final = 40
@@ -73,7 +76,7 @@ class TargetLoadPacking(LoadScorePlugin):
         target = float(self._target)
         below = (MAX_SCORE - target) * use / target + target
         beyond = target * (100 - use) / (100 - target) if target < 100 else np.zeros(len(use))
-        return rounded(np.where(use <= target, below, np.where(use <= 100, beyond, 0.0 * use)))
+        return round_scores(np.where(use <= target, below, np.where(use <= 100, beyond, 0.0 * use)))
 
     def score_row(self, cycle: Cycle, row: int) -> int:
         measured, capacity = self._loads.of_row(self.column, cycle.nodes, row)

@@ -1,4 +1,4 @@
-"""In which NUMA zone each container of a node runs, as agents write it into their reports.
+"""In which NUMA zone containers run, as agents write it, and what zones would have without some.
 
 Containers are not named: they are numbered in the order of the XXH64 of their names, and each zone
 but the busiest has the list of its numbers, as differences in a code of printable characters
@@ -7,18 +7,35 @@ containers that the agent has written of; their count tells whether he may.
 
 Example: `npv0v001::ve=leb89::cc=3::nn=2::bn=0` with the vector `#` in zone 1: of three containers
 the one with the second smallest hash is in zone 1, the others in zone 0.
+
+A short text that stands for the set of pods on a node. An agent writes it into its report, and a
+scheduler that works out the same text for the pods it knows of can tell that the report speaks of
+those pods. It is an XXH64 over the sorted XXH64 of the pods' names, each seeded with that of the
+namespace (`k8stopologyawareschedwg/podfingerprint`, version v001).
+
+Example: the pod `namespace1/pod1` alone gives `pfp0v0019e0420efb37746c6`.
+
+What zones would have if pods left a node: the trials of preemption (`preemptionMode: Enabled`). A
+report counts what runs now, and preemption asks what would be if some of it did not. The zone of
+each container says where its cpus, memory and devices would become free. What
+a container shares with others is in no zone's account, and so only what it has to itself is given
+back (`preemption/preemption.go` of the collection).
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from podium.addons.collection.node_resource_topology.pod_fingerprint import xxh64
 from podium.addons.collection.node_resource_topology.topologies import (
     NodeResourceTopology,
+    NumaZone,
     attribute_of,
+    exclusive_amounts,
     numa_id_of,
+    zone_requests_of,
 )
+from podium.kubernetes.kinds.pod import Container
+from podium.plugin import PodInfo
 
 METADATA: Final = "topology.node.k8s.io/numaplacement-metadata"
 VECTOR: Final = "topology.node.k8s.io/numaplacement-vector"
@@ -107,3 +124,145 @@ def _read_metadata(text: str | None) -> _Metadata | None:
 
 def _hash(name: ContainerName) -> int:
     return xxh64("\0".join(name).encode())
+
+
+FINGERPRINT_PREFIX: Final = "pfp0v001"
+
+_PRIMES: Final = (
+    0x9E3779B185EBCA87,
+    0xC2B2AE3D27D4EB4F,
+    0x165667B19E3779F9,
+    0x85EBCA77C2B2AE63,
+    0x27D4EB2F165667C5,
+)
+_MASK: Final = (1 << 64) - 1
+_STRIPE_BYTES: Final = 32
+
+
+def pod_fingerprint(pods: Iterable[tuple[str, str]]) -> str:
+    """The fingerprint of pods given as (namespace, name)."""
+    hashes = sorted(xxh64(name.encode(), xxh64(namespace.encode())) for namespace, name in pods)
+    return (
+        f"{FINGERPRINT_PREFIX}{xxh64(b''.join(each.to_bytes(8, 'little') for each in hashes)):016x}"
+    )
+
+
+def xxh64(data: bytes, seed: int = 0) -> int:
+    """XXH64 of a text; the algorithm's specification names the steps."""
+    p1, p2, p3, p4, p5 = _PRIMES
+    at = 0
+    if len(data) >= _STRIPE_BYTES:
+        lanes = [seed + p1 + p2, seed + p2, seed, seed - p1]
+        while at + _STRIPE_BYTES <= len(data):
+            for lane in range(4):
+                lanes[lane] = _round(lanes[lane], _read(data, at, 8))
+                at += 8
+        turned = (_rotate(lane & _MASK, by) for lane, by in zip(lanes, (1, 7, 12, 18), strict=True))
+        total = sum(turned) & _MASK
+        for lane in lanes:
+            total = ((total ^ _round(0, lane)) * p1 + p4) & _MASK
+    else:
+        total = (seed + p5) & _MASK
+    total = (total + len(data)) & _MASK
+    while at + 8 <= len(data):
+        total = (_rotate(total ^ _round(0, _read(data, at, 8)), 27) * p1 + p4) & _MASK
+        at += 8
+    if at + 4 <= len(data):
+        total = (_rotate(total ^ (_read(data, at, 4) * p1 & _MASK), 23) * p2 + p3) & _MASK
+        at += 4
+    for byte in data[at:]:
+        total = _rotate(total ^ (byte * p5 & _MASK), 11) * p1 & _MASK
+    total = (total ^ (total >> 33)) * p2 & _MASK
+    total = (total ^ (total >> 29)) * p3 & _MASK
+    return total ^ (total >> 32)
+
+
+def _round(lane: int, word: int) -> int:
+    return _rotate((lane + word * _PRIMES[1]) & _MASK, 31) * _PRIMES[0] & _MASK
+
+
+def _rotate(word: int, by: int) -> int:
+    return ((word << by) | (word >> (64 - by))) & _MASK
+
+
+def _read(data: bytes, at: int, count: int) -> int:
+    return int.from_bytes(data[at : at + count], "little")
+
+
+NOTHING_FREED: Final = "no resources to add, cannot process eviction simulation"
+TOO_MUCH_FREED: Final = "resource release request exceeds NUMA allocatable"
+
+Freed = Mapping[int, Mapping[str, int]]
+"""Zone -> resource -> amount."""
+
+
+class EvictionRefused(Exception):
+    """The zones cannot be imagined without the victims; the text says why."""
+
+
+class Victims:
+    """The pods that a trial has taken off nodes, by row."""
+
+    def __init__(self, pods: Mapping[int, Mapping[str, PodInfo]] | None = None) -> None:
+        self._pods = {row: dict(of_row) for row, of_row in (pods or {}).items()}
+
+    def clone(self) -> "Victims":
+        return Victims(self._pods)
+
+    def take(self, row: int, pod: PodInfo) -> None:
+        self._pods.setdefault(row, {})[pod.uid] = pod
+
+    def give_back(self, row: int, pod: PodInfo) -> None:
+        self._pods.get(row, {}).pop(pod.uid, None)
+
+    def rows(self) -> list[int]:
+        return [row for row, pods in self._pods.items() if pods]
+
+    def on(self, row: int) -> Iterable[PodInfo]:
+        return self._pods.get(row, {}).values()
+
+
+def pinned_containers(pods: Iterable[PodInfo], reported: Iterable[str]) -> list[ContainerName]:
+    """The containers that agents tell the zone of: those that have something to themselves for the
+    whole life of their pod."""
+    known = frozenset(reported)
+    found: list[ContainerName] = []
+    for pod in pods:
+        guaranteed = zone_requests_of(pod).guaranteed
+        spec, metadata = pod.pod.spec, pod.pod.metadata
+        sidecars = [c for c in spec.init_containers or () if c.restart_policy == "Always"]
+        found += [
+            (metadata.namespace, metadata.name, container.name)
+            for container in (*sidecars, *(spec.containers or ()))
+            if exclusive_amounts(container, guaranteed, known)
+        ]
+    return found
+
+
+def freed_by(victims: Iterable[PodInfo], placement: Placement, zones: Sequence[NumaZone]) -> Freed:
+    """What the zones of a node gain. Raises EvictionRefused."""
+    reported = frozenset(name for zone in zones for name in zone.available)
+    freed: dict[int, dict[str, int]] = {}
+    for victim in victims:
+        requests = zone_requests_of(victim)
+        for container in victim.pod.spec.containers or ():  # upstream: not those of sidecars
+            numa_id = placement.get(_name(victim, container))
+            if numa_id is None:
+                continue
+            amounts = exclusive_amounts(container, requests.guaranteed, reported)
+            for resource, amount in amounts.items():
+                of_zone = freed.setdefault(numa_id, {})
+                of_zone[resource] = of_zone.get(resource, 0) + amount
+    if not freed:
+        raise EvictionRefused(NOTHING_FREED)
+    for zone in zones:
+        for resource, amount in freed.get(zone.numa_id, {}).items():
+            free = zone.available.get(resource)
+            if free is not None and free + amount > zone.allocatable[resource]:
+                raise EvictionRefused(TOO_MUCH_FREED)
+    return freed
+
+
+def _name(pod: PodInfo, container: Container) -> ContainerName:
+    metadata = pod.pod.metadata
+    return metadata.namespace, metadata.name, container.name

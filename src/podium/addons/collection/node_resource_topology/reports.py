@@ -8,23 +8,27 @@ A report is late: pods that were just placed are not in it. Three ways to live w
 - keep a report and take what was placed since off every zone of the node, until a report comes
   whose fingerprint is that of the node's pods (`OverReserve`). A node is looked at for this when a
   pod was refused there, or when somebody else has placed pods on it.
+
+Placements of containers, worked out once for a report and the pods that it speaks of.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from podium.addons.collection.node_resource_topology.known_placements import KnownPlacements
-from podium.addons.collection.node_resource_topology.numa_placement import UNKNOWN, Placement
-from podium.addons.collection.node_resource_topology.pod_fingerprint import pod_fingerprint
+from podium.addons.collection.node_resource_topology.numa_placement import (
+    UNKNOWN,
+    Placement,
+    pinned_containers,
+    placement_of,
+    pod_fingerprint,
+)
 from podium.addons.collection.node_resource_topology.topologies import (
     NodeResourceTopology,
     attribute_of,
-    topology_manager_of,
-    zones_of,
-)
-from podium.addons.collection.node_resource_topology.zone_requests import (
     effective_request,
     takes_exclusively,
+    topology_manager_of,
+    zones_of,
 )
 from podium.plugin import Handle, PodInfo
 
@@ -271,3 +275,18 @@ class OverReserve(Reports):
 
 def _is_set_otherwise(one: NodeResourceTopology, other: NodeResourceTopology) -> bool:
     return topology_manager_of(one) != topology_manager_of(other)
+
+
+class KnownPlacements:
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[NodeResourceTopology, tuple[str, ...], Placement]] = {}
+
+    def of(self, report: NodeResourceTopology, pods: Sequence[PodInfo]) -> Placement:
+        node, uids = report.metadata.name, tuple(pod.uid for pod in pods)
+        known = self._known.get(node)
+        if known is not None and known[0] is report and known[1] == uids:
+            return known[2]
+        names = {name for zone in zones_of(report) for name in zone.available}
+        found = placement_of(report, pinned_containers(pods, names))
+        self._known[node] = report, uids, found
+        return found

@@ -110,8 +110,8 @@ def add_registration(node: JsonObject, wall_s: float) -> JsonObject:
 
 def metadata_writes(node: Node, wanted: Registration) -> list[Action]:
     """What the agent changes in the node's metadata."""
-    annotations = _changed(node.metadata.annotations, wanted.annotations)
-    labels = _changed(node.metadata.labels, wanted.labels)
+    annotations = _find_changes(node.metadata.annotations, wanted.annotations)
+    labels = _find_changes(node.metadata.labels, wanted.labels)
     parts = {"annotations": annotations, "labels": labels}
     body = {name: part for name, part in parts.items() if part}
     return [Patch(NODES, "", node.name, {"metadata": body})] if body else []
@@ -120,14 +120,14 @@ def metadata_writes(node: Node, wanted: Registration) -> list[Action]:
 def status_writes(node: Node, wanted: Registration) -> list[Action]:
     """What the kubelet changes in the node's status after what the agent has told it."""
     parts = {
-        "capacity": _changed(node.status.capacity, wanted.capacity),
-        "allocatable": _changed(node.status.allocatable, wanted.allocatable),
+        "capacity": _find_changes(node.status.capacity, wanted.capacity),
+        "allocatable": _find_changes(node.status.allocatable, wanted.allocatable),
     }
     body = {name: part for name, part in parts.items() if part}
     return [Patch(NODES, "", node.name, {"status": body}, "status")] if body else []
 
 
-def _changed(
+def _find_changes(
     present: dict[str, str] | None, wanted: dict[str, str] | dict[str, str | None]
 ) -> dict[str, str | None]:
     known = present or {}

@@ -25,10 +25,10 @@ from podium.addons.gpu.cards.card import (
     Card,
     MigProfile,
     NodeCards,
+    Reason,
     find_mistake,
 )
 from podium.addons.gpu.cards.columns import Bools, Ints, enlarge
-from podium.addons.gpu.cards.reasons import Reason
 from podium.addons.gpu.cards.requests import CardSelector
 from podium.addons.gpu.cards.topology import UNLINKED, link_components, link_matrix
 

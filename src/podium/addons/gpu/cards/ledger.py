@@ -23,18 +23,27 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from podium.addons.gpu.cards.allocations import Allocation, CardUse, card_uses, raise_uses
-from podium.addons.gpu.cards.card import NO_CARDS, NodeCards
+from podium.addons.gpu.cards.card import NO_CARDS, NodeCards, Reason
 from podium.addons.gpu.cards.card_table import CardTable
 from podium.addons.gpu.cards.choosing import allocate
 from podium.addons.gpu.cards.columns import Ints
-from podium.addons.gpu.cards.held_cards import NOTHING_HELD, HeldCards, held_cards
-from podium.addons.gpu.cards.known_pods import KnownPod, KnownPods
-from podium.addons.gpu.cards.namespace_use import NO_USES, NamespaceUse
-from podium.addons.gpu.cards.quota import QuotaLeft, pod_cores
-from podium.addons.gpu.cards.reasons import Reason
+from podium.addons.gpu.cards.known_pods import (
+    NOTHING_HELD,
+    HeldCards,
+    KnownPod,
+    KnownPods,
+    held_cards,
+)
+from podium.addons.gpu.cards.quota import NO_USES, NamespaceUse, QuotaLeft, pod_cores
 from podium.addons.gpu.cards.requests import PodRequest
-from podium.addons.gpu.dialects.dialect import Dialect, Phase, WrittenDecision
-from podium.addons.gpu.dialects.stale import GRACE_PERIOD_S, find_staleness, grace_period
+from podium.addons.gpu.dialects.dialect import (
+    GRACE_PERIOD_S,
+    Dialect,
+    Phase,
+    WrittenDecision,
+    find_staleness,
+    grace_period,
+)
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 

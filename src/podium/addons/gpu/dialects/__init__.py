@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 DIALECTS: Final[dict[str, str]] = {
     "gpu-manager": "gpu_manager:GPUManager",
-    "gpu-scheduler": "gpu_scheduler:GPUScheduler",
+    "gpu-scheduler": "gpu_manager:GPUScheduler",
     "gpushare": "gpushare:GPUShare",
     "gpushare-mib": "gpushare:GPUShareMiB",
     "hami": "hami:HAMi",

@@ -62,7 +62,7 @@ def find_container(
     waiting = [
         (pod, unserved)
         for pod in _waiting_pods(dialect, node, pods)
-        if (unserved := list(_unserved(dialect, pod, served)))
+        if (unserved := list(_find_unserved(dialect, pod, served)))
     ]
     unfinished = [entry for entry in waiting if served.get(entry[0].metadata.uid)]
     for pod, unserved in unfinished[:1] or waiting:
@@ -133,7 +133,7 @@ def _device_count(dialect: Dialect, container: Container) -> int:
         return 0
 
 
-def _unserved(
+def _find_unserved(
     dialect: Dialect, pod: Pod, served: ServedContainers
 ) -> Iterable[tuple[int, Container]]:
     """In the order in which the kubelet starts them, with their place in it."""

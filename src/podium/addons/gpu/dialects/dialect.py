@@ -1,18 +1,34 @@
-"""What a dialect has to say: a small file each, no rule of allocation among it."""
+"""What a dialect has to say, the writes it makes on pods, and when a decision counts no longer.
+
+Each dialect is a small file with no rule of allocation in it. Its writes on a pod can be put
+together, made a patch, and shown as the pod they lead to.
+
+A decision reserves cards from the moment it
+is written. Pods whose binding failed, whose agent refused them, or that nobody schedules any more
+would hold them for ever, were it not for this rule. It is the same for all dialects.
+
+What stands on a pod may have been written by whoever may change the pod. So a grace period of its
+own can only be shorter than that of the service, and a time in the future is no way around it.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from enum import Enum
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from podium.addons.gpu.cards.allocations import Allocation
 from podium.addons.gpu.cards.card import Card, NodeCards
 from podium.addons.gpu.cards.requests import PodRequest
 from podium.addons.gpu.dialects.node_lock import NodeLockRule
+from podium.golang.durations import Duration, DurationError
+from podium.golang.json_values import JsonObject
+from podium.kubernetes.kinds.meta import ObjectMeta
 from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.kinds.pod import Container, Pod
+from podium.kubernetes.kinds.pod import POD_SCHEDULED, Container, Pod, PodCondition
+from podium.kubernetes.rules.timestamps import seconds_of
 
 
 class InvalidRequest(Exception):
@@ -146,3 +162,111 @@ class Dialect(ABC):
     @abstractmethod
     def device_count(self, container: Container) -> int:
         """How many devices the kubelet asks the agent for when it starts the container."""
+
+
+def merge_writes(first: PodWrite, second: PodWrite) -> PodWrite:
+    """Both at once; where they differ, the second counts."""
+    return PodWrite({**first.annotations, **second.annotations}, {**first.labels, **second.labels})
+
+
+def merge_patch_of(
+    write: PodWrite, metadata: ObjectMeta, *, any_version: bool = False
+) -> JsonObject:
+    """A JSON merge patch that is refused if the object is another one, or in another version."""
+    patched: JsonObject = {}
+    if metadata.uid:
+        patched["uid"] = metadata.uid
+    if metadata.resource_version and not any_version:
+        patched["resourceVersion"] = metadata.resource_version
+    if write.annotations:
+        patched["annotations"] = dict(write.annotations)
+    if write.labels:
+        patched["labels"] = dict(write.labels)
+    return {"metadata": patched}
+
+
+def written_pod(pod: Pod, write: PodWrite) -> Pod:
+    """The pod as it is after the write."""
+    metadata = replace(
+        pod.metadata,
+        annotations=_change_annotations(pod.metadata.annotations, write.annotations),
+        labels=_change_annotations(pod.metadata.labels, write.labels),
+    )
+    return replace(pod, metadata=metadata)
+
+
+def has_write(pod: Pod, write: PodWrite) -> bool:
+    """Whether everything that the write sets or removes is so on the pod."""
+    annotations, labels = pod.metadata.annotations or {}, pod.metadata.labels or {}
+    return all(annotations.get(key) == value for key, value in write.annotations.items()) and all(
+        labels.get(key) == value for key, value in write.labels.items()
+    )
+
+
+def _change_annotations(
+    present: Mapping[str, str] | None, write: Mapping[str, str | None]
+) -> dict[str, str]:
+    merged = {**(present or {}), **write}
+    return {key: value for key, value in merged.items() if value is not None}
+
+
+GRACE_PERIOD_S: Final = 30.0
+"""How long after a decision a pod may be without its node."""
+GRACE_PERIOD_ANNOTATION: Final = "nvidia.com/stuck-grace-period"
+_MIN_GRACE_PERIOD_S: Final = 1.0
+_FINISHED: Final = frozenset({"Succeeded", "Failed"})
+
+
+class Staleness(Enum):
+    """Why a decision does not count."""
+
+    FINISHED = "the pod has finished"
+    FAILED = "the agent could not give the pod its cards"
+    OTHER_NODE = "the pod is bound to another node"
+    UNSCHEDULABLE = "the pod was found unschedulable after it"
+    EXPIRED = "the pod was not bound in time"
+
+
+def find_staleness(
+    pod: Pod, decision: WrittenDecision, now: float, grace_period_s: float = GRACE_PERIOD_S
+) -> Staleness | None:
+    """Why the decision counts no longer; None as long as it does."""
+    if pod.status.phase in _FINISHED:
+        return Staleness.FINISHED
+    if decision.phase is Phase.FAILED:
+        return Staleness.FAILED
+    if pod.spec.node_name:
+        return None if pod.spec.node_name == decision.node else Staleness.OTHER_NODE
+    # Conditions know seconds only: one of the same second is taken for the later.
+    refused_at = _refused_at(pod)
+    if refused_at is not None and int(decision.decided_at) <= int(refused_at):
+        return Staleness.UNSCHEDULABLE
+    if abs(now - decision.decided_at) > grace_period(pod, grace_period_s):
+        return Staleness.EXPIRED
+    return None
+
+
+def grace_period(pod: Pod, default_s: float = GRACE_PERIOD_S) -> float:
+    """The service's, or the pod's own if its annotation names a shorter one of a second or more."""
+    text = pod.metadata.annotation(GRACE_PERIOD_ANNOTATION)
+    if not text:
+        return default_s
+    try:
+        seconds = Duration.parse(text).seconds
+    except DurationError:
+        return default_s
+    return min(seconds, default_s) if seconds >= _MIN_GRACE_PERIOD_S else default_s
+
+
+def _refused_at(pod: Pod) -> float | None:
+    for condition in pod.status.conditions or ():
+        if condition.type == POD_SCHEDULED:
+            return _transition(condition) if condition.status == "False" else None
+    return None
+
+
+def _transition(condition: PodCondition) -> float | None:
+    try:
+        return seconds_of(condition.last_transition_time or "")
+    except (ValueError, OverflowError):
+        return None

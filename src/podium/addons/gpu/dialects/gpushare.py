@@ -12,8 +12,7 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from podium.addons.gpu.cards.allocations import Allocation, CardShare
-from podium.addons.gpu.cards.card import MAX_CARDS, NO_CARDS, Card, NodeCards
-from podium.addons.gpu.cards.reasons import Reason
+from podium.addons.gpu.cards.card import MAX_CARDS, NO_CARDS, Card, NodeCards, Reason
 from podium.addons.gpu.cards.requests import CardKey, ContainerRequest, NodePolicy, PodRequest
 from podium.addons.gpu.dialects.dialect import (
     Dialect,

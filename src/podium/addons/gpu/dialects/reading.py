@@ -16,9 +16,9 @@ from podium.addons.gpu.cards.card import (
     Card,
     MigProfile,
     NodeCards,
+    Reason,
     find_mistake,
 )
-from podium.addons.gpu.cards.reasons import Reason
 from podium.addons.gpu.cards.requests import ContainerRequest
 from podium.addons.gpu.dialects.dialect import InvalidRequest
 from podium.golang.arithmetic import INT64_MAX, parse_int

@@ -1,17 +1,89 @@
-"""What the extender knows: the ledger of cards, quotas, and whether it may be relied on yet."""
+"""What the extender knows: the ledger of cards, quotas, its configuration, what may be relied on.
 
-from collections.abc import Callable, Iterator
+How many cards of which models a namespace may use, from a ConfigMap or a file. A document that
+cannot be read is told and changes nothing. Without any, nobody is limited. What counts as used is
+`podium.addons.gpu.cards.quota`'s, reservations included: two calls at the same time cannot
+both take what is left.
+
+The configuration file is that of gpu-admission's first generation, JSON.
+"""
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Annotated, Final
+
+import msgspec
+import numpy as np
 
 from podium.addons.extenders.extender import ExtenderError
+from podium.addons.gpu.cards.card import Reason
+from podium.addons.gpu.cards.columns import Bools
 from podium.addons.gpu.cards.ledger import Ledger
-from podium.addons.gpu.cards.reasons import Reason
+from podium.addons.gpu.cards.quota import (
+    MODEL_LABEL,
+    POOL_LABEL,
+    QUOTA_CONFIG_MAP,
+    InvalidQuota,
+    NamespaceQuota,
+    QuotaLeft,
+    eligible_models,
+    hard_amounts,
+    nodes_within_quota,
+    read_quotas,
+    requested_cores,
+)
 from podium.addons.gpu.cards.requests import PodRequest
 from podium.addons.gpu.dialects.dialect import Dialect
-from podium.addons.gpu.extender.quotas import NamespaceQuotas
-from podium.addons.gpu.extender.resource_quotas import ResourceQuotas
-from podium.golang.errors import PodiumError
+from podium.golang.errors import InputError, PodiumError
+from podium.kubernetes.kinds.admission_kinds import ResourceQuota
 from podium.kubernetes.kinds.pod import Pod
+
+_LOG: Final = logging.getLogger("podium.addons.extenders")
+
+
+class NamespaceQuotas:
+    def __init__(self, model_label: str = MODEL_LABEL, pool_label: str = POOL_LABEL) -> None:
+        self._model_label = model_label
+        self._pool_label = pool_label
+        self._quotas: dict[str, NamespaceQuota] = {}
+
+    def read(self, text: str | None, source: str) -> None:
+        """Take over a document; None if there is none."""
+        try:
+            self._quotas = {} if text is None else read_quotas(text)
+        except InvalidQuota as problem:
+            _LOG.error("%s: %s; what was known before stays", source, problem)
+
+    def allowed(
+        self, ledger: Ledger, namespace: str, uid: str, request: PodRequest, names: Sequence[str]
+    ) -> Bools | None:
+        """Which of the nodes the namespace may use for this pod; None if all."""
+        quota = self._quotas.get(namespace)
+        if quota is None:
+            return None
+        models: dict[str, int] = {}
+        pools: dict[str, int] = {}
+        node_models = np.array([_code(models, self._model(ledger, name)) for name in names])
+        node_pools = np.array([_code(pools, self._pool(ledger, name)) for name in names])
+        used = ledger.use.requested_by_model(
+            namespace, lambda name: self._model(ledger, name), without=uid
+        )
+        eligible = eligible_models(quota, used, requested_cores(request))
+        return nodes_within_quota(quota, eligible, node_models, node_pools, models, pools)
+
+    def _model(self, ledger: Ledger, node_name: str) -> str:
+        node = ledger.nodes.get(node_name)
+        return "" if node is None else node.metadata.label(self._model_label)
+
+    def _pool(self, ledger: Ledger, node_name: str) -> str:
+        node = ledger.nodes.get(node_name)
+        return "" if node is None else node.metadata.label(self._pool_label)
+
+
+def _code(codes: dict[str, int], value: str) -> int:
+    """The number of a label's value, -1 for none."""
+    return codes.setdefault(value, len(codes)) if value else -1
 
 
 class PodChanged(PodiumError):
@@ -75,3 +147,49 @@ class ClusterView:
     def count_rejection(self, verb: str, reason: Reason, nodes: int = 1) -> None:
         key = (verb, reason)
         self.rejections[key] = self.rejections.get(key, 0) + nodes
+
+
+class ResourceQuotas:
+    def __init__(self, dialect: Dialect) -> None:
+        self._dialect = dialect
+        self._quotas: dict[str, dict[str, ResourceQuota]] = {}
+
+    @property
+    def are_needed(self) -> bool:
+        return bool(self._dialect.cores_resource or self._dialect.memory_resource)
+
+    def put(self, quota: ResourceQuota) -> None:
+        self._quotas.setdefault(quota.namespace, {})[quota.name] = quota
+
+    def delete(self, quota: ResourceQuota) -> None:
+        self._quotas.get(quota.namespace, {}).pop(quota.name, None)
+
+    def left(self, ledger: Ledger, namespace: str, uid: str) -> QuotaLeft | None:
+        """For one pod of a namespace, which does not count against itself; None if not limited."""
+        quotas = self._quotas.get(namespace)
+        if not quotas:
+            return None
+        found = (hard_amounts(quota, self._dialect) for quota in quotas.values())
+        limits = [amounts for amounts in found if amounts is not None]
+        if not limits:
+            return None
+        return ledger.use.left(limits, namespace, without=uid)
+
+
+class GPUExtenderFile(msgspec.Struct, rename="pascal", forbid_unknown_fields=True, frozen=True):
+    """`SkipBindTime` is read and not needed: nothing waits for the last binding to be seen."""
+
+    quota_config_map_name: str = QUOTA_CONFIG_MAP[1]
+    quota_config_map_namespace: str = "kube-system"
+    gpu_model_label: str = msgspec.field(default=MODEL_LABEL, name="GPUModelLabel")
+    gpu_pool_label: str = msgspec.field(default=POOL_LABEL, name="GPUPoolLabel")
+    skip_bind_time: Annotated[int, msgspec.Meta(ge=0)] = 0
+
+
+def read_config_file(content: bytes, source: str) -> GPUExtenderFile:
+    """Raises InputError."""
+    try:
+        return msgspec.json.decode(content, type=GPUExtenderFile)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as problem:
+        known = ", ".join(field.encode_name for field in msgspec.structs.fields(GPUExtenderFile))
+        raise InputError(str(problem), source=source, remedy=f"JSON with {known}") from None

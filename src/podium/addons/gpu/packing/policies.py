@@ -21,9 +21,8 @@ import numpy as np
 
 from podium.addons.gpu.cards.columns import Floats, Ints
 from podium.addons.gpu.packing.fragmentation import node_fragmentation
-from podium.addons.gpu.packing.model_prices import prices_of
 from podium.addons.gpu.packing.node_columns import WHOLE, NodeColumns, Pod
-from podium.addons.gpu.packing.typical_pods import TypicalPods
+from podium.addons.gpu.packing.typical_pods import TypicalPods, prices_of
 
 MAX_SPEC_CPU: Final = 128_000
 MAX_SPEC_GPU: Final = 8_000

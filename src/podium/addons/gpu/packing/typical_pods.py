@@ -1,22 +1,38 @@
-"""Typical pods: what pods look like, for judging which idle GPU somebody could use.
+"""Typical pods: which kinds of pods there are, which are typical, and what they make models worth.
 
 Pods are grouped by what they ask for, memory left out; the most frequent groups are taken until
 they cover 95 % of all pods. CPU-only pods are among them, since they, too, can strand a GPU.
 
 Source: `GetTypicalPods` in `pkg/utils/frag.go` of `hkust-adsl/kubernetes-scheduler-simulator`.
+
+Prices of GPU models: idle GPU of a model that pods ask for by name is worth keeping for them. A
+model's price is the part of all demand that names it, over its part of all devices. Pods that name
+several models ask for each of them by its part. A model that nobody names has no price.
+
+Example: a tenth of the demand names a model that a fifth of the devices are of, so half of these
+will be asked for by name, and the price is `NAMED_WEIGHT` times 0.5.
+
+Kinds of pods as a cluster has them, and the typical pods among them. What a pod asks of a card may
+depend on how large cards are, so typical pods are worked out for one size of cards at a time. At
+most the 256 most frequent kinds are read.
 """
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from math import fsum
+from typing import Final, NamedTuple
 
 import numpy as np
 
+from podium.addons.gpu.cards.card_table import CardTable
 from podium.addons.gpu.cards.columns import Floats, Ints
-from podium.addons.gpu.packing.model_prices import price_models
-from podium.addons.gpu.packing.node_columns import MAX_MODELS
+from podium.addons.gpu.cards.requests import CardSelector
+from podium.addons.gpu.packing.card_columns import CardNeed, CardSize, model_mask
+from podium.addons.gpu.packing.node_columns import ANY_MODEL, MAX_MODELS
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.requests import ALL_REQUESTS, pod_requests, to_vector
 
 COVERED_PERCENT = 95
 NEEDED_CPU_PART = 0.8
@@ -100,3 +116,69 @@ def find_typical(
         largest_gpus=max((group.gpus for group in counts), default=0),
         model_prices=price_models(demands, capacity),
     )
+
+
+NAMED_WEIGHT: Final = 0.1
+
+
+def price_models(demands: Mapping[int, int], capacity: Mapping[int, int]) -> Floats:
+    """By the number of the model's bit. Demands are by the mask of models that will do, devices of
+    the cluster by the bit of their model."""
+    demand, devices = sum(demands.values()), sum(capacity.values())
+    parts: dict[int, list[float]] = {bit: [] for bit in capacity}
+    for mask, asked in demands.items():
+        allowed = [bit for bit in capacity if bit & mask]
+        count = sum(capacity[bit] for bit in allowed)
+        if mask == ANY_MODEL or not count or not demand:
+            continue
+        for bit in allowed:
+            parts[bit].append(asked / demand / (count / devices))
+    prices: Floats = np.zeros(MAX_MODELS + 1)
+    for bit, some in parts.items():
+        # The same in whatever order models are numbered: two schedulers have to agree.
+        prices[bit.bit_length() - 1] = NAMED_WEIGHT * fsum(some)
+    return prices
+
+
+def prices_of(model_bit: Ints, prices: Floats) -> Floats:
+    """The price of each row's model."""
+    _, exponents = np.frexp(model_bit.astype(np.float64))
+    found: Floats = prices[exponents - 1]
+    return found
+
+
+MAX_KINDS: Final = 256
+
+
+class PodKind(NamedTuple):
+    cpu_milli: int
+    need: CardNeed
+
+
+def estimate_typical(
+    kinds: Mapping[PodKind, int], table: CardTable, size: CardSize, capacity: Mapping[int, int]
+) -> TypicalPods:
+    """Among so many pods of each kind, with shares as parts of cards of this size; `capacity` are
+    devices by model."""
+    counts: Counter[PodGroup] = Counter()
+    masks = {}
+    ordered = sorted(kinds.items(), key=lambda item: item[1], reverse=True)
+    for (cpu_milli, need), count in ordered[:MAX_KINDS]:
+        words = _words(need.selector)
+        masks[words] = model_mask(table, need.selector)
+        counts[PodGroup(cpu_milli, need.milli(size), need.cards, words)] += count
+    largest = max((kind.need.cards for kind in kinds), default=0)
+    return replace(find_typical(counts, masks, capacity), largest_gpus=largest)
+
+
+def cpu_request(pod: Pod) -> int:
+    """In thousandths of a core."""
+    return to_vector(pod_requests(pod, status_resources=False, rules=ALL_REQUESTS)).get("cpu", 0)
+
+
+def _words(selector: CardSelector) -> str:
+    """The same for selectors that let the same models through, whatever else they say."""
+    if not selector.by_kind():
+        return ""
+    parts = (selector.models, selector.not_models, selector.modes)
+    return " / ".join("|".join(part) for part in parts)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from itertools import chain
 from typing import Final, assert_never
 
-from podium.addons.gpu.dialects.dialect import Dialect, PodWrite
+from podium.addons.gpu.dialects.dialect import Dialect, PodWrite, has_write, merge_patch_of
 from podium.addons.gpu.dialects.node_lock import (
     LockGranted,
     LockHeld,
@@ -17,7 +17,6 @@ from podium.addons.gpu.dialects.node_lock import (
     lock_patience,
     lock_pauses,
 )
-from podium.addons.gpu.dialects.writes import has_write, merge_patch_of
 from podium.plugin import (
     ApiHandle,
     DeferredWrite,

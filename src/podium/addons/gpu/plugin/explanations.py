@@ -5,13 +5,11 @@ from collections.abc import Callable, Iterator, Sequence
 from msgspec.structs import replace
 
 from podium.addons.gpu.cards.allocations import NOTHING_CHARGED, Charged
-from podium.addons.gpu.cards.card import Card
+from podium.addons.gpu.cards.card import Card, Reason
 from podium.addons.gpu.cards.card_rules import Facts, set_needs
 from podium.addons.gpu.cards.card_table import REASONS, CardTable
 from podium.addons.gpu.cards.choosing import explain_cards
-from podium.addons.gpu.cards.namespace_use import NamespaceUse
-from podium.addons.gpu.cards.quota import QuotaLeft
-from podium.addons.gpu.cards.reasons import Reason
+from podium.addons.gpu.cards.quota import NamespaceUse, QuotaLeft
 from podium.addons.gpu.cards.requests import ContainerRequest, PodRequest, starting_order
 from podium.addons.gpu.dialects.dialect import InvalidRequest
 from podium.golang.arithmetic import parse_int

@@ -11,27 +11,104 @@ it was found, whatever is written again meanwhile.
 
 `empty` has the same cards and nobody on them: whoever does not fit there cannot be helped by
 evictions. `epoch` moves when a row changed without the cluster's logs telling of it.
+
+Cards that are held for pods whose objects do not say so yet. A decision is made at Reserve and
+written at PreBind; until the pod's own object tells of it, this is all that is known of it.
+Profiles of one scheduler share the cards of one cluster, so they share this too.
+
+A decision that was written and then taken back stands on the pod until the API server has heard of
+that: such pods are *withdrawn*, and what stands on them counts nothing.
+
+How much each node is worth by each policy, kept as columns: a row is worked out again when its
+cards or what is held of them changed.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from math import inf
-from typing import NamedTuple
+from typing import Final, NamedTuple
+from weakref import WeakKeyDictionary
 
+import numpy as np
 from msgspec.structs import replace
 
-from podium.addons.gpu.cards.allocations import CardUse
+from podium.addons.gpu.cards.allocations import Allocation, CardUse, card_uses
 from podium.addons.gpu.cards.card import NO_CARDS, Card, NodeCards
 from podium.addons.gpu.cards.card_table import CardTable
-from podium.addons.gpu.cards.held_cards import held_cards
-from podium.addons.gpu.cards.namespace_use import NO_USES, NamespaceUse
-from podium.addons.gpu.cards.quota import pod_cores
-from podium.addons.gpu.dialects.dialect import Dialect
-from podium.addons.gpu.dialects.stale import grace_period
-from podium.addons.gpu.plugin.node_config_maps import NodeConfigMaps
-from podium.addons.gpu.plugin.reservations import Reservations
-from podium.addons.gpu.plugin.value_columns import ValueColumns
-from podium.plugin import Handle, Node, Pod, PodInfo
+from podium.addons.gpu.cards.fitting import node_values
+from podium.addons.gpu.cards.known_pods import held_cards
+from podium.addons.gpu.cards.quota import NO_USES, NamespaceUse, pod_cores
+from podium.addons.gpu.cards.requests import NodePolicy, PodRequest
+from podium.addons.gpu.dialects.dialect import Dialect, PodWrite, grace_period
+from podium.addons.gpu.plugin.arguments import NodeConfigMaps
+from podium.plugin import Cluster, Handle, Ints, Node, Pod, PodInfo
+from podium.scheduler.cluster.growth import ChangeLog
 from podium.scheduler.cluster.pod_info import uid_of
+
+
+class Reservation:
+    """`written` is what was sent to the API server, whether it arrived or not; `lock` is the
+    value of the node's lock that was taken for the pod, if one was."""
+
+    __slots__ = ("allocation", "lock", "node", "request", "uses", "written")
+
+    def __init__(self, node: str, request: PodRequest, allocation: Allocation) -> None:
+        self.node = node
+        self.request = request
+        self.choose(allocation)
+        self.written: PodWrite | None = None
+        self.lock = ""
+
+    def choose(self, allocation: Allocation) -> None:
+        self.allocation = allocation
+        self.uses: Mapping[int, CardUse] = card_uses(allocation)
+
+
+class Reservations(dict[str, Reservation]):
+    """By the uid of the pod, in the order of the decisions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.withdrawn: dict[str, dict[str, float]] = {}
+        """By the node that the decision names: uids, and until when it could count at all."""
+        self.log = ChangeLog()
+        self._next_lapse = inf
+
+    def untold(self, first: str) -> list[tuple[str, Reservation]]:
+        """Of which nothing was written yet on the node of one of them, that one first."""
+        node = self[first].node
+        found = [
+            (uid, each) for uid, each in self.items() if each.node == node and each.written is None
+        ]
+        return sorted(found, key=lambda pair: pair[0] != first)
+
+    def withdraw(self, uid: str, node: str, row: int, until: float) -> None:
+        """What stands on the pod for this node, on this row if it has one, counts no longer."""
+        self.withdrawn.setdefault(node, {})[uid] = until
+        self._next_lapse = min(self._next_lapse, until)
+        self.log.note(row)
+
+    def keep_withdrawn(self, node: str, uids: Container[str]) -> None:
+        """Of the pods that were withdrawn from a node only these have something written still."""
+        left = {uid: at for uid, at in self.withdrawn.pop(node, {}).items() if uid in uids}
+        if left:
+            self.withdrawn[node] = left
+
+    def forget_withdrawn(self, now: float) -> None:
+        """Those whose decisions could not count any more in any case."""
+        if now <= self._next_lapse:
+            return
+        for node, uids in list(self.withdrawn.items()):
+            self.keep_withdrawn(node, {uid for uid, until in uids.items() if until >= now})
+        untils = (until for uids in self.withdrawn.values() for until in uids.values())
+        self._next_lapse = min(untils, default=inf)
+
+
+_OF_CLUSTERS: Final[WeakKeyDictionary[Cluster, dict[str, Reservations]]] = WeakKeyDictionary()
+
+
+def reservations_of(cluster: Cluster, dialect: str) -> Reservations:
+    """Those of one scheduler in one dialect."""
+    return _OF_CLUSTERS.setdefault(cluster, {}).setdefault(dialect, Reservations())
 
 
 class Held(NamedTuple):
@@ -322,3 +399,23 @@ class FollowedCards:
         decided_at = 0.0 if decision is None else decision.decided_at
         written = decided_at + grace_period(pod, self._grace_period_s)
         return min(written, self._adopted.get(uid_of(pod), inf) + self._grace_period_s)
+
+
+class ValueColumns:
+    def __init__(self, table: CardTable) -> None:
+        self._table = table
+        self._known: dict[NodePolicy, tuple[int, Ints]] = {}
+
+    def read(self, request: PodRequest) -> Ints:
+        """The values of all rows of the table; not to be changed."""
+        table, policy = self._table, request.node_policy
+        version, values = self._known.get(policy, (-1, None))
+        if values is None or len(values) != table.rows:
+            values = node_values(table, None, request)
+        elif version != table.version:
+            rows = np.flatnonzero(table.generations[: table.rows] > version)
+            values[rows] = node_values(table, rows, request)
+        else:
+            return values
+        self._known[policy] = table.version, values
+        return values

@@ -2,30 +2,34 @@
 
 They score what GPUShare follows, which therefore has to be in the profile, and tell it which card
 a pod that shares one is to have. Pods without GPUs are scored too: they take CPU that GPUs need.
+
+Scores of all nodes for each kind of pod, remembered: only rows that changed are scored again. A row
+changed if the logs of nodes or of pods name it, or if its cards did. The framework could remember
+these scores too, but asks again for all rows where a plugin normalises.
 """
 
-from collections.abc import Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
 from hashlib import blake2b
 from types import MappingProxyType
-from typing import ClassVar, Literal
+from typing import ClassVar, Final, Literal
 
 import numpy as np
 
 from podium.addons.collection.args_header import ArgsHeader
-from podium.addons.gpu.packing.card_columns import packing_columns, pod_tag
-from podium.addons.gpu.packing.card_needs import CardSize, card_need
-from podium.addons.gpu.packing.idle_fragments import rows_by_size
+from podium.addons.gpu.cards.card_table import CardTable
+from podium.addons.gpu.packing.card_columns import CardSize, card_need, packing_columns, pod_tag
+from podium.addons.gpu.packing.fragmentation import rows_by_size
 from podium.addons.gpu.packing.node_columns import NodeColumns, best_fitting_device
 from podium.addons.gpu.packing.node_columns import Pod as PackedPod
-from podium.addons.gpu.packing.pod_kinds import PodKind
 from podium.addons.gpu.packing.policies import POLICIES
-from podium.addons.gpu.plugin.card_choice import CardChooser
+from podium.addons.gpu.packing.typical_pods import PodKind
+from podium.addons.gpu.plugin.arguments import CardChooser
+from podium.addons.gpu.plugin.card_metrics import TypicalEstimate, cpu_left
 from podium.addons.gpu.plugin.followed_cards import FollowedCards
 from podium.addons.gpu.plugin.gpu_share import GPUShare
-from podium.addons.gpu.plugin.idle_cards import cpu_left
-from podium.addons.gpu.plugin.remembered_scores import RememberedScores
-from podium.addons.gpu.plugin.typical_estimate import TypicalEstimate
 from podium.plugin import (
+    Cluster,
     Cycle,
     Handle,
     Ints,
@@ -76,7 +80,7 @@ class PackingPlugin(CardChooser, ScorePlugin):
         table, policy = self._cards().table, POLICIES[self.name]
         columns, scores = self._columns(rows), np.zeros(len(rows), np.int64)
         for size, part in self._by_size(rows):
-            pod = _packed(kind, size)
+            pod = _pack_kind(kind, size)
             scored = policy(columns.take(part), pod, self._estimate().of(table, size))
             scores[part] = scored.scores
         # Rows that have no room for the pod may be anything.
@@ -89,7 +93,7 @@ class PackingPlugin(CardChooser, ScorePlugin):
         rows, kind = np.array([row]), self._kind(cycle)
         table = self._cards().table
         [(size, _)] = self._by_size(rows)
-        pod, columns = _packed(kind, size), self._columns(rows)
+        pod, columns = _pack_kind(kind, size), self._columns(rows)
         if pod.gpus != 1 or not pod.is_share:
             return None
         if cycle.pod.uid in self.handle.cluster.placements:
@@ -183,7 +187,7 @@ class Random(PreScorePlugin, PackingPlugin):
     def choose_card(self, cycle: Cycle, row: int) -> int | None:
         rows = np.array([row])
         [(size, _)] = self._by_size(rows)
-        pod = _packed(self._kind(cycle), size)
+        pod = _pack_kind(self._kind(cycle), size)
         fitting = np.flatnonzero(self._columns(rows).left[0] >= pod.gpu_milli).tolist()
         if pod.gpus != 1 or not pod.is_share or not fitting:
             return None
@@ -195,7 +199,7 @@ class Random(PreScorePlugin, PackingPlugin):
         return int.from_bytes(blake2b(text.encode(), digest_size=8).digest()) % below
 
 
-def _packed(kind: PodKind, size: CardSize) -> PackedPod:
+def _pack_kind(kind: PodKind, size: CardSize) -> PackedPod:
     return PackedPod(kind.cpu_milli, kind.need.milli(size), kind.need.cards)
 
 
@@ -205,3 +209,59 @@ def _tags(cards: FollowedCards, row: int) -> int:
     for held in cards.held(row).values():
         tags |= pod_tag(held.cards, held.uses)
     return tags
+
+
+MAX_KINDS: Final = 512
+
+ScoreRows = Callable[[PodKind, Ints], Ints]
+
+
+class _Entry:
+    __slots__ = ("made_for", "scores", "seen_cards", "seen_nodes", "seen_usage")
+
+    def __init__(self) -> None:
+        self.scores: Ints = np.empty(0, np.int64)
+        self.made_for: Hashable = None
+        self.seen_nodes = self.seen_usage = self.seen_cards = -1
+
+
+class RememberedScores:
+    def __init__(self, cluster: Cluster, score_rows: ScoreRows) -> None:
+        self._cluster = cluster
+        self._score_rows = score_rows
+        self._entries: OrderedDict[PodKind, _Entry] = OrderedDict()
+
+    def read(self, kind: PodKind, table: CardTable, version: Hashable) -> Ints:
+        """The scores of all rows; not to be changed. `version` stands for what matters beside the
+        row's own node, pods and cards."""
+        entry = self._entries.get(kind)
+        if entry is None:
+            entry = self._entries[kind] = _Entry()
+            if len(self._entries) > MAX_KINDS:
+                self._entries.popitem(last=False)
+        self._entries.move_to_end(kind)
+        size = self._cluster.nodes.size
+        if entry.made_for != (version, size):
+            rows = np.arange(size)
+            entry.scores = np.zeros(size, np.int64)
+            entry.made_for = (version, size)
+        else:
+            rows = self._changed(entry, table)
+        entry.seen_nodes = self._cluster.nodes.log.generation
+        entry.seen_usage = self._cluster.usage.log.generation
+        entry.seen_cards = table.version
+        if len(rows):
+            entry.scores[rows] = self._score_rows(kind, rows)
+        return entry.scores
+
+    def _changed(self, entry: _Entry, table: CardTable) -> Ints:
+        size = len(entry.scores)
+        of_nodes = self._cluster.nodes.log.since(entry.seen_nodes)
+        of_pods = self._cluster.usage.log.since(entry.seen_usage)
+        if of_nodes is None or of_pods is None:
+            return np.arange(size)
+        changed = table.generations[:size] > entry.seen_cards
+        told = [row for row in {*of_nodes, *of_pods} if 0 <= row < size]
+        if told:
+            changed[told] = True
+        return np.flatnonzero(changed)

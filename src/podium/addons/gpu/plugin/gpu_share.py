@@ -10,24 +10,30 @@ from typing import Final
 
 import numpy as np
 
-from podium.addons.gpu.cards.binding_order import UntoldDecision, choose_again
+from podium.addons.gpu.cards.card import Reason
 from podium.addons.gpu.cards.card_table import CardTable
-from podium.addons.gpu.cards.choosing import allocate, check_row
-from podium.addons.gpu.cards.fitting import fit
-from podium.addons.gpu.cards.node_scores import node_values, scores
-from podium.addons.gpu.cards.reasons import Reason
+from podium.addons.gpu.cards.choosing import UntoldDecision, allocate, check_row, choose_again
+from podium.addons.gpu.cards.fitting import fit, node_values, scores
 from podium.addons.gpu.cards.requests import PodRequest
-from podium.addons.gpu.dialects.dialect import InvalidRequest
-from podium.addons.gpu.dialects.stale import grace_period
-from podium.addons.gpu.dialects.writes import merge_writes
+from podium.addons.gpu.dialects.dialect import InvalidRequest, grace_period, merge_writes
 from podium.addons.gpu.plugin.arguments import (
     GPUShareArgs,
+    NodeConfigMaps,
     apply_policies,
     dialect_of,
+    preferred_card,
 )
-from podium.addons.gpu.plugin.card_choice import preferred_card
-from podium.addons.gpu.plugin.card_metrics import CardMetrics
-from podium.addons.gpu.plugin.card_sums import count_cards, count_free_cards
+from podium.addons.gpu.plugin.attempt_state import (
+    HOPELESS,
+    STATUSES,
+    NumberedRequests,
+    PodState,
+    count_cards,
+    count_free_cards,
+    imagine_cards,
+    number_of,
+)
+from podium.addons.gpu.plugin.card_metrics import CardMetrics, IdleCards
 from podium.addons.gpu.plugin.decision_writing import (
     TakeBack,
     lock_node,
@@ -40,16 +46,8 @@ from podium.addons.gpu.plugin.explanations import (
     propose_fewer_cards,
     quota_cause,
 )
-from podium.addons.gpu.plugin.followed_cards import FollowedCards
-from podium.addons.gpu.plugin.idle_cards import IdleCards
-from podium.addons.gpu.plugin.imagined_cards import imagine_cards
-from podium.addons.gpu.plugin.node_config_maps import NodeConfigMaps
-from podium.addons.gpu.plugin.numbered_requests import NumberedRequests
-from podium.addons.gpu.plugin.pod_state import PodState
-from podium.addons.gpu.plugin.quotas import RESOURCE_QUOTAS, Quotas
-from podium.addons.gpu.plugin.reservations import Reservation, reservations_of
-from podium.addons.gpu.plugin.statuses import HOPELESS, STATUSES, number_of
-from podium.addons.gpu.plugin.wake_ups import WakeUps
+from podium.addons.gpu.plugin.followed_cards import FollowedCards, Reservation, reservations_of
+from podium.addons.gpu.plugin.quotas import RESOURCE_QUOTAS, Quotas, WakeUps
 from podium.golang.json_values import JsonObject
 from podium.plugin import (
     SKIP,

@@ -17,13 +17,11 @@ import numpy as np
 
 from podium.addons.gpu.cards.columns import Ints
 from podium.addons.gpu.study.devices import DeviceName, require_installed
-from podium.addons.gpu.study.metrics import measure
 from podium.addons.gpu.study.numpy_engine import NO_NODE, Placements, place
-from podium.addons.gpu.study.policy_numbers import POLICY_NUMBERS
-from podium.addons.gpu.study.results import ResultFolder, RunKey, RunResult, make_result
-from podium.addons.gpu.study.trace_files import read_trace
-from podium.addons.gpu.study.traces import Trace
+from podium.addons.gpu.study.results import ResultFolder, RunKey, RunResult, make_result, measure
+from podium.addons.gpu.study.traces import Trace, read_trace
 from podium.addons.gpu.study.user_policies import (
+    POLICY_NUMBERS,
     load_policy,
     policy_digest,
     policy_name,

@@ -12,8 +12,7 @@ import numpy.typing as npt
 from numba import njit
 
 from podium.addons.gpu.cards.columns import Floats, Ints
-from podium.addons.gpu.packing.model_prices import prices_of
-from podium.addons.gpu.packing.typical_pods import TypicalPods
+from podium.addons.gpu.packing.typical_pods import TypicalPods, prices_of
 from podium.addons.gpu.study.numba_rules import (
     below,
     choose_devices,
@@ -23,7 +22,7 @@ from podium.addons.gpu.study.numba_rules import (
     put,
 )
 from podium.addons.gpu.study.numpy_engine import Placements
-from podium.addons.gpu.study.policy_numbers import POLICY_NUMBERS, RANDOM
+from podium.addons.gpu.study.user_policies import POLICY_NUMBERS, RANDOM
 from podium.addons.gpu.study.workloads import (
     Workload,
     empty_nodes,

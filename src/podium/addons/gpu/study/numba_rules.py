@@ -15,7 +15,7 @@ from podium.addons.gpu.packing.policies import (
     PARTLY_USED_WEIGHT,
     SCORE_THRESHOLDS,
 )
-from podium.addons.gpu.study.policy_numbers import (
+from podium.addons.gpu.study.user_policies import (
     BEST_FIT,
     DOT_PROD,
     FGD_STRANDED,

@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
-from podium.addons.gpu.study.results import RunResult
-from podium.addons.gpu.study.summary import PolicySummary, SummaryCell, list_cells
+from podium.addons.gpu.study.results import PolicySummary, RunResult, SummaryCell, list_cells
 from podium.golang.document_structs import Amount, Count, Document, DocumentPart, Notes
 
 Bounds = Mapping[str, Mapping[int, float]]

@@ -6,19 +6,37 @@ order, and rows of a `Workload` are in that order: among equal scores the lowest
 
 upstream: draws are in the order of `Simulate` in `pkg/simulator/core.go` of
 `hkust-adsl/kubernetes-scheduler-simulator`; the ten values that nobody uses are drawn by watches.
+
+The typical pods of a trace.
+
+A run of the study as Kubernetes objects, for what goes through the scheduler's engine. Nodes are in
+the order in which ties are broken, pods in the order of their arrival; copies of pods have a
+number.
+
+What no policy can allocate more of: a bound beside the policies of a study. For each percentage of
+demand the pods that have arrived by then are placed by a linear program, all at once and cut up at
+will (`podium.offline.optimum.gpu_bound`). A run's cell is a mean over arrivals up to then, so it is
+at most this.
 """
 
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from statistics import fmean
+from typing import Any, Final
 
 import numpy as np
 
 from podium.addons.gpu.cards.columns import Ints
 from podium.addons.gpu.packing.node_columns import WHOLE, NodeColumns
-from podium.addons.gpu.packing.typical_pods import TypicalPods
+from podium.addons.gpu.packing.openb_manifests import node_manifest, pod_manifest
+from podium.addons.gpu.packing.openb_rows import NodeRow, PodRow
+from podium.addons.gpu.packing.typical_pods import PodGroup, TypicalPods, find_typical
 from podium.addons.gpu.study.traces import Nodes, Pods, Trace
-from podium.addons.gpu.study.typical_pods import typical_pods
+from podium.golang.json_values import JsonObject
 from podium.golang.math_rand import GoRandom
+from podium.offline.optimum.gpu_bound import GPUPodKind, NodeGroup, bound_allocation
 
 TUNED_RATIO = 1.3
 SEEDS = tuple(range(42, 52))
@@ -114,3 +132,130 @@ def empty_nodes(nodes: Nodes) -> NodeColumns:
         np.zeros_like(nodes.gpus),
         nodes.model_bit,
     )
+
+
+@lru_cache(maxsize=64)
+def typical_pods(trace: Trace) -> TypicalPods:
+    """The typical pods of a trace as it is, before it is tuned."""
+    pods = trace.pods
+    columns = (pods.cpu_milli.tolist(), pods.gpu_milli.tolist(), pods.gpus.tolist(), pods.specs)
+    counts = Counter(map(PodGroup, *columns))
+    masks = {spec: trace.nodes.mask(spec) for spec in set(pods.specs)}
+    return find_typical(counts, masks, trace.nodes.capacity)
+
+
+PODS_NOT_ON_NODES: Final = (
+    "nvidia.com/gpumem",
+    "nvidia.com/gpumem-percentage",
+    "nvidia.com/gpucores",
+)
+
+
+def node_manifests(workload: Workload) -> Iterator[JsonObject]:
+    nodes = nodes_in_order(workload)
+    models = {1 << number: model for number, model in enumerate(nodes.models)}
+    for row, name in enumerate(nodes.names):
+        yield node_manifest(
+            NodeRow(
+                name,
+                int(nodes.cpu_milli[row]),
+                int(nodes.memory_mib[row]),
+                int(nodes.gpus[row]),
+                models.get(int(nodes.model_bit[row]), ""),
+            )
+        )
+
+
+def pod_manifests(workload: Workload) -> Iterator[JsonObject]:
+    """Raises InputError for shares that are no hundredths of a card."""
+    pods = workload.trace.pods
+    seen: dict[int, int] = {}
+    for number in workload.stream.tolist():
+        copy = seen[number] = seen.get(number, -1) + 1
+        yield pod_manifest(
+            PodRow(
+                pods.names[number] + (f"-tuned-{copy}" if copy else ""),
+                int(pods.cpu_milli[number]),
+                int(pods.memory_mib[number]),
+                int(pods.gpus[number]),
+                int(pods.gpu_milli[number]),
+                pods.specs[number],
+            )
+        )
+
+
+def scheduler_configuration(policy: str) -> JsonObject:
+    """GPUShare, and of all scores only the policy's."""
+    score: dict[str, Any] = {"enabled": [{"name": policy}], "disabled": [{"name": "*"}]}
+    drawing = {"enabled": [{"name": policy}]}
+    ignored = {"ignoredResources": list(PODS_NOT_ON_NODES)}
+    return {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "percentageOfNodesToScore": 100,
+        "profiles": [
+            {
+                "schedulerName": "default-scheduler",
+                "plugins": {
+                    "multiPoint": {"enabled": [{"name": "GPUShare"}]},
+                    **({"preScore": drawing} if policy == "Random" else {}),
+                    "score": score,
+                    "postFilter": {"disabled": [{"name": "*"}]},
+                },
+                "pluginConfig": [
+                    {"name": "GPUShare", "args": {"dialect": "hami"}},
+                    {"name": "NodeResourcesFit", "args": ignored},
+                ],
+            }
+        ],
+    }
+
+
+def bound_percent(
+    trace: Trace, seeds: Sequence[int], demand_percent: int, shown: Sequence[int]
+) -> dict[int, float]:
+    """% of the cluster's GPUs that can be allocated at most by % of them asked for: the mean over
+    seeds. Raises InputError without a solver."""
+    found: dict[int, list[float]] = {percent: [] for percent in shown}
+    for seed in seeds:
+        workload = make_workload(trace, seed, demand_percent / 100)
+        for percent, bound in bound_workload(workload, shown).items():
+            found[percent].append(bound)
+    return {percent: fmean(bounds) for percent, bounds in found.items() if bounds}
+
+
+def bound_workload(workload: Workload, shown: Sequence[int]) -> dict[int, float]:
+    """The same for one order of arrivals."""
+    trace, stream = workload.trace, workload.stream
+    capacity = trace.nodes.gpu_milli
+    arrived = np.cumsum(trace.pods.demand_milli[stream]) / capacity * 100
+    columns = np.rint(arrived).astype(np.int64)
+    groups = node_groups(trace)
+    found = {}
+    for percent in shown:
+        # Where nothing rounds to a percentage its neighbours stand for it.
+        last = percent if (columns == percent).any() else percent + 1
+        count = int(np.searchsorted(columns, last, side="right"))
+        kinds = _pod_kinds(trace, tuple(stream[:count].tolist()))
+        found[percent] = 100 * bound_allocation(groups, kinds) / capacity
+    return found
+
+
+@lru_cache(maxsize=16)
+def node_groups(trace: Trace) -> tuple[NodeGroup, ...]:
+    nodes = trace.nodes
+    rows = zip(nodes.cpu_milli.tolist(), nodes.gpus.tolist(), nodes.model_bit.tolist(), strict=True)
+    return tuple(
+        NodeGroup(count, cpu, gpus, model)
+        for (cpu, gpus, model), count in Counter(rows).items()
+        if gpus
+    )
+
+
+def _pod_kinds(trace: Trace, rows: tuple[int, ...]) -> list[GPUPodKind]:
+    pods, masks = trace.pods, model_masks(trace)
+    counts = Counter(
+        (int(pods.cpu_milli[r]), int(pods.gpus[r]), int(pods.gpu_milli[r]), int(masks[r]))
+        for r in rows
+    )
+    return [GPUPodKind(count, *kind) for kind, count in counts.items()]

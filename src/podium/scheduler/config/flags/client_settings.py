@@ -1,4 +1,4 @@
-"""How to reach the API server: a kubeconfig, `--master`, or the cluster that Podium runs in.
+"""How to reach the API server, with what has to be known of the machine for it.
 
 The precedence is client-go's: an explicit kubeconfig must be there; `--master` takes the place of
 its server, and alone is enough; with neither, the service account of the pod is tried. Nothing else
@@ -6,21 +6,46 @@ is looked at, neither `$KUBECONFIG` nor the home directory. What cannot work is 
 client-go's text.
 
 Sources: `staging/src/k8s.io/client-go/tools/clientcmd/{client_config,loader,validation}.go`.
+
+What starting a scheduler needs to know about the machine, asked through one small interface. This
+package does no I/O: whoever starts the scheduler brings the answers, and a test brings its own.
+Refusals are worded as Go's `os` package does: `open x: no such file or directory`.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 from msgspec.structs import replace
 
-from podium.scheduler.config.errors import ConfigurationError, FieldProblem, joined
-from podium.scheduler.config.flags.host_environment import (
-    FileProblem,
-    HostEnvironment,
-    StartRefused,
-)
+from podium.scheduler.config.errors import ConfigurationError, FieldProblem, join_problems
 from podium.scheduler.config.kubeconfig import ClusterEntry, Kubeconfig, UserEntry, load_kubeconfig
+
+
+class StartRefused(Exception):
+    """The scheduler cannot start; the text is what kube-scheduler would exit with."""
+
+
+class FileProblem(StartRefused):
+    """A file that cannot be had; the text is that of Go's `os` package."""
+
+
+class HostEnvironment(Protocol):
+    def read(self, path: str) -> bytes:
+        """A file's content. Raises FileProblem."""
+
+    def find(self, path: str) -> None:
+        """Make sure that a file is there, whatever it is. Raises FileProblem."""
+
+    def open(self, path: str) -> None:
+        """Make sure that a file can be opened. Raises FileProblem."""
+
+    def absolute(self, path: str, below: str) -> str:
+        """A path that another file names, relative to that file."""
+
+    def variable(self, name: str) -> str:
+        """An environment variable, or ""."""
+
 
 TOKEN_FILE: Final = "/var/run/secrets/kubernetes.io/serviceaccount/token"
 ROOT_CA_FILE: Final = "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt"
@@ -64,7 +89,7 @@ def client_settings(
 
 def kubeconfig_settings(path: str, master: str, host: HostEnvironment) -> ClientSettings:
     """The current context of a kubeconfig. Raises StartRefused."""
-    loaded = _loaded(path, host) if path else Kubeconfig()
+    loaded = _load_file(path, host) if path else Kubeconfig()
     context = loaded.contexts.get(loaded.current_context)
     cluster_name = context.cluster if context else ""
     user_name = context.user if context else ""
@@ -87,7 +112,7 @@ def kubeconfig_settings(path: str, master: str, host: HostEnvironment) -> Client
             return in_cluster(host)
         raise StartRefused(_INVALID + _NOTHING)
     if problems or cluster is None:
-        raise StartRefused(_INVALID + joined(FieldProblem("", text) for text in problems))
+        raise StartRefused(_INVALID + join_problems(FieldProblem("", text) for text in problems))
     return ClientSettings(cluster, user)
 
 
@@ -111,7 +136,7 @@ def _may_be_in_cluster(host: HostEnvironment) -> bool:
     return True
 
 
-def _loaded(path: str, host: HostEnvironment) -> Kubeconfig:
+def _load_file(path: str, host: HostEnvironment) -> Kubeconfig:
     host.find(path)
     try:
         return load_kubeconfig(host.read(path))

@@ -1,8 +1,14 @@
-"""The types of flags: how each reads its text, adds up when repeated, and shows itself.
+"""The types of flags, versions included: how each reads its text, adds up, and shows itself.
 
 A kind is what pflag calls a value. Of a scalar the last setting wins; a list, a map or a set of
 patterns grows with every further one, and the first replaces the default. Refusals are
 `ValueError`s in the words of Go's libraries; the parser puts the flag's name around them.
+
+Version numbers as Kubernetes' own flags take them: `1.35`, `v1.36.4-beta.1+build`. Two grammars: a
+semantic version has exactly three numbers and a well-formed rest, a generic one has two or more and
+anything behind them. Refusals are upstream's.
+
+Source: `staging/src/k8s.io/apimachinery/pkg/util/version/version.go`.
 """
 
 import math
@@ -12,14 +18,13 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from podium.golang.csv_records import read_list
 from podium.golang.durations import Duration
-from podium.golang.ip_addresses import parse_ip
 from podium.golang.quoting import quoted
-from podium.golang.strconv import parse_bool, parse_float32, parse_int, parse_uint
+from podium.golang.strconv import parse_bool, parse_float32, parse_int, parse_uint, read_list
+from podium.golang.urls import parse_ip
+from podium.kubernetes.releases.release import release
 from podium.kubernetes.rules.quantity import QuantityError
 from podium.kubernetes.rules.quantity import value as quantity_value
-from podium.scheduler.config.flags.release_text import reported_version_problem
 
 _QUANTITY: Final = re.compile(r"[+-]?[0-9]*(?:\.[0-9]*)?[eEinumkKMGTP]*[-+]?[0-9]*")
 
@@ -61,7 +66,7 @@ def _scalar(read: Callable[[str], Any]) -> Callable[[str, Any], Any]:
     return lambda text, _before: read(text)
 
 
-def _growing(read: Callable[[str], tuple[Any, ...]]) -> Callable[[str, Any], Any]:
+def _grow_value(read: Callable[[str], tuple[Any, ...]]) -> Callable[[str, Any], Any]:
     return lambda text, before: (*(before or ()), *read(text))
 
 
@@ -179,16 +184,18 @@ def _severity(text: str) -> str:
     return text if text.upper() in ("INFO", "WARNING", "ERROR", "FATAL") else str(parse_int(text))
 
 
-def _bracketed(values: Any) -> str:
+def _bracket_values(values: Any) -> str:
     return f"[{','.join(map(str, values))}]"
 
 
 def _as_list(values: tuple[str, ...]) -> str:
-    return _bracketed(_csv_field(value) for value in values)
+    return _bracket_values(_csv_field(value) for value in values)
 
 
 def _as_map(values: Mapping[str, str] | None) -> str:
-    return _bracketed(_csv_field(f"{key}={value}") for key, value in sorted((values or {}).items()))
+    return _bracket_values(
+        _csv_field(f"{key}={value}") for key, value in sorted((values or {}).items())
+    )
 
 
 def _csv_field(text: str) -> str:
@@ -209,22 +216,22 @@ FLOAT32: Final = Kind("float32", _scalar(parse_float32), _short_float, zero=0.0)
 STRING: Final = Kind("string", _scalar(str))
 DURATION: Final = Kind("duration", _scalar(Duration.parse), zero=Duration(0))
 IP: Final = Kind("ip", _address)
-STRINGS: Final = Kind("strings", _growing(read_list), _as_list, zero=())
-INT32S: Final = Kind("int32Slice", _growing(_int32s), _bracketed, zero=())
+STRINGS: Final = Kind("strings", _grow_value(read_list), _as_list, zero=())
+INT32S: Final = Kind("int32Slice", _grow_value(_int32s), _bracket_values, zero=())
 STRING_MAP: Final = Kind("stringToString", _string_map, _as_map, zero=None)
 COMPONENTS: Final = Kind(
     "colonSeparatedMultimapStringString", _components, _as_components, zero=MappingProxyType({})
 )
 CERTIFICATES: Final = Kind(
     "namedCertKey",
-    _growing(_certificate_pair),
+    _grow_value(_certificate_pair),
     lambda pairs: f"[{';'.join(map(str, pairs))}]",
     zero=(),
 )
 LEVEL: Final = Kind("Level", _scalar(lambda text: parse_uint(text, 31)), zero=0)
 FILE_LEVELS: Final = Kind(
     "pattern=N,...",
-    _growing(_verbosities),
+    _grow_value(_verbosities),
     lambda levels: ",".join(f"{pattern}={level}" for pattern, level in levels),
     zero=(),
 )
@@ -252,3 +259,84 @@ KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
     }
 )
 """By the name that pflag has for the type."""
+
+
+_VERSION: Final = re.compile(r"\s*v?([0-9]+(?:\.[0-9]+)*)([^\n]*)")
+_IDENTIFIERS: Final = r"[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*"
+_EXTRA: Final = re.compile(rf"(?:-({_IDENTIFIERS}))?(?:\+({_IDENTIFIERS}))?\s*")
+_LARGEST: Final = 2**64
+
+
+class WrittenVersion(NamedTuple):
+    """The numbers of a version, and what follows them in a semantic one."""
+
+    numbers: tuple[int, ...]
+    extra: str = ""
+
+    @property
+    def patch(self) -> int:
+        return self.numbers[2] if len(self.numbers) > 2 else 0
+
+    def __str__(self) -> str:
+        return ".".join(map(str, self.numbers)) + self.extra
+
+
+def parse_version(text: str) -> WrittenVersion:
+    """A semantic version if it is one, a generic one otherwise. Raises ValueError."""
+    try:
+        return parse_semantic(text)
+    except ValueError:
+        return WrittenVersion(_numbers(text, semantic=False)[0])
+
+
+def parse_semantic(text: str) -> WrittenVersion:
+    """Raises ValueError."""
+    numbers, rest = _numbers(text, semantic=True)
+    extra = _EXTRA.fullmatch(rest)
+    if extra is None:
+        raise ValueError(f"could not parse pre-release/metadata ({rest}) in version {quoted(text)}")
+    for identifier in (extra[1] or "").split("."):
+        if identifier.isdigit():
+            _check_zero(identifier, text)
+    return WrittenVersion(numbers, rest.rstrip())
+
+
+def reported_version_problem(text: str) -> str:
+    """Why `--version=<text>` cannot be the version that is reported, or ""."""
+    own = release().patch
+    if text == own:
+        return ""
+    try:
+        wanted = parse_semantic(text)
+    except ValueError as problem:
+        return str(problem)
+    if wanted.numbers != parse_semantic(own).numbers:
+        return (
+            f"version {quoted(text)} must match major/minor/patch of default version {quoted(own)}"
+        )
+    return ""
+
+
+def _numbers(text: str, *, semantic: bool) -> tuple[tuple[int, ...], str]:
+    match = _VERSION.fullmatch(text)
+    if match is None:
+        raise ValueError(f"could not parse {quoted(text)} as version")
+    parts = match[1].split(".")
+    if (semantic and len(parts) != 3) or len(parts) < 2:
+        raise ValueError(f"illegal version string {quoted(text)}")
+    for i, part in enumerate(parts):
+        if i == 0 or semantic:
+            _check_zero(part, text)
+        if len(part) > 20 or int(part) >= _LARGEST:
+            raise ValueError(
+                f"illegal non-numeric version component {quoted(part)} in {quoted(text)}: "
+                f"strconv.ParseUint: parsing {quoted(part)}: value out of range"
+            )
+    return tuple(map(int, parts)), match[2]
+
+
+def _check_zero(part: str, text: str) -> None:
+    if part.startswith("0") and part != "0":
+        raise ValueError(
+            f"illegal zero-prefixed version component {quoted(part)} in {quoted(text)}"
+        )

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from podium.kubernetes.releases.release import release
-from podium.scheduler.config.flags.legacy_definitions import INSTEAD
+from podium.scheduler.config.flags.definitions import INSTEAD
 from podium.scheduler.config.flags.options import Options
 from podium.scheduler.config.flags.parser import all_flags
 from podium.scheduler.config.types import API_VERSION, KIND, Configuration

@@ -1,13 +1,26 @@
-"""The mistakes that options can have by themselves, before any file but a manifest is opened.
+"""The mistakes that options can have, in the order in which upstream finds them.
 
 Contract: upstream collects them all and exits with one message; the order is that of its option
 groups. Legacy options stand where they stood in 1.22.
 
 Sources: `cmd/kube-scheduler/app/options/options.go` (`Validate`), and the `Validate` of
 `apiserver/pkg/server/options` and `component-base/metrics/api/v1`.
+
+What may not be asked of the log. Contract: upstream's field errors, one after the other. They are
+printed bare, because there is no log yet when they are found.
+
+Source: `staging/src/k8s.io/component-base/logs/api/v1/options.go`.
+
+What shows only when clients, locks and the elector are made. Flags are not validated once they are
+laid over a configuration, so these come late, and in this order. Contract: the text of the first
+failure, or "".
+
+Sources: `staging/src/k8s.io/client-go/{kubernetes/clientset,rest/url_utils}.go` and
+`tools/leaderelection` there.
 """
 
 import ipaddress
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -15,10 +28,22 @@ from typing import Any, Final
 from podium.golang.quoting import quoted
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.releases.version import Version
-from podium.scheduler.config.errors import ConfigurationError, FieldProblem, invalid, required
-from podium.scheduler.config.flags.host_environment import FileProblem, HostEnvironment
-from podium.scheduler.config.flags.options import Authentication, Legacy, Metrics, Options
-from podium.scheduler.config.yaml_text import read_yaml_text
+from podium.kubernetes.rules.quantity import value as quantity_value
+from podium.scheduler.config.errors import (
+    ConfigurationError,
+    FieldProblem,
+    forbidden,
+    invalid,
+    required,
+)
+from podium.scheduler.config.flags.client_settings import (
+    ClientSettings,
+    FileProblem,
+    HostEnvironment,
+)
+from podium.scheduler.config.flags.options import Authentication, Legacy, Logs, Metrics, Options
+from podium.scheduler.config.types import ClientConnectionConfiguration, LeaderElectionConfiguration
+from podium.scheduler.config.written import read_yaml_text
 
 _LABEL: Final = "[a-zA-Z_][a-zA-Z0-9_]*"
 _METRIC: Final = "[a-zA-Z_:][a-zA-Z0-9_:]*"
@@ -164,7 +189,7 @@ def _mapping_problems(mapping: Mapping[str, str] | None, at: str) -> Iterator[Fi
     if any(not re.fullmatch(f"{_METRIC},{_LABEL}", key) for key in mapping or ()):
         yield invalid(
             at,
-            _sorted(mapping),
+            _sort_mapping(mapping),
             "must have keys with format `metricName,labelName` where metricName matches "
             f'"{_METRIC}" and labelName matches "{_LABEL}"',
         )
@@ -209,7 +234,7 @@ def _unmarshal_error(line: int, kind: str, wanted: str) -> ConfigurationError:
     )
 
 
-def _sorted(mapping: Mapping[str, str] | None) -> dict[str, str]:
+def _sort_mapping(mapping: Mapping[str, str] | None) -> dict[str, str]:
     """A map in the order in which Go writes it."""
     return dict(sorted((mapping or {}).items()))
 
@@ -218,7 +243,7 @@ def _as_configuration(metrics: Metrics) -> dict[str, Any]:
     fields = {
         "showHiddenMetricsForVersion": metrics.show_hidden_metrics_for_version,
         "disabledMetrics": list(metrics.disabled_metrics),
-        "allowListMapping": _sorted(metrics.allow_metric_labels),
+        "allowListMapping": _sort_mapping(metrics.allow_metric_labels),
         "allowListMappingManifest": metrics.allow_metric_labels_manifest,
     }
     return {name: value for name, value in fields.items() if value}
@@ -226,3 +251,130 @@ def _as_configuration(metrics: Metrics) -> dict[str, Any]:
 
 def _has(headers: Sequence[str], standard: str) -> bool:
     return any(header.casefold() == standard.casefold() for header in headers)
+
+
+TEXT: Final = "text"
+JSON: Final = "json"
+_JSON_GATE: Final = "LoggingBetaOptions"
+_GATE: Final = "LoggingAlphaOptions"
+
+
+def logging_problems(logs: Logs, gates: Mapping[str, bool]) -> list[FieldProblem]:
+    return list(_problems(logs, gates))
+
+
+def _problems(logs: Logs, gates: Mapping[str, bool]) -> Iterator[FieldProblem]:
+    frequency = logs.log_flush_frequency
+    if frequency.nanoseconds <= 0:
+        yield invalid("flushFrequency", str(frequency), "Must be greater than zero")
+    if logs.logging_format not in (TEXT, JSON):
+        yield invalid("format", logs.logging_format, "Unsupported log format")
+    elif logs.logging_format == JSON and not gates[_JSON_GATE]:
+        yield forbidden("format", f"Log format {JSON} is disabled, see {_JSON_GATE} feature")
+    if logs.vmodule and logs.logging_format not in (TEXT, ""):
+        yield forbidden("vmodule", "Only supported for text log format")
+    if gates[_GATE]:
+        return
+    for form, split_stream, buffer_size in (
+        (TEXT, logs.log_text_split_stream, logs.log_text_info_buffer_size),
+        (JSON, logs.log_json_split_stream, logs.log_json_info_buffer_size),
+    ):
+        if split_stream:
+            yield forbidden(f"options.{form}.splitStream", f"Feature {_GATE} is disabled")
+        if quantity_value(buffer_size):
+            yield forbidden(f"options.{form}.infoBufferSize", f"Feature {_GATE} is disabled")
+
+
+_URL: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://([^/?#]*)([^?#]*)")
+_HOST_CHARACTERS: Final = re.compile(r"[^\s<>\"\\^`{}|]*")
+_JITTER: Final = 1.2
+_REMOVED_LOCKS: Final = {
+    "endpoints": "endpoints lock is removed, migrate to leases",
+    "configmaps": "configmaps lock is removed, migrate to leases",
+    "endpointsleases": "endpointsleases lock is removed, migrate to leases",
+    # upstream: worded unlike the others.
+    "configmapsleases": "configmapsleases lock is removed, migrated to leases",
+}
+
+
+def client_problem(connection: ClientConnectionConfiguration, settings: ClientSettings) -> str:
+    """Why no client can be made."""
+    if connection.qps > 0 and connection.burst <= 0:
+        return (
+            "burst is required to be greater than 0 when RateLimiter is not set and QPS is set "
+            "to greater than 0"
+        )
+    cluster, user = settings.cluster, settings.user
+    secure = bool(
+        cluster.certificate_authority
+        or cluster.certificate_authority_data
+        or cluster.insecure_skip_tls_verify
+        or user.client_certificate
+        or user.client_certificate_data
+    )
+    return _server_problem(cluster.server, secure)
+
+
+def lock_problem(election: LeaderElectionConfiguration) -> str:
+    """Why there is no such lock."""
+    if not election.leader_elect or election.resource_lock == "leases":
+        return ""
+    unknown = f"Invalid lock-type {election.resource_lock}"
+    problem = _REMOVED_LOCKS.get(election.resource_lock, unknown)
+    return f"couldn't create resource lock: {problem}"
+
+
+def elector_problem(election: LeaderElectionConfiguration) -> str:
+    """Why nobody can be elected with these times."""
+    if not election.leader_elect:
+        return ""
+    lease = election.lease_duration.nanoseconds
+    renew = election.renew_deadline.nanoseconds
+    retry = election.retry_period.nanoseconds
+    problem = ""
+    if lease <= renew:
+        problem = "leaseDuration must be greater than renewDeadline"
+    elif renew <= math.trunc(_JITTER * retry):
+        problem = "renewDeadline must be greater than retryPeriod*JitterFactor"
+    else:
+        for name, time in (
+            ("leaseDuration", lease),
+            ("renewDeadline", renew),
+            ("retryPeriod", retry),
+        ):
+            if time < 1:
+                problem = f"{name} must be greater than zero"
+                break
+    return f"couldn't create leader elector: {problem}" if problem else ""
+
+
+def _server_problem(server: str, secure: bool) -> str:
+    url = _URL.match(server)
+    if url is not None and url[1] and not _authority_problem(url[1]):
+        return ""
+    assumed = f"{'https' if secure else 'http'}://{server}"
+    url = _URL.match(assumed)
+    assert url is not None
+    problem = _authority_problem(url[1])
+    if problem:
+        return f"parse {quoted(assumed)}: {problem}"
+    if url[2] not in ("", "/"):
+        return f"host must be a URL or a host:port pair: {quoted(server)}"
+    return ""
+
+
+def _authority_problem(authority: str) -> str:
+    host = authority.rpartition("@")[2]
+    strange = _HOST_CHARACTERS.match(host)
+    if strange is not None and strange.end() < len(host):
+        return f"invalid character {quoted(host[strange.end()])} in host name"
+    if host.startswith("["):
+        end = host.rfind("]")
+        if end < 0:
+            return "missing ']' in host"
+        port = host[end + 1 :]
+    else:
+        port = host[host.rindex(":") :] if ":" in host else ""
+    if port and not re.fullmatch(r":[0-9]*", port):
+        return f"invalid port {quoted(port)} after host"
+    return ""

@@ -1,4 +1,4 @@
-"""From flags and files to one configuration: what wins over what.
+"""From flags and files to one configuration: what wins over what, providers included.
 
 - Without `--config`: the defaults, then deprecated flags, then leader election flags, each only if
   it was given. Nothing is validated after that, as upstream does not either.
@@ -7,10 +7,17 @@
 - Legacy flags as in the last release that had them: a policy takes the place of all profiles and
   extenders, with or without a file; an algorithm provider stands for v1beta1's default plugins.
 
-`configured` is what is known before anything is built, `completed` the rest: upstream reads a
-policy and builds its profiles only after it has found its API server.
+`read_configuration` is what is known before anything is built, `complete_configuration` the rest:
+upstream reads a policy and builds its profiles only after it has found its API server.
 
 Sources: `cmd/kube-scheduler/app/options` at v1.36.4, v1.22 and v1.21.
+
+Algorithm providers: the default plugins by name, as `--algorithm-provider` chose them. Until 1.21
+there were two. `DefaultProvider` is the default plugins of v1beta1, and `ClusterAutoscalerProvider`
+the same packing pods where the other spreads them. A provider is what a v1beta1 file starts from;
+later formats bring their own defaults.
+
+Source: `pkg/scheduler/algorithmprovider/registry.go` at v1.21.
 """
 
 import dataclasses
@@ -20,29 +27,31 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.scheduler.config.config_map import KEY as POLICY_KEY
+from podium.scheduler.config.decode import SCHEME, header_of
+from podium.scheduler.config.defaults import V1BETA1_DEFAULTS, merged_v1beta1
 from podium.scheduler.config.errors import ConfigurationError
-from podium.scheduler.config.flags.host_environment import (
+from podium.scheduler.config.flags.client_settings import (
     FileProblem,
     HostEnvironment,
     StartRefused,
 )
 from podium.scheduler.config.flags.options import Options
-from podium.scheduler.config.flags.providers import is_provider, readers_with
-from podium.scheduler.config.header import SCHEME, header_of
-from podium.scheduler.config.load import built, decode_written
+from podium.scheduler.config.load import EMPTY, READERS, built, decode_written, is_empty
+from podium.scheduler.config.load import KEY as POLICY_KEY
 from podium.scheduler.config.plugin_args import InterPodAffinityArgs
 from podium.scheduler.config.policy import is_policy, with_all_reasons
-from podium.scheduler.config.registration import EMPTY, is_empty
 from podium.scheduler.config.types import (
     API_VERSION,
     KIND,
     ClientConnectionConfiguration,
     Configuration,
     LeaderElectionConfiguration,
+    PluginRef,
+    Plugins,
+    PluginSet,
     ProfileConfiguration,
 )
-from podium.scheduler.config.versions import V1BETA1
+from podium.scheduler.config.versions import V1BETA1, Version
 from podium.scheduler.config.written import WrittenFile, read_written
 
 _LEADER_ELECTION: Final = {
@@ -76,7 +85,9 @@ ReadConfigMap = Callable[[str, str], Mapping[str, str]]
 """The data of the ConfigMap of a namespace and name; raises StartRefused."""
 
 
-def configured(options: Options, gates: FeatureGates, host: HostEnvironment) -> Configuration:
+def read_configuration(
+    options: Options, gates: FeatureGates, host: HostEnvironment
+) -> Configuration:
     """The configuration before anything is built. Raises StartRefused or ConfigurationError."""
     readers = readers_with(options.legacy.algorithm_provider)
 
@@ -101,7 +112,7 @@ def configured(options: Options, gates: FeatureGates, host: HostEnvironment) -> 
     return with_election_flags(_with_deprecated(defaults, options))
 
 
-def completed(
+def complete_configuration(
     configuration: Configuration,
     options: Options,
     gates: FeatureGates,
@@ -133,23 +144,23 @@ def with_leader_election(
     election: LeaderElectionConfiguration, options: Options
 ) -> LeaderElectionConfiguration:
     """What the leader election flags leave of a configuration's own."""
-    return replace(election, **_given(options, options.leader_election, _LEADER_ELECTION))
+    return replace(election, **_given_fields(options, options.leader_election, _LEADER_ELECTION))
 
 
 def _with_deprecated(configuration: Configuration, options: Options) -> Configuration:
     client: ClientConnectionConfiguration = replace(
         configuration.client_connection,
-        **_given(options, options.deprecated, _CLIENT_CONNECTION),
+        **_given_fields(options, options.deprecated, _CLIENT_CONNECTION),
     )
     election = replace(
-        configuration.leader_election, **_given(options, options.legacy, _LOCK_OBJECT)
+        configuration.leader_election, **_given_fields(options, options.legacy, _LOCK_OBJECT)
     )
     return replace(
         configuration,
         client_connection=client,
         leader_election=election,
         profiles=tuple(_with_legacy(profile, options) for profile in configuration.profiles),
-        **_given(options, options.deprecated, _DEBUGGING),
+        **_given_fields(options, options.deprecated, _DEBUGGING),
     )
 
 
@@ -229,10 +240,36 @@ def _not_a_policy(written: WrittenFile) -> str:
     return f'no kind "{kind}" is registered for version "{api_version}" {SCHEME}'
 
 
-def _given(options: Options, section: object, fields: dict[str, str]) -> dict[str, Any]:
+def _given_fields(options: Options, section: object, fields: dict[str, str]) -> dict[str, Any]:
     """The fields whose flags were on the command line, with the flags' values."""
     return {
         field: getattr(section, flag.replace("-", "_"))
         for flag, field in fields.items()
         if flag in options.given
     }
+
+
+_DEFAULT: Final = "DefaultProvider"
+_AUTOSCALER: Final = "ClusterAutoscalerProvider"
+_PACKED: Final = {"NodeResourcesLeastAllocated": "NodeResourcesMostAllocated"}
+
+
+def is_provider(name: str) -> bool:
+    """Whether there is such a provider; an empty name asks for none."""
+    return name in ("", _DEFAULT, _AUTOSCALER)
+
+
+def readers_with(provider: str) -> Mapping[str, Version]:
+    """How files are read when their default plugins are a provider's."""
+    if provider != _AUTOSCALER:
+        return READERS
+    return {**READERS, V1BETA1.api_version: dataclasses.replace(V1BETA1, merged=_merged_packed)}
+
+
+def _merged_packed(user: Plugins, gates: FeatureGates) -> Plugins:
+    scores = (
+        PluginRef(_PACKED.get(plugin.name, plugin.name), plugin.weight)
+        for plugin in V1BETA1_DEFAULTS.score.enabled
+    )
+    defaults = replace(V1BETA1_DEFAULTS, score=PluginSet(tuple(scores)))
+    return merged_v1beta1(user, gates, defaults)

@@ -1,4 +1,4 @@
-"""Trying a pod group on paper: all its members in order, each seeing the earlier ones in place.
+"""Trying a pod group on paper: its members in order, and what came of each.
 
 A member goes through the ordinary cycle and is then really held on its node (assumed, reserved,
 permitted), so that every plugin counts it; at the end all nodes are given back, the last one
@@ -11,33 +11,125 @@ best of those that fit is taken.
 
 Source: `podGroupSchedulingDefaultAlgorithm` and `podGroupSchedulingPlacementAlgorithm` in
 `pkg/scheduler/schedule_one_podgroup.go`.
+
+Which pods make up one attempt for a group, and in which order they are tried. The queue knows
+single pods. When it hands out a member, all other members that wait anywhere in it and are not held
+back come along, whatever their backoff.
+
+Source: `podGroupInfoForPod` in `pkg/scheduler/schedule_one_podgroup.go`.
+
+What came of trying a pod group on paper. A try holds nodes for members, one after the other, and
+gives them all back at the end; what is left is a result per member and a verdict on the group.
+Nothing is decided before it is submitted.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from podium.scheduler.engine.choice import Choice
-from podium.scheduler.engine.pod_groups.results import (
-    UNSCHEDULABLE,
-    WAITING,
-    GroupResult,
-    MemberResult,
-)
-from podium.scheduler.engine.preempting import Preemptions
+from podium.scheduler.cluster.catalog import GroupKey
+from podium.scheduler.engine.decision import Decision
+from podium.scheduler.engine.post_filter import Preemptions
 from podium.scheduler.engine.reservations import Reservations
 from podium.scheduler.engine.scheduling_cycle import SchedulingCycle
+from podium.scheduler.engine.search import Choice
 from podium.scheduler.engine.state import EngineState
 from podium.scheduler.framework.asking import Asking
+from podium.scheduler.framework.cycle import Assignments, Cycle, Placement, PodGroupCycle
 from podium.scheduler.framework.placements import (
     PlacementScoringError,
+    is_error,
     run_placement_generate,
     run_placement_scores,
 )
-from podium.scheduler.framework.pod_group_cycle import Assignments, Placement, PodGroupCycle
 from podium.scheduler.framework.profile import Profile
 from podium.scheduler.framework.queued import QueuedPod
 from podium.scheduler.framework.status import Code, Status, error, unschedulable
+
+DIFFERENT_SCHEDULERS = (
+    "all pods in a single pod group should have the same .spec.schedulerName set,"
+    ' got: "{}" and "{}"'
+)
+
+
+def gather(state: EngineState, popped: QueuedPod, key: GroupKey) -> list[QueuedPod] | None:
+    """The popped pod and the members it brings along; None if the group is not known.
+
+    Most important first, then who was ready first; where that is the same, the popped pod and the
+    others in order of arrival (upstream: any order).
+    """
+    group = state.cluster.pod_groups.find(key)
+    if group is None:
+        return None
+    members = [popped]
+    for info in group.unscheduled():
+        if info.pod.metadata.name != popped.info.pod.metadata.name:
+            queued = state.queue.pop_specific(info)
+            if queued is not None:
+                members.append(queued)
+    for member in members:
+        state.cluster.nominator.strip(member.info)
+    members.sort(key=lambda m: (-m.info.priority, m.initial_attempt_timestamp or 0.0))
+    return members
+
+
+def scheduler_conflict(members: Sequence[QueuedPod]) -> str:
+    """Why the members cannot be tried together, or an empty string."""
+    first = members[0].info.pod.spec.scheduler_name
+    for member in members:
+        name = member.info.pod.spec.scheduler_name
+        if name != first:
+            return DIFFERENT_SCHEDULERS.format(name, first)
+    return ""
+
+
+UNSCHEDULABLE = unschedulable("pod group is unschedulable")
+WAITING = unschedulable(*UNSCHEDULABLE.reasons, "pod group is waiting for preemption to complete")
+
+
+@dataclass(slots=True)
+class MemberResult:
+    """How one member fared.
+
+    `node_name` is where it was put for the moment, empty if nowhere; `requires_preemption` says
+    that pods have to leave there first. `permit` is what Permit said of it: None lets it go.
+    """
+
+    queued: QueuedPod
+    decision: Decision
+    cycle: Cycle
+    node_name: str = ""
+    requires_preemption: bool = False
+    permit: Status | None = None
+
+    @property
+    def succeeded(self) -> bool:
+        return bool(self.node_name) and not self.requires_preemption
+
+
+@dataclass(slots=True)
+class GroupResult:
+    """`status` None means that the group fits as things are. Members that the try did not reach
+    have no result."""
+
+    status: Status | None = UNSCHEDULABLE
+    members: list[MemberResult] = field(default_factory=list)
+    waiting_on_preemption: bool = False
+
+    @property
+    def label(self) -> str:
+        """The result as metrics name it."""
+        if self.status is None:
+            return "scheduled"
+        if self.broken:
+            return "error"
+        return "waiting_on_preemption" if self.waiting_on_preemption else "unschedulable"
+
+    @property
+    def broken(self) -> bool:
+        return is_error(self.status)
+
 
 OTHER_POD_BROKE = "failed to schedule other pod from a pod group: {}"
 NO_PLACEMENT_FITS = "0/{} placements are available, first placement status: {}"

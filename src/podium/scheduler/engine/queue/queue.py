@@ -7,7 +7,7 @@ the pods. Where a pod is meanwhile, and how it moves from one part to another, i
 
 from collections.abc import Callable, Iterable
 
-from podium.scheduler.cluster.nominator import Nominator
+from podium.scheduler.cluster.nominated_pods import Nominator
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.engine.observer import (
     ATTEMPT_FAILED,
@@ -17,9 +17,14 @@ from podium.scheduler.engine.observer import (
     POPPED_EARLY,
     Observer,
 )
-from podium.scheduler.engine.queue.backoff import Backoff
-from podium.scheduler.engine.queue.contents import Gate, QueueContents
-from podium.scheduler.engine.queue.early_pop import pop_early
+from podium.scheduler.engine.queue.backoff import (
+    MAX_UNSCHEDULABLE_S,
+    RETRY_TIME,
+    Backoff,
+    RetryTimes,
+    UnschedulableTimeout,
+)
+from podium.scheduler.engine.queue.contents import Gate, QueueContents, pop_early
 from podium.scheduler.engine.queue.in_flight import Happened, InFlight, MoveRequests
 from podium.scheduler.engine.queue.queueing_hints import (
     FORCE_ACTIVATE,
@@ -27,14 +32,8 @@ from podium.scheduler.engine.queue.queueing_hints import (
     Interests,
     Strategy,
 )
-from podium.scheduler.engine.queue.retry_times import RETRY_TIME, RetryTimes
-from podium.scheduler.engine.queue.unschedulable_timeout import (
-    MAX_UNSCHEDULABLE_S,
-    UnschedulableTimeout,
-)
 from podium.scheduler.framework.events import ClusterEvent, EventObject
-from podium.scheduler.framework.queued import QueuedPod
-from podium.scheduler.framework.sort_keys import SortKey
+from podium.scheduler.framework.queued import QueuedPod, SortKey
 
 Concerns = Callable[[QueuedPod], bool]
 """Whether a waiting pod is told of an event at all."""

@@ -2,7 +2,7 @@
 
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.pod_groups import PodGroup
-from podium.scheduler.cluster.pod_group_state import group_of
+from podium.scheduler.cluster.catalog import group_of
 from podium.scheduler.engine.scheduler import Engine
 from podium.scheduler.explain.cause import Cause
 from podium.scheduler.explain.causes.refusals import cause_of

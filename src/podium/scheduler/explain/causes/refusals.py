@@ -13,11 +13,16 @@ from podium.scheduler.cluster.growth import Mask
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.engine.scheduler import Engine
 from podium.scheduler.explain.cause import Cause
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
-from podium.scheduler.framework.explanations.finding import Finding, Narrowing
-from podium.scheduler.framework.explanations.wording import count, sentence, some
+from podium.scheduler.framework.explanations.finding import (
+    Finding,
+    Narrowing,
+    count,
+    sentence,
+    some,
+)
+from podium.scheduler.framework.explanations.situation import AttemptView
+from podium.scheduler.framework.plugin import RefusalCause
 from podium.scheduler.framework.points import FilterPlugin, Plugin
-from podium.scheduler.framework.refusal_cause import RefusalCause
 from podium.scheduler.framework.status import Status
 
 _ONE_NODE = re.compile(r"^0/\d+ nodes are available: 1 ")

@@ -33,11 +33,16 @@ from podium.scheduler.explain.causes.refusals import (
     refused_whole_pod,
 )
 from podium.scheduler.explain.trial import Trial
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
+from podium.scheduler.framework.diagnosis import NO_NODES
 from podium.scheduler.framework.explanations.filter_examination import FilterExamination
-from podium.scheduler.framework.explanations.finding import Finding, Narrowing
-from podium.scheduler.framework.explanations.wording import count, joined, sentence
-from podium.scheduler.framework.fit_message import NO_NODES
+from podium.scheduler.framework.explanations.finding import (
+    Finding,
+    Narrowing,
+    count,
+    joined,
+    sentence,
+)
+from podium.scheduler.framework.explanations.situation import AttemptView
 from podium.scheduler.framework.points import FilterPlugin
 from podium.scheduler.framework.status import Status
 

@@ -4,7 +4,7 @@ from podium.kubernetes.kinds.pod import Pod
 from podium.scheduler.engine.scheduler import Engine
 from podium.scheduler.explain.cause import Cause
 from podium.scheduler.explain.causes.refusals import cause_of, explain_refusal
-from podium.scheduler.framework.explanations.wording import joined, sentence
+from podium.scheduler.framework.explanations.finding import joined, sentence
 from podium.scheduler.framework.status import Status
 
 

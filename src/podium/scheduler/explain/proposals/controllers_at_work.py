@@ -41,7 +41,7 @@ from podium.kubernetes.resources.resource_types import (
 )
 from podium.kubernetes.rules.merge_patch import PatchType
 from podium.kubernetes.rules.moment import Moment
-from podium.scheduler.engine.state import placed as assigned
+from podium.scheduler.engine.state import place_pod
 from podium.scheduler.explain.proposals.admitting import Admitting
 from podium.scheduler.explain.proposals.workload_copy import (
     WorkloadCopy,
@@ -197,7 +197,7 @@ class ControllersAtWork:
                 continue
             found = True
             del self._waiting[key]
-            self._pods[key] = assigned(pod, node)
+            self._pods[key] = place_pod(pod, node)
             seen = self._copy.stores.pods.find(key)
             changed = as_controllers_see(pod, node)
             if seen is not None:

@@ -22,7 +22,7 @@ from podium.scheduler.explain.proposals.situation import SearchSituation
 from podium.scheduler.framework.explanations import disturbance
 from podium.scheduler.framework.explanations.situation import ATTACHED_VOLUMES, MAX_STEPS_OF_A_KIND
 from podium.scheduler.framework.status import Code
-from podium.scheduler.plugins.default_preemption.disruption_budgets import split_by_budget
+from podium.scheduler.plugins.default_preemption.dry_run import split_by_budget
 
 MAX_NODES = 24
 """On so many nodes, those that lack the least, victims are looked for."""

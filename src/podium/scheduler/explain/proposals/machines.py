@@ -26,8 +26,7 @@ from podium.kubernetes.rules.tolerations import CONDITION_KEYS
 from podium.scheduler.explain.proposals.proposal import Step
 from podium.scheduler.explain.proposals.situation import SearchSituation
 from podium.scheduler.framework.explanations import disturbance
-from podium.scheduler.framework.explanations.wording import amount_text
-from podium.scheduler.framework.explanations.written_amounts import describe
+from podium.scheduler.framework.explanations.finding import amount_text, describe
 
 MAX_SHAPES = 8
 MAX_COPIES = 3

@@ -19,7 +19,7 @@ from podium.kubernetes.kinds.storage import CSINode, PersistentVolume, Persisten
 from podium.kubernetes.rules.merge_patch import difference
 from podium.scheduler.cluster.catalog import Catalog
 from podium.scheduler.cluster.pod_info import uid_of
-from podium.scheduler.framework.proposed_change import BY_HAND
+from podium.scheduler.framework.plugin import BY_HAND
 
 _BY_ITSELF = (CSINode, ResourceSlice)
 """Kinds that come with a node."""

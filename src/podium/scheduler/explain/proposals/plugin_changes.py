@@ -6,8 +6,8 @@ from typing import Final
 from podium.scheduler.explain.proposals.proposal import Step
 from podium.scheduler.explain.proposals.situation import SearchSituation
 from podium.scheduler.framework.explanations import disturbance
+from podium.scheduler.framework.plugin import ChangeKind, ProposedChange
 from podium.scheduler.framework.points import Plugin
-from podium.scheduler.framework.proposed_change import ChangeKind, ProposedChange
 
 _DISTURBANCE: Final = {
     ChangeKind.CORRECT_NAME: disturbance.CORRECT_NAME,

@@ -14,7 +14,7 @@ from podium.kubernetes.controllers.workloads import Workload as Controller
 from podium.kubernetes.kinds.pod import Pod
 from podium.scheduler.cluster.pod_info import uid_of
 from podium.scheduler.engine.scheduler import Engine
-from podium.scheduler.engine.state import placed as assigned
+from podium.scheduler.engine.state import place_pod as assigned
 from podium.scheduler.explain.proposals.owners import Owner, owner_of
 
 RECREATE = "Recreate"

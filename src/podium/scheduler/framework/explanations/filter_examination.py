@@ -15,12 +15,12 @@ from podium.scheduler.cluster.load import Load, load_of
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.framework.diagnosis import Verdict, check_verdict
 from podium.scheduler.framework.faults import WrongAnswer, describe
 from podium.scheduler.framework.filtering import PreFilterOutcome
 from podium.scheduler.framework.points import FilterPlugin
 from podium.scheduler.framework.profile import Profile
 from podium.scheduler.framework.status import Status, error
-from podium.scheduler.framework.verdict import Verdict, checked
 
 
 @dataclass(slots=True)
@@ -116,7 +116,7 @@ def examine_filters(profile: Profile, cluster: Cluster, info: PodInfo) -> Filter
 
 
 def _ask(plugin: FilterPlugin, cycle: Cycle, rows: npt.NDArray[np.intp]) -> Verdict | None:
-    verdict = checked(plugin.filter(cycle, rows))
+    verdict = check_verdict(plugin.filter(cycle, rows))
     if verdict is not None and np.shape(verdict.values) != rows.shape:
         raise WrongAnswer("filter", f"a Verdict for {len(rows)} rows", verdict)
     return verdict

@@ -1,10 +1,17 @@
 """Which pods would have to leave a node, worked out without touching the cluster.
 
-On a private copy of the nodes' usage: take all pods away that may leave (`victim_rules.py`), see
-whether the pod fits, then give back as many as possible, those that a disruption budget protects
-first and the most important before the others. Nodes do not influence each other unless a plugin
-counts pods across nodes, so normally all nodes go through the steps together, one filter call a
-step; only where such a plugin is at work are they tried one by one.
+On a private copy of the nodes' usage: take all pods away that may leave, see whether the pod fits,
+then give back as many as possible, those that a disruption budget protects first and the most
+important before the others. Nodes do not influence each other unless a plugin counts pods across
+nodes, so normally all nodes go through the steps together, one filter call a step; only where such
+a plugin is at work are they tried one by one.
+
+Whom a preemption may take, beside what filters say of the room that is left. The dry run takes pods
+away and gives back as many as it can; `VictimRules` tell it which pods may go at all and whether
+more than room is needed. What stands here is kube-scheduler's own rule: weaker pods, for room
+alone. Plugins that preempt otherwise say how in a subclass.
+
+PodDisruptionBudgets as preemption respects them: as far as possible, not at any price.
 """
 
 import itertools
@@ -14,19 +21,60 @@ from dataclasses import dataclass
 import numpy as np
 
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
+from podium.kubernetes.rules.labels import SelectorError, selector_of
 from podium.scheduler.cluster.pod_info import PodInfo
-from podium.scheduler.cluster.shadow import Shadow
-from podium.scheduler.cluster.usage import Usage
+from podium.scheduler.cluster.usage import Shadow, Usage
 from podium.scheduler.framework.cycle import Cycle
-from podium.scheduler.framework.nominated_filtering import tell_extensions
+from podium.scheduler.framework.filtering import tell_extensions
 from podium.scheduler.framework.profile import Profile
 from podium.scheduler.framework.status import Status, error, unresolvable
-from podium.scheduler.plugins.default_preemption.disruption_budgets import split_by_budget
-from podium.scheduler.plugins.default_preemption.victim_rules import (
-    WEAKER_PODS,
-    VictimRules,
-    importance,
-)
+
+PREEMPTED_CONDITION = ("DisruptionTarget", "True", "PreemptionByScheduler")
+
+
+class VictimRules:
+    """`trial` is the cycle of the pod that preempts, in a cluster as the dry run imagines it."""
+
+    stable = True
+    """Whether an answer for a node holds while that node, the pods on it, nominations to it and
+    budgets stay as they are, for every preemptor of one shape and priority."""
+
+    def in_order(self, pods: Sequence[PodInfo]) -> Sequence[PodInfo]:
+        """A node's pods in the order in which they are asked about and taken away."""
+        return pods
+
+    def may_leave(self, trial: Cycle, pod: PodInfo) -> bool | Status:
+        """Whether a pod may be a victim; a status if that cannot be told, which leaves the node
+        out. Those that were asked about before are gone from the trial already."""
+        return pod.priority < trial.pod.priority
+
+    def refuse_emptied(self, trial: Cycle) -> Status | None:  # noqa: ARG002
+        """Why it is of no use to take all of them away, though the pod would find room then."""
+        return None
+
+    def refuse_given_back(self, trial: Cycle) -> Status | None:  # noqa: ARG002
+        """Why the pod given back last has to go, though there is room for it."""
+        return None
+
+    def is_awaited(self, cycle: Cycle, pod: PodInfo) -> bool:
+        """Whether a pod that is leaving the nominated node makes the room already that is wanted,
+        so that nobody else has to go."""
+        return pod.priority < cycle.pod.priority and was_preempted(pod)
+
+
+WEAKER_PODS = VictimRules()
+
+
+def importance(pod: PodInfo) -> tuple[int, float]:
+    """Sort key: the most important pod first."""
+    return (-pod.priority, pod.start_time)
+
+
+def was_preempted(pod: PodInfo) -> bool:
+    return any(
+        (c.type, c.status, c.reason) == PREEMPTED_CONDITION for c in pod.pod.status.conditions or ()
+    )
+
 
 NO_VICTIMS = unresolvable("No preemption victims found for incoming pod")
 
@@ -218,3 +266,38 @@ def rank(name: str, victims: Sequence[PodInfo], violations: int) -> Rank:
         -min(pod.start_time for pod in victims if pod.priority == highest),
         name,
     )
+
+
+def split_by_budget(
+    pods: Sequence[PodInfo], budgets: Sequence[PodDisruptionBudget]
+) -> tuple[list[PodInfo], list[PodInfo]]:
+    """(pods whose leaving would break a budget, the others), order kept.
+
+    Important pods come first and use up the budget first; every matching budget is charged.
+    """
+    if not budgets:
+        return [], list(pods)
+    left = [budget.status.disruptions_allowed for budget in budgets]
+    violating: list[PodInfo] = []
+    others: list[PodInfo] = []
+    for pod in pods:
+        breaks = False
+        for index, budget in enumerate(budgets):
+            if covers(budget, pod):
+                left[index] -= 1
+                breaks |= left[index] < 0
+        (violating if breaks else others).append(pod)
+    return violating, others
+
+
+def covers(budget: PodDisruptionBudget, pod: PodInfo) -> bool:
+    """Whether a pod's leaving is charged to a budget."""
+    if budget.metadata.namespace != pod.shape.namespace or not pod.shape.labels:
+        return False
+    try:
+        selector = selector_of(budget.spec.selector)
+    except SelectorError:
+        return False
+    if selector.empty or not selector.matches(pod.shape.labels):
+        return False
+    return pod.pod.metadata.name not in (budget.status.disrupted_pods or {})

@@ -1,27 +1,51 @@
 """DefaultPreemption: make room by removing less important pods from one node.
 
 Here it is decided whether a pod may preempt, which nodes are worth a dry run and which of the
-candidates is best; the dry run itself is in `dry_run.py`, and whom it may take in
-`victim_rules.py`. Answers for a node are kept
-until that node changes, because a burst of alike pods asks the same question again and again.
+candidates is best; the dry run itself, and whom it may take, is in `dry_run.py`. Answers for a node
+are kept until that node changes, because a burst of alike pods asks the same question again and
+again.
 
 Members of pod groups are a case of their own: with workload-aware preemption it is the group that
 preempts, as a whole (`pod_groups.py`), and its members do not.
+
+What extenders make of the candidates of a preemption. Each is told which pods would leave which
+nodes, and answers with the nodes that may be cleared and the pods that have to go there, which may
+be others than those it was told of. Its answer is what the next one is asked about. Only pods that
+are on a node now can be victims of it.
+
+Sources: `callExtenders` in `pkg/scheduler/framework/preemption/preemption.go` and
+`ProcessPreemption` in `pkg/scheduler/extender.go`.
+
+Dry-run answers worth keeping: what a node would have to give up for pods of one kind. An answer
+holds while nothing it was made from changed: the node and the pods on it, nominations there,
+budgets. It is kept only where nodes do not influence each other, and only for pods without volumes
+or claims, whose answers depend on more than the node. What changed is told by the logs of the
+tables, so that nobody has to look at every answer to find the few that do not hold.
 """
 
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
 
 from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.kubernetes.rules.field_errors import aggregate
-from podium.scheduler.cluster.pod_group_state import GroupKey, PodGroupMissing, group_of, pod_group
-from podium.scheduler.cluster.pod_info import PodInfo
-from podium.scheduler.cluster.shadow import Shadow
+from podium.scheduler.cluster.catalog import GroupKey, PodGroupMissing, group_of, pod_group
+from podium.scheduler.cluster.pod_info import PodInfo, PodShape
+from podium.scheduler.cluster.state import Cluster
+from podium.scheduler.cluster.usage import Shadow
+from podium.scheduler.config.types import Extender
+from podium.scheduler.framework.asking import (
+    Answers,
+    Ask,
+    CallFailed,
+    PreemptAnswer,
+    PreemptCall,
+    Victims,
+    find_interested,
+)
 from podium.scheduler.framework.cycle import Cycle
-from podium.scheduler.framework.diagnosis import Diagnosis
+from podium.scheduler.framework.diagnosis import Diagnosis, fit_error
 from podium.scheduler.framework.events import Action, Registration, Resource
-from podium.scheduler.framework.extender_rules import interested
-from podium.scheduler.framework.fit_message import fit_error
 from podium.scheduler.framework.handle import Handle
 from podium.scheduler.framework.points import (
     Arguments,
@@ -31,12 +55,96 @@ from podium.scheduler.framework.points import (
     PostFilterResult,
     PreEnqueuePlugin,
 )
+from podium.scheduler.framework.profile import Profile
 from podium.scheduler.framework.status import Code, Status, unresolvable
-from podium.scheduler.plugins.default_preemption.dry_run import Candidate, DryRun
-from podium.scheduler.plugins.default_preemption.extenders import Negotiation, Outcome
-from podium.scheduler.plugins.default_preemption.memory import PreemptionMemory
+from podium.scheduler.plugins.default_preemption.dry_run import (
+    WEAKER_PODS,
+    Candidate,
+    DryRun,
+    VictimRules,
+    rank,
+)
 from podium.scheduler.plugins.default_preemption.pod_groups import select_victims
-from podium.scheduler.plugins.default_preemption.victim_rules import WEAKER_PODS, VictimRules
+
+NODE_UNKNOWN = 'nodeinfo not found for node name "{}"'
+POD_UNKNOWN = (
+    "extender: {} claims to preempt pod (UID: &{{{}}}) on node: {},"
+    " but the pod is not found on that node"
+)
+NO_VICTIMS = 'expected at least one victim pod on node "{}"'
+
+Outcome = PostFilterResult | Ask[PostFilterResult]
+"""What PostFilter answers, at once or after more questions."""
+
+
+class _BadAnswer(Exception):
+    """An answer that cannot be meant."""
+
+
+class Negotiation:
+    """Asks one extender after the other; `settle` makes the outcome of the candidates left."""
+
+    def __init__(
+        self, cycle: Cycle, settle: Callable[[Sequence[Candidate]], PostFilterResult]
+    ) -> None:
+        self._cycle = cycle
+        self._settle = settle
+
+    def about(self, candidates: Sequence[Candidate], extenders: Sequence[Extender]) -> Outcome:
+        if not candidates or not extenders:
+            return self._settle(candidates)
+        victims = {
+            candidate.node_name: Victims(
+                tuple(victim.pod for victim in candidate.victims), candidate.violations
+            )
+            for candidate in candidates
+        }
+        call = PreemptCall(extenders[0], self._cycle.pod.pod, victims)
+        return Ask((call,), lambda answers: self._go_on(answers, candidates, extenders))
+
+    def _go_on(
+        self, answers: Answers, candidates: Sequence[Candidate], extenders: Sequence[Extender]
+    ) -> Outcome:
+        extender, left = extenders[0], extenders[1:]
+        try:
+            return self.about(self._agreed(answers, extender), left)
+        except _BadAnswer as problem:
+            if extender.ignorable:
+                return self.about(candidates, left)
+            # upstream: the nomination stays; the text joins the message of the attempt.
+            return PostFilterResult(Code.ERROR, (f"preemption: {problem}",))
+
+    def _agreed(self, answers: Answers, extender: Extender) -> list[Candidate]:
+        (answer,) = answers
+        if isinstance(answer, CallFailed):
+            raise _BadAnswer(answer.problem)
+        if not isinstance(answer, PreemptAnswer):
+            raise TypeError(f"a preemption was answered with {type(answer).__name__}")
+        found = {
+            name: (self._victims(extender, name, meta.uids), meta.violations)
+            for name, meta in answer.victims.items()
+        }
+        idle = [name for name, (victims, _) in found.items() if not victims]
+        if idle and not extender.ignorable:
+            raise _BadAnswer(NO_VICTIMS.format(idle[0]))
+        return [
+            Candidate(name, victims, violations, rank(name, victims, violations))
+            for name, (victims, violations) in found.items()
+            if victims
+        ]
+
+    def _victims(
+        self, extender: Extender, node_name: str, uids: Sequence[str]
+    ) -> tuple[PodInfo, ...]:
+        nodes = self._cycle.nodes
+        if not nodes.is_present(node_name):
+            raise _BadAnswer(NODE_UNKNOWN.format(node_name))
+        there = {pod.uid: pod for pod in self._cycle.usage.pods(nodes.row(node_name))}
+        for uid in uids:
+            if uid not in there:
+                raise _BadAnswer(POD_UNKNOWN.format(extender.url_prefix, uid, node_name))
+        return tuple(there[uid] for uid in uids)
+
 
 NOT_HELPFUL = unresolvable("Preemption is not helpful for scheduling")
 PREEMPTION_RUNNING = unresolvable("waiting for the preemption for this pod to be finished")
@@ -109,7 +217,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, PodGroupPostFilterPl
             if broken:
                 return PostFilterResult(Code.ERROR, (f"preemption: {aggregate(broken)}",))
             return _unschedulable(fit_error(nested), nominated_node="")
-        extenders = interested(self._extenders, cycle.pod.pod) if self._extenders else ()
+        extenders = find_interested(self._extenders, cycle.pod.pod) if self._extenders else ()
         return Negotiation(cycle, _best).about(candidates, extenders)
 
     def victim_rules(self, cycle: Cycle) -> VictimRules:  # noqa: ARG002
@@ -202,3 +310,89 @@ def _best(candidates: Sequence[Candidate]) -> PostFilterResult:
 
 def _unschedulable(text: str, nominated_node: str | None = None) -> PostFilterResult:
     return PostFilterResult(Code.UNSCHEDULABLE, (f"preemption: {text}",), nominated_node)
+
+
+_MAX_KINDS = 64
+
+_Kind = tuple[PodShape, int]
+_Moment = tuple[int, int, int]
+
+
+class _Answers:
+    """Answers for pods of one kind, as they were at a moment: of nodes, usage and nominations."""
+
+    __slots__ = ("by_row", "membership", "moment")
+
+    def __init__(self) -> None:
+        self.by_row: dict[int, Candidate | Status] = {}
+        self.moment: _Moment = (-1, -1, -1)
+        self.membership = -1
+
+    def catch_up(self, cluster: Cluster) -> None:
+        """Forget the answers that something has happened to."""
+        nodes, usage, nominator = cluster.nodes, cluster.usage, cluster.nominator
+        moment = (nodes.log.generation, usage.log.generation, nominator.version)
+        if moment == self.moment and nodes.membership == self.membership:
+            return
+        seen_nodes, seen_usage, seen_nominations = self.moment
+        changed = nodes.log.since(seen_nodes)
+        taken = usage.log.since(seen_usage)
+        names = nominator.changed_since(seen_nominations)
+        same_nodes = nodes.membership == self.membership
+        self.moment, self.membership = moment, nodes.membership
+        if changed is None or taken is None or names is None or not same_nodes:
+            self.by_row.clear()
+            return
+        for row in {*changed, *taken, *map(nodes.row, names)}:
+            self.by_row.pop(row, None)
+
+
+class PreemptionMemory:
+    def __init__(self) -> None:
+        self._answers: OrderedDict[_Kind, _Answers] = OrderedDict()
+        self._budgets = -1
+
+    def recall(
+        self, cycle: Cycle, profile: Profile, rows: Iterable[int]
+    ) -> dict[int, Candidate | Status]:
+        """Answers that still hold, for any of the rows."""
+        if not self._usable(cycle, profile):
+            return {}
+        version = cycle.cluster.catalog.version(PodDisruptionBudget)
+        if version != self._budgets:
+            self._budgets = version
+            self._answers.clear()
+        known = self._answers.get(self._kind(cycle))
+        if known is None:
+            return {}
+        known.catch_up(cycle.cluster)
+        by_row, own = known.by_row, self._own_row(cycle)
+        return {row: by_row[row] for row in rows if row in by_row and row != own}
+
+    def learn(self, cycle: Cycle, profile: Profile, answers: dict[int, Candidate | Status]) -> None:
+        if not self._usable(cycle, profile):
+            return
+        kind = self._kind(cycle)
+        known = self._answers.setdefault(kind, _Answers())
+        self._answers.move_to_end(kind)
+        if len(self._answers) > _MAX_KINDS:
+            self._answers.popitem(last=False)
+        known.catch_up(cycle.cluster)
+        own = self._own_row(cycle)
+        for row, answer in answers.items():
+            if row != own and (isinstance(answer, Candidate) or answer.code.rejected):
+                known.by_row[row] = answer
+
+    def _kind(self, cycle: Cycle) -> _Kind:
+        return (cycle.pod.shape, cycle.pod.priority)
+
+    def _own_row(self, cycle: Cycle) -> int:
+        """The row that the pod itself is nominated to: there it meets others than its like do."""
+        return cycle.nodes.row(cycle.cluster.nominator.node_of(cycle.pod.uid))
+
+    def _usable(self, cycle: Cycle, profile: Profile) -> bool:
+        return (
+            cycle.pod.shape.is_plain
+            and cycle.usage is cycle.cluster.usage
+            and profile.rows_are_independent(cycle)
+        )

@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 
 from podium.kubernetes.kinds.pod_groups import PER_GROUP, PodGroup
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
-from podium.scheduler.cluster.pod_group_state import PodGroupMissing, group_of, pod_group
+from podium.scheduler.cluster.catalog import PodGroupMissing, group_of, pod_group
 from podium.scheduler.cluster.pod_info import PodInfo
-from podium.scheduler.cluster.removed_pods import RemovedPods
 from podium.scheduler.cluster.state import Cluster
+from podium.scheduler.cluster.trials import RemovedPods
 from podium.scheduler.framework.points import GroupTrial
 from podium.scheduler.framework.status import unresolvable, unschedulable
-from podium.scheduler.plugins.default_preemption.disruption_budgets import covers
+from podium.scheduler.plugins.default_preemption.dry_run import covers
 
 NEVER = unschedulable("not eligible due to preemptionPolicy=Never.")
 NO_VICTIMS = unresolvable("No preemption victims found for incoming preemptor")

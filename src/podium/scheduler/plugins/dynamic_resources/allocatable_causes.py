@@ -9,9 +9,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from podium.scheduler.cluster.growth import Mask
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
-from podium.scheduler.framework.explanations.finding import Finding
-from podium.scheduler.framework.explanations.wording import amount_text, joined
+from podium.scheduler.framework.explanations.finding import Finding, amount_text, joined
+from podium.scheduler.framework.explanations.situation import AttemptView
 from podium.scheduler.framework.status import Status
 from podium.scheduler.plugins.dynamic_resources import DynamicResources
 from podium.scheduler.plugins.dynamic_resources.attempt_state import ClaimsState
@@ -62,17 +61,17 @@ def find_claimed_resources(view: AttemptView, among: Mask) -> list[Finding]:
 
 def _findings(view: AttemptView, status: Status, mask: Mask) -> Iterator[Finding]:
     for text, code, words in _WORDS:
-        subject = _named(text, status.reasons[0])
+        subject = _find_name(text, status.reasons[0])
         if subject:
             clause = words.format(subject)
             yield Finding(code, subject, mask, clause, clause)
             return
-    short = [name for reason in status.reasons if (name := _named(INSUFFICIENT, reason))]
+    short = [name for reason in status.reasons if (name := _find_name(INSUFFICIENT, reason))]
     if short:
         yield _shortage(view, short, mask)
 
 
-def _named(text: str, reason: str) -> str:
+def _find_name(text: str, reason: str) -> str:
     """What a reason names that was made from a text; empty if it was not."""
     before, _, after = text.partition("{}")
     if not (reason.startswith(before) and reason.endswith(after)):
@@ -81,7 +80,7 @@ def _named(text: str, reason: str) -> str:
 
 
 def _shortage(view: AttemptView, short: list[str], mask: Mask) -> Finding:
-    best = min(view.positions(mask), key=lambda position: _missing(view, short[0], position))
+    best = min(view.positions(mask), key=lambda position: _count_missing(view, short[0], position))
     told = joined(f"{_amount(view, name, best)} {name}" for name in short)
     free = joined(
         f"{amount_text(name, _room(view, name, best)[0])} of"
@@ -102,7 +101,7 @@ def _shortage(view: AttemptView, short: list[str], mask: Mask) -> Finding:
     )
 
 
-def _missing(view: AttemptView, resource: str, position: int) -> int:
+def _count_missing(view: AttemptView, resource: str, position: int) -> int:
     return _demand(view, resource, position) - _room(view, resource, position)[0]
 
 

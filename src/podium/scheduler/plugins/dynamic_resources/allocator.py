@@ -19,17 +19,18 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from podium.scheduler.plugins.dynamic_resources.claim_state import AllocatedDevices
-from podium.scheduler.plugins.dynamic_resources.constraints import (
+from podium.scheduler.plugins.dynamic_resources.claim_state import AllocatedDevices, claim_key
+from podium.scheduler.plugins.dynamic_resources.device_strategy import DeviceStrategy, Usable
+from podium.scheduler.plugins.dynamic_resources.inventory import DeviceEntry
+from podium.scheduler.plugins.dynamic_resources.picks import (
+    AvailableCounters,
     Constraint,
     EmptyConstraintError,
+    Pick,
+    Picks,
+    Rules,
     constraint_of,
 )
-from podium.scheduler.plugins.dynamic_resources.device_locality import Usable
-from podium.scheduler.plugins.dynamic_resources.device_strategy import DeviceStrategy
-from podium.scheduler.plugins.dynamic_resources.inventory import DeviceEntry
-from podium.scheduler.plugins.dynamic_resources.picks import AvailableCounters, Pick, Picks, Rules
-from podium.scheduler.plugins.dynamic_resources.pod_claims import claim_key
 from podium.scheduler.plugins.dynamic_resources.pools import NodePools
 from podium.scheduler.plugins.dynamic_resources.requests import (
     ALL,

@@ -3,33 +3,51 @@
 For each request the devices in reach of the nodes pass the class's selectors, the request's own,
 then taints, then whoever has them already; what is left must suffice on one node. The first step
 at which none is left is the cause.
+
+Further causes are claims that a pod cannot have anywhere (missing, going, not made yet, of no
+class), and extended resources of which no node has as many devices as are asked for.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from podium.kubernetes.kinds.devices import DeviceClass, ResourceClaim
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.rules.node_affinity import parse_node_selector
 from podium.scheduler.cluster.growth import Mask
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
-from podium.scheduler.framework.explanations.finding import Finding, Narrowing
-from podium.scheduler.framework.explanations.wording import count, joined, some, terms_text
+from podium.scheduler.cluster.state import Cluster
+from podium.scheduler.framework.explanations.finding import (
+    Finding,
+    Narrowing,
+    count,
+    joined,
+    sentence,
+    some,
+    terms_text,
+)
+from podium.scheduler.framework.explanations.situation import AttemptView
+from podium.scheduler.framework.plugin import RefusalCause
 from podium.scheduler.plugins.dynamic_resources import DynamicResources
 from podium.scheduler.plugins.dynamic_resources.allocatable_causes import find_claimed_resources
-from podium.scheduler.plugins.dynamic_resources.claim_causes import claims_of_pod
-from podium.scheduler.plugins.dynamic_resources.claim_state import ClaimState
-from podium.scheduler.plugins.dynamic_resources.extended_causes import find_extended_shortages
+from podium.scheduler.plugins.dynamic_resources.claim_state import (
+    ClaimState,
+    claim_key,
+    is_made_for,
+)
+from podium.scheduler.plugins.dynamic_resources.extended_resources import extended_requests
 from podium.scheduler.plugins.dynamic_resources.inventory import (
     DeviceEntry,
     DeviceId,
     SelectorError,
 )
 from podium.scheduler.plugins.dynamic_resources.node_search import CLAIM_ELSEWHERE, INVALID
-from podium.scheduler.plugins.dynamic_resources.pod_claims import claim_key
-from podium.scheduler.plugins.dynamic_resources.pools import GatherError
+from podium.scheduler.plugins.dynamic_resources.pools import GatherError, Supply
 from podium.scheduler.plugins.dynamic_resources.requests import ALL, Request, requests_of
-from podium.scheduler.plugins.dynamic_resources.supply import Supply
-from podium.scheduler.plugins.dynamic_resources.taints import all_tolerated
+from podium.scheduler.plugins.dynamic_resources.taint_rules import all_tolerated
+from podium.scheduler.plugins.resources.extended_resource_classes import ExtendedResourceClasses
 
 Stock = dict[int, Sequence[DeviceEntry]]
 """Devices by the position of a node that can use them."""
@@ -158,7 +176,7 @@ def _find_shortage(
             f"{n:,} of {len(of_class):,} devices fail at {e}" for e, n in failing.most_common(3)
         )
         return finding("device-selector", next(iter(failing)), f"{where}: {listed}")
-    untainted = {i: e for i, e in chosen.items() if _tolerated(request, e)}
+    untainted = {i: e for i, e in chosen.items() if _is_tolerated(request, e)}
     if not untainted:
         taints = dict.fromkeys(
             f"{t.key}{'=' if t.value else ''}{t.value or ''}:{t.effect}"
@@ -232,7 +250,7 @@ def _matches(entry: DeviceEntry, expression: str) -> bool:
         return False
 
 
-def _tolerated(request: Request, entry: DeviceEntry) -> bool:
+def _is_tolerated(request: Request, entry: DeviceEntry) -> bool:
     return all_tolerated(entry.content.blocking_taints, request.tolerations or ())
 
 
@@ -247,3 +265,139 @@ def _holders(view: AttemptView, devices: set[DeviceId]) -> list[str]:
             for r in claim.status.allocation.devices.results or ()
         )
     ]
+
+
+def explain_claims(cluster: Cluster, gates: FeatureGates, pod: Pod) -> RefusalCause | None:
+    """The first thing that is wrong with the claims of a pod, whatever the node."""
+    return find_device_claim_problem(cluster, gates, pod) or find_device_class_problem(cluster, pod)
+
+
+def find_device_claim_problem(
+    cluster: Cluster, gates: FeatureGates, pod: Pod
+) -> RefusalCause | None:
+    """The first claim of the pod that is not there, or not for it."""
+    namespace = pod.metadata.namespace
+    made = {s.name: s.resource_claim_name for s in pod.status.resource_claim_statuses or ()}
+    for reference in pod.spec.resource_claims or ():
+        template = reference.resource_claim_template_name
+        name = reference.resource_claim_name
+        if name is None:
+            if reference.name not in made:
+                return _not_created(namespace, reference.name, template)
+            name = made[reference.name]
+            if name is None:
+                continue
+        problem = _claim_problem(
+            cluster, gates, pod, f"{namespace}/{name}", owned=template is not None
+        )
+        if problem is not None:
+            return problem
+    return None
+
+
+def find_device_class_problem(cluster: Cluster, pod: Pod) -> RefusalCause | None:
+    """The first claim that asks for a class that does not exist, or is being allocated."""
+    claims = ClaimState.of(cluster)
+    for claim in claims_of_pod(cluster, pod):
+        if claim.status.allocation is not None:
+            continue
+        if claims.is_pending(claim.metadata.uid):
+            text = f"ResourceClaim {claim_key(claim)} is being allocated for another pod"
+            return _cause("resource-claim-pending", claim_key(claim), text)
+        for request in claim.spec.devices.requests or ():
+            parts = (request.exactly,) if request.exactly else (request.first_available or ())
+            for part in parts:
+                name = part.device_class_name
+                if cluster.catalog.get(DeviceClass, name) is None:
+                    known = sorted(c.metadata.name for c in cluster.catalog.all(DeviceClass))
+                    text = (
+                        f"DeviceClass {name}, which request {request.name} of ResourceClaim"
+                        f" {claim_key(claim)} asks for, does not exist"
+                    )
+                    text += f"; there {_are(len(known))} {', '.join(known[:10])}" if known else ""
+                    return _cause("device-class-missing", name, text)
+    return None
+
+
+def claims_of_pod(cluster: Cluster, pod: Pod) -> list[ResourceClaim]:
+    """The claims of a pod that exist, in its order."""
+    made = {s.name: s.resource_claim_name for s in pod.status.resource_claim_statuses or ()}
+    found = []
+    for reference in pod.spec.resource_claims or ():
+        name = reference.resource_claim_name or made.get(reference.name)
+        claim = ClaimState.of(cluster).find(pod.metadata.namespace, name) if name else None
+        if claim is not None:
+            found.append(claim)
+    return found
+
+
+def _claim_problem(
+    cluster: Cluster, gates: FeatureGates, pod: Pod, key: str, *, owned: bool
+) -> RefusalCause | None:
+    namespace, _, name = key.partition("/")
+    claim = cluster.catalog.get(ResourceClaim, name, namespace)
+    if claim is None:
+        return _cause("resource-claim-missing", key, f"ResourceClaim {key} does not exist")
+    if claim.metadata.deletion_timestamp is not None:
+        return _cause("resource-claim-deleting", key, f"ResourceClaim {key} is being deleted")
+    of_groups = gates["DRAWorkloadResourceClaims"]
+    if owned and not is_made_for(claim, pod, of_groups=of_groups):
+        text = f"ResourceClaim {key} was not made for this pod, which it has to be"
+        return _cause("resource-claim-not-owned", key, text)
+    return None
+
+
+def _not_created(namespace: str, entry: str, template: str | None) -> RefusalCause:
+    if template is None:
+        text = f"entry {entry} of its resourceClaims names neither a claim nor a template"
+    else:
+        text = (
+            f"the ResourceClaim for entry {entry} of its resourceClaims has not been made from"
+            f" ResourceClaimTemplate {namespace}/{template}"
+        )
+    return _cause("resource-claim-not-created", f"{namespace}/{template or entry}", text)
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
+
+
+def _cause(code: str, subject: str, text: str) -> RefusalCause:
+    return RefusalCause(code, subject, sentence([text]), {"object": subject}, keeps_message=True)
+
+
+def find_extended_shortages(view: AttemptView, among: Mask) -> Iterator[Finding]:
+    """One finding for each resource of which no node has enough free devices."""
+    if not view.gates["DRAExtendedResource"]:
+        return
+    classes = ExtendedResourceClasses(view.catalog)
+    for resource, asked in (extended_requests(view.pod, classes) or {}).items():
+        device_class = classes.find(resource)
+        if device_class is None:
+            continue
+        total, used = (column[view.rows] for column in Supply.of(view.cluster).counts(device_class))
+        free = total - used
+        nodes = among & (free < asked)
+        if not nodes.any() or (among & ~nodes).any():
+            continue
+        best = int(np.flatnonzero(among)[int(free[among].argmax())])
+        name = device_class.metadata.name
+        clause = f"the pod asks for {asked:,} {resource}, which DeviceClass {name} serves; "
+        if total[among].any():
+            clause += (
+                f"the best candidate ({view.names[best]}) has"
+                f" {count(int(free[best]), 'free device')} of {int(total[best])}"
+            )
+        else:
+            clause += f"{'none of them' if view.introduced else 'no node'} has such a device"
+        yield Finding(
+            "too-few-devices",
+            resource,
+            nodes,
+            clause,
+            f"too few devices of DeviceClass {name}",
+            lambda at, free=free, total=total: (  # type: ignore[misc]
+                f"{int(free[at])} of {int(total[at])} devices of its class are free"
+            ),
+            facts={"resource": resource, "deviceClass": name, "asked": asked},
+        )

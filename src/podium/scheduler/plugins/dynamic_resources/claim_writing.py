@@ -33,7 +33,7 @@ from podium.kubernetes.kinds.pod import (
 )
 from podium.kubernetes.rules.timestamps import time_text
 from podium.scheduler.cluster.pod_info import PodInfo
-from podium.scheduler.framework.api_handle import (
+from podium.scheduler.framework.handle import (
     ApiHandle,
     DeferredWrite,
     ObjectConflict,
@@ -46,8 +46,8 @@ from podium.scheduler.plugins.dynamic_resources.binding_conditions import (
     is_ready,
     waiting_results,
 )
-from podium.scheduler.plugins.dynamic_resources.claim_state import ClaimState
-from podium.scheduler.plugins.dynamic_resources.pod_claims import (
+from podium.scheduler.plugins.dynamic_resources.claim_state import (
+    ClaimState,
     claim_key,
     is_reserved_for,
     pod_key,
@@ -97,7 +97,7 @@ class Deallocate(ClaimWrite):
     """Write the status of a claim nobody uses, without its allocation; no retry."""
 
     async def write(self, api: ApiHandle) -> None:
-        await api.update(deallocated(self.claim), base=self.claim, subresource=STATUS)
+        await api.update(deallocate_claim(self.claim), base=self.claim, subresource=STATUS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class ReleaseReservation(ClaimWrite):
 
     async def write(self, api: ApiHandle) -> None:
         current = await self.read(api)
-        without = released(current, self.pod_uid)
+        without = release_claim(current, self.pod_uid)
         if without.status != current.status:
             await api.update(without, base=current, subresource=STATUS)
 
@@ -154,17 +154,17 @@ async def _patch_pod_status(api: ApiHandle, pod: Pod, status: Mapping[str, ReadO
 # what claims look like afterwards
 
 
-def deallocated(claim: ResourceClaim) -> ResourceClaim:
+def deallocate_claim(claim: ResourceClaim) -> ResourceClaim:
     return replace(claim, status=ResourceClaimStatus())
 
 
-def released(claim: ResourceClaim, pod_uid: str) -> ResourceClaim:
+def release_claim(claim: ResourceClaim, pod_uid: str) -> ResourceClaim:
     """The claim without one of its users; the allocation stays."""
     users = tuple(user for user in claim.status.reserved_for or () if user.uid != pod_uid)
     return replace(claim, status=replace(claim.status, reserved_for=users or None))
 
 
-def protected(claim: ResourceClaim) -> ResourceClaim:
+def protect_claim(claim: ResourceClaim) -> ResourceClaim:
     """The claim with the finalizer that keeps it while it is allocated."""
     finalizers = claim.metadata.finalizers or ()
     if FINALIZER in finalizers:
@@ -185,7 +185,7 @@ def is_granted(claim: ResourceClaim, allocation: AllocationResult) -> bool:
     return granted is not None and granted.devices == allocation.devices
 
 
-def reserved(
+def reserve_claim(
     claim: ResourceClaim,
     user: ResourceClaimConsumerReference,
     allocation: AllocationResult | None,
@@ -357,13 +357,15 @@ class ClaimWriter:
         if allocation is not None:
             if claim.status.allocation is not None:
                 raise ClaimWriteError(f"claim {key} got allocated elsewhere in the meantime")
-            kept = protected(claim)
+            kept = protect_claim(claim)
             if kept is not claim:
-                claim = await _said(api.update(kept, base=claim), f"add finalizer to claim {key}")
+                claim = await _say_write(
+                    api.update(kept, base=claim), f"add finalizer to claim {key}"
+                )
         what = "allocation and reservation" if allocation is not None else "reservation"
-        wanted = reserved(claim, user, allocation, self._clock(), stamped=self._stamped)
+        wanted = reserve_claim(claim, user, allocation, self._clock(), stamped=self._stamped)
         writing = api.update(wanted, base=claim, subresource=STATUS)
-        return await _said(writing, f"add {what} to claim {key}")
+        return await _say_write(writing, f"add {what} to claim {key}")
 
     async def _wait_for_devices(
         self, claims: list[ResourceClaim], pod: PodInfo, node_name: str, api: ApiHandle
@@ -415,7 +417,7 @@ async def _with_retries(
     raise AssertionError("the last try returns or raises")
 
 
-async def _said(write: Awaitable[ResourceClaim], what: str) -> ResourceClaim:
+async def _say_write(write: Awaitable[ResourceClaim], what: str) -> ResourceClaim:
     """A write whose failure says what it was for."""
     try:
         return await write

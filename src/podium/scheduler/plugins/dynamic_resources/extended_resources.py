@@ -23,7 +23,7 @@ from podium.kubernetes.kinds.meta import ObjectMeta, OwnerReference
 from podium.kubernetes.kinds.pod import Container, ContainerExtendedResourceRequest, Pod
 from podium.kubernetes.rules.quantity import value
 from podium.kubernetes.rules.requests import ALL_REQUESTS, is_extended, pod_requests, to_vector
-from podium.scheduler.plugins.dynamic_resources.pod_claims import EXTENDED_RESOURCE_ANNOTATION
+from podium.scheduler.plugins.dynamic_resources.claim_state import EXTENDED_RESOURCE_ANNOTATION
 from podium.scheduler.plugins.resources.extended_resource_classes import (
     IMPLICIT_PREFIX,
     ExtendedResourceClasses,
@@ -111,24 +111,24 @@ def _add_resource(
     containers = (*init, *(pod.spec.containers or ()))
     lasting: list[tuple[int, DeviceRequest]] = []
     for index, container in enumerate(containers):
-        count = _asked(container, resource)
+        count = _count_asked(container, resource)
         if count and not _is_brief(index, container, len(init)):
             request = _request(index, container, resource, class_name, count)
             lasting.append((index, request))
-            mappings.append(_mapping(container, resource, request.name))
+            mappings.append(_map_request(container, resource, request.name))
     extra: list[DeviceRequest] = []
     borrowed: list[ContainerExtendedResourceRequest] = []
     for index, container in enumerate(containers):
-        count = _asked(container, resource)
+        count = _count_asked(container, resource)
         if not count or not _is_brief(index, container, len(init)):
             continue
         for position, request in lasting:
             if position >= index and count > 0:
-                borrowed.append(_mapping(container, resource, request.name))
+                borrowed.append(_map_request(container, resource, request.name))
                 count -= _count(request)
         if count > 0:
             extra.append(_request(index, container, resource, class_name, count))
-            borrowed.append(_mapping(container, resource, extra[-1].name))
+            borrowed.append(_map_request(container, resource, extra[-1].name))
     if extra:
         largest = max(extra, key=_count)
         names = {request.name for request in extra}
@@ -152,7 +152,7 @@ def _requests(container: Container) -> Mapping[str, str | int | float]:
     return (container.resources.requests or {}) if container.resources is not None else {}
 
 
-def _asked(container: Container, resource: str) -> int:
+def _count_asked(container: Container, resource: str) -> int:
     written = _requests(container).get(resource)
     return 0 if written is None else value(written)
 
@@ -173,7 +173,9 @@ def _count(request: DeviceRequest) -> int:
     return request.exactly.count if request.exactly is not None else 0
 
 
-def _mapping(container: Container, resource: str, request: str) -> ContainerExtendedResourceRequest:
+def _map_request(
+    container: Container, resource: str, request: str
+) -> ContainerExtendedResourceRequest:
     return ContainerExtendedResourceRequest(
         container_name=container.name, resource_name=resource, request_name=request
     )

@@ -163,7 +163,7 @@ Consumption = tuple[tuple[tuple[str, str], int], ...]
 """((counter set, counter), amount in nano units) pairs."""
 
 
-class NodeReach:
+class DeviceReach:
     """Which nodes a slice, or a device of one, can be used from."""
 
     __slots__ = ("all_nodes", "node_name", "selector", "terms")
@@ -212,7 +212,7 @@ class DeviceEntry:
             (content, slice_.pool, self.consumption) if self.consumption else content
         )
         self.reach = (
-            NodeReach(device.node_name, device.all_nodes, device.node_selector)
+            DeviceReach(device.node_name, device.all_nodes, device.node_selector)
             if slice_.per_device
             else None
         )
@@ -243,7 +243,7 @@ class SliceEntry:
         self.generation = spec.pool.generation
         self.slice_count = spec.pool.resource_slice_count
         self.per_device = bool(spec.per_device_node_selection)
-        self.reach = NodeReach(spec.node_name, spec.all_nodes, spec.node_selector)
+        self.reach = DeviceReach(spec.node_name, spec.all_nodes, spec.node_selector)
         self.counter_sets: tuple[tuple[str, dict[str, int]], ...] = tuple(
             (
                 counter_set.name,

@@ -35,8 +35,8 @@ from podium.kubernetes.rules.requests import (
 from podium.scheduler.cluster.nodes import NodeTable
 from podium.scheduler.cluster.usage import Usage
 from podium.scheduler.framework.status import Status, error, unresolvable, unschedulable
+from podium.scheduler.plugins.dynamic_resources.claim_state import claim_key
 from podium.scheduler.plugins.dynamic_resources.inventory import Inventory
-from podium.scheduler.plugins.dynamic_resources.pod_claims import claim_key
 
 INSUFFICIENT = "Insufficient {}"
 NOT_REFERENCED = (

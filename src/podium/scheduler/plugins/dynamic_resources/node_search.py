@@ -18,8 +18,8 @@ from podium.scheduler.cluster.growth import Ints, Mask, Rows, count_of, indices
 from podium.scheduler.cluster.node_matching import terms_mask
 from podium.scheduler.cluster.nodes import NodeTable
 from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.framework.diagnosis import Verdict, choosing
 from podium.scheduler.framework.status import Status, error, unresolvable
-from podium.scheduler.framework.verdict import Verdict, choosing
 from podium.scheduler.plugins.dynamic_resources.allocator import Allocator, NoDevices, Solution
 from podium.scheduler.plugins.dynamic_resources.attempt_state import (
     ClaimsState,
@@ -32,8 +32,11 @@ from podium.scheduler.plugins.dynamic_resources.binding_conditions import (
     is_ready,
 )
 from podium.scheduler.plugins.dynamic_resources.claim_state import AllocatedDevices
-from podium.scheduler.plugins.dynamic_resources.device_locality import MAX_POINTS, NodePlaces
-from podium.scheduler.plugins.dynamic_resources.device_strategy import DeviceStrategy
+from podium.scheduler.plugins.dynamic_resources.device_strategy import (
+    MAX_POINTS,
+    DeviceStrategy,
+    NodePlaces,
+)
 from podium.scheduler.plugins.dynamic_resources.extended_resources import requests_on_node
 from podium.scheduler.plugins.dynamic_resources.node_allocatable import (
     Footprint,
@@ -41,24 +44,14 @@ from podium.scheduler.plugins.dynamic_resources.node_allocatable import (
     used_by_others,
 )
 from podium.scheduler.plugins.dynamic_resources.picks import Rules
-from podium.scheduler.plugins.dynamic_resources.pools import GatherError, NodePools
-from podium.scheduler.plugins.dynamic_resources.preference import (
-    points_of_allocated,
-    points_of_solution,
-)
+from podium.scheduler.plugins.dynamic_resources.pools import GatherError, NodePools, Supply
 from podium.scheduler.plugins.dynamic_resources.requests import (
     AllocationError,
     ClaimRequests,
     FindClass,
     requests_of,
 )
-from podium.scheduler.plugins.dynamic_resources.results import allocations_of, check_reach
-from podium.scheduler.plugins.dynamic_resources.search_budget import (
-    BudgetSpent,
-    SearchBudget,
-    TimedOut,
-)
-from podium.scheduler.plugins.dynamic_resources.search_memory import (
+from podium.scheduler.plugins.dynamic_resources.results import (
     INVALID_POOLS,
     NOT_SERVED,
     SERVED,
@@ -66,10 +59,18 @@ from podium.scheduler.plugins.dynamic_resources.search_memory import (
     UNKNOWN,
     Answer,
     SearchMemory,
+    allocations_of,
+    check_reach,
+    points_of_allocated,
+    points_of_solution,
 )
-from podium.scheduler.plugins.dynamic_resources.supply import Supply
+from podium.scheduler.plugins.dynamic_resources.search_budget import (
+    BudgetSpent,
+    SearchBudget,
+    TimedOut,
+)
 from podium.scheduler.plugins.resources.extended_resource_classes import ExtendedResourceClasses
-from podium.scheduler.plugins.resources.mask_patterns import number_patterns
+from podium.scheduler.plugins.resources.stack import number_patterns
 
 CANNOT_ALLOCATE = unresolvable("cannot allocate all claims")
 INVALID = unresolvable("invalid resource pools were encountered")

@@ -9,18 +9,18 @@ from podium.kubernetes.kinds.devices import AllocationResult, ResourceClaim
 from podium.kubernetes.kinds.pod import Pod
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.plugins.dynamic_resources.attempt_state import ClaimsState
-from podium.scheduler.plugins.dynamic_resources.claim_writing import (
-    is_granted,
-    pod_user,
-    protected,
-    reserved,
-)
-from podium.scheduler.plugins.dynamic_resources.extended_resources import IN_MEMORY_NAME
-from podium.scheduler.plugins.dynamic_resources.pod_claims import (
+from podium.scheduler.plugins.dynamic_resources.claim_state import (
     FindClaim,
     claim_key,
     is_reserved_for,
 )
+from podium.scheduler.plugins.dynamic_resources.claim_writing import (
+    is_granted,
+    pod_user,
+    protect_claim,
+    reserve_claim,
+)
+from podium.scheduler.plugins.dynamic_resources.extended_resources import IN_MEMORY_NAME
 
 
 def recorded_claims(state: ClaimsState, pod: PodInfo) -> dict[str, list[JsonObject]]:
@@ -46,7 +46,7 @@ def claims_after_binding(
     """The claims that PreBind changes, as they are afterwards."""
     users = {own.claim.metadata.uid: own.user for own in state.claims}
     updated = [
-        reserved(own.claim, own.user or pod_user(pod.pod), None, now_s)
+        reserve_claim(own.claim, own.user or pod_user(pod.pod), None, now_s)
         for own in state.claims
         if own.allocated and not is_reserved_for(own.claim, pod.pod, of_groups=of_groups)
     ]
@@ -55,10 +55,10 @@ def claims_after_binding(
         latest = find(claim.metadata.namespace, claim.metadata.name)
         if state.of_group and latest is not None and is_granted(latest, allocation):
             if not is_reserved_for(latest, pod.pod, of_groups=of_groups):
-                updated.append(reserved(latest, user, None, now_s))
+                updated.append(reserve_claim(latest, user, None, now_s))
             continue
-        kept = protected(_named(claim, pod.pod.metadata.name))
-        updated.append(reserved(kept, user, allocation, now_s))
+        kept = protect_claim(_name_claim(claim, pod.pod.metadata.name))
+        updated.append(reserve_claim(kept, user, allocation, now_s))
     return tuple(updated)
 
 
@@ -86,7 +86,7 @@ def _devices(allocation: AllocationResult) -> list[JsonObject]:
     return devices
 
 
-def _named(claim: ResourceClaim, pod_name: str) -> ResourceClaim:
+def _name_claim(claim: ResourceClaim, pod_name: str) -> ResourceClaim:
     """A claim made up in memory under a name of the kind the API server would generate."""
     if claim.metadata.name != IN_MEMORY_NAME:
         return claim

@@ -16,28 +16,27 @@ import numpy as np
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.devices import DeviceClass, ResourceClaim
 from podium.kubernetes.kinds.pod import Pod
-from podium.scheduler.cluster.growth import Ints, Mask, Rows, count_of
-from podium.scheduler.cluster.pod_group_state import (
+from podium.scheduler.cluster.catalog import (
     PodGroupMissing,
     PodGroupStateMissing,
     group_of,
     pod_group,
 )
+from podium.scheduler.cluster.growth import Ints, Mask, Rows, count_of
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.config.plugin_args import (
     MOST_ALLOCATED,
     DynamicResourcesArgs,
     waits_for_binding_conditions,
 )
-from podium.scheduler.framework.api_handle import ApiHandle, ObjectConflict
 from podium.scheduler.framework.cycle import Cycle, StateMissing
 from podium.scheduler.framework.dependence import Dependence
-from podium.scheduler.framework.diagnosis import Diagnosis
+from podium.scheduler.framework.diagnosis import Diagnosis, Verdict
 from podium.scheduler.framework.events import Registration
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
 from podium.scheduler.framework.explanations.finding import Finding, Narrowing, NodeRequirement
-from podium.scheduler.framework.explanations.situation import Situation
-from podium.scheduler.framework.handle import Handle
+from podium.scheduler.framework.explanations.situation import AttemptView, Situation
+from podium.scheduler.framework.handle import ApiHandle, Handle, ObjectConflict
+from podium.scheduler.framework.plugin import ProposedChange, RefusalCause
 from podium.scheduler.framework.points import (
     Arguments,
     FilterPlugin,
@@ -50,13 +49,16 @@ from podium.scheduler.framework.points import (
     ReservePlugin,
     ScorePlugin,
 )
-from podium.scheduler.framework.proposed_change import ProposedChange
-from podium.scheduler.framework.refusal_cause import RefusalCause
 from podium.scheduler.framework.scoring import default_normalize
 from podium.scheduler.framework.status import SKIP, Code, Status, error
-from podium.scheduler.framework.verdict import Verdict
 from podium.scheduler.plugins.dynamic_resources.attempt_state import ClaimsState, Reservation
-from podium.scheduler.plugins.dynamic_resources.claim_state import ClaimState
+from podium.scheduler.plugins.dynamic_resources.claim_state import (
+    ClaimProblem,
+    ClaimState,
+    claims_of_group,
+    is_idle_for,
+    is_reserved_for,
+)
 from podium.scheduler.plugins.dynamic_resources.claim_writing import (
     ClaimWriteError,
     ClaimWriter,
@@ -65,14 +67,13 @@ from podium.scheduler.plugins.dynamic_resources.claim_writing import (
     DeleteClaim,
     ReleaseReservation,
 )
-from podium.scheduler.plugins.dynamic_resources.device_locality import (
+from podium.scheduler.plugins.dynamic_resources.device_strategy import (
     MAX_POINTS,
     DevicePlaces,
+    DeviceStrategy,
     NodePlaces,
 )
-from podium.scheduler.plugins.dynamic_resources.device_strategy import DeviceStrategy
 from podium.scheduler.plugins.dynamic_resources.extended_resources import IN_MEMORY_NAME
-from podium.scheduler.plugins.dynamic_resources.hints import ClaimHints
 from podium.scheduler.plugins.dynamic_resources.inventory import InventoryRules
 from podium.scheduler.plugins.dynamic_resources.node_allocatable import NodeAllocatable
 from podium.scheduler.plugins.dynamic_resources.node_search import (
@@ -82,14 +83,8 @@ from podium.scheduler.plugins.dynamic_resources.node_search import (
 )
 from podium.scheduler.plugins.dynamic_resources.outcome import claims_after_binding, recorded_claims
 from podium.scheduler.plugins.dynamic_resources.picks import Rules
-from podium.scheduler.plugins.dynamic_resources.pod_claims import (
-    ClaimProblem,
-    claims_of_group,
-    is_idle_for,
-    is_reserved_for,
-)
-from podium.scheduler.plugins.dynamic_resources.preparation import Preparation
-from podium.scheduler.plugins.dynamic_resources.supply import Supply
+from podium.scheduler.plugins.dynamic_resources.pools import Supply
+from podium.scheduler.plugins.dynamic_resources.preparation import ClaimHints, Preparation
 from podium.scheduler.plugins.resources.extended_resource_classes import ExtendedResourceClasses
 
 DISABLED = "plugin disabled"
@@ -418,7 +413,7 @@ class DynamicResources(
         return narrow_by_devices(view)
 
     def explain_refusal(self, pod: PodInfo, status: Status) -> RefusalCause | None:  # noqa: ARG002
-        from podium.scheduler.plugins.dynamic_resources.claim_causes import explain_claims
+        from podium.scheduler.plugins.dynamic_resources.causes import explain_claims
 
         return explain_claims(self.handle.cluster, self.handle.gates, pod.pod)
 

@@ -1,34 +1,41 @@
-"""PreFilter: the claims of a pod, and whether they can be had anywhere at all.
+"""What surrounds Filter: PreFilter, which prepares a pod's claims, and the queueing hints.
 
 Source: `PreFilter` in `pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go`.
+
+Which events are worth another attempt for a pod that this plugin rejected.
+
+Source: `EventsToRegister`, `isSchedulableAfterClaimChange` and `isSchedulableAfterPodChange` in
+`pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go`.
 """
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from podium.kubernetes.kinds.devices import AllocationResult, DeviceRequest, ResourceClaim
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.kubernetes.rules.node_affinity import NodeSelectorError, NodeTerm, parse_node_selector
-from podium.scheduler.cluster.catalog import Catalog
-from podium.scheduler.cluster.pod_group_state import PodGroupMissing, pod_group
+from podium.scheduler.cluster.catalog import Catalog, PodGroupMissing, pod_group
+from podium.scheduler.cluster.pod_info import PodInfo
+from podium.scheduler.framework.events import Action, Registration, Resource
 from podium.scheduler.framework.status import Status, error, unresolvable
 from podium.scheduler.plugins.dynamic_resources.attempt_state import (
     ClaimsState,
     ExtendedClaim,
     PodClaim,
 )
-from podium.scheduler.plugins.dynamic_resources.claim_state import ClaimState
-from podium.scheduler.plugins.dynamic_resources.extended_resources import (
-    claim_in_memory,
-    extended_requests,
-)
-from podium.scheduler.plugins.dynamic_resources.pod_claims import (
+from podium.scheduler.plugins.dynamic_resources.claim_state import (
     ClaimProblem,
+    ClaimState,
+    FindClaim,
     claim_key,
     claims_of,
     group_name,
     named_claims,
     user_of,
+)
+from podium.scheduler.plugins.dynamic_resources.extended_resources import (
+    claim_in_memory,
+    extended_requests,
 )
 from podium.scheduler.plugins.dynamic_resources.requests import FindClass, requests_of
 from podium.scheduler.plugins.resources.extended_resource_classes import ExtendedResourceClasses
@@ -164,3 +171,46 @@ def _terms(allocation: AllocationResult) -> tuple[NodeTerm, ...] | None:
         return parse_node_selector(allocation.node_selector, strict=True)
     except NodeSelectorError as problem:
         raise _Rejected(error(str(problem))) from None
+
+
+class ClaimHints:
+    def __init__(self, find: FindClaim, *, of_groups: bool = False) -> None:
+        self._find = find
+        self._of_groups = of_groups
+
+    def registrations(self) -> Sequence[Registration]:
+        node_changes = Action.ADD | Action.UPDATE_NODE_LABEL | Action.UPDATE_NODE_ALLOCATABLE
+        return (
+            Registration(Resource.NODE, node_changes),
+            Registration(Resource.RESOURCE_CLAIM, Action.ADD | Action.UPDATE, self.on_claim),
+            Registration(
+                Resource.POD, Action.UPDATE_POD_GENERATED_RESOURCE_CLAIM, self.on_generated_claim
+            ),
+            Registration(Resource.DEVICE_CLASS, Action.ADD | Action.UPDATE),
+            Registration(Resource.RESOURCE_SLICE, Action.ADD | Action.UPDATE),
+        )
+
+    def on_claim(self, pod: PodInfo, old: ResourceClaim | None, new: ResourceClaim | None) -> bool:
+        """A claim appeared or changed."""
+        if new is None:
+            return True
+        try:
+            own = claims_of(pod.pod, self._find, of_groups=self._of_groups)
+        except ClaimProblem:
+            # upstream: a pod that still lacks a claim is not woken by devices becoming free
+            return False
+        if old is not None and old.status.allocation is not None and new.status.allocation is None:
+            return True
+        if all(claim.metadata.uid != new.metadata.uid for claim in own):
+            return False
+        return old is None or old.status != new.status
+
+    def on_generated_claim(self, pod: PodInfo, old: Pod | None, new: Pod | None) -> bool:  # noqa: ARG002
+        """A pod was told of a claim made from its template."""
+        if new is None or new.metadata.uid != pod.pod.metadata.uid:
+            return False
+        try:
+            claims_of(new, self._find, of_groups=self._of_groups)
+        except ClaimProblem:
+            return False
+        return True

@@ -28,7 +28,7 @@ from podium.kubernetes.kinds.meta import ObjectMeta
 from podium.kubernetes.kinds.pod import Container, Pod, PodResourceClaim, PodResourceClaimStatus
 from podium.scheduler.framework.explanations import disturbance
 from podium.scheduler.framework.explanations.situation import MAX_STEPS_OF_A_KIND, Situation
-from podium.scheduler.framework.proposed_change import ProposedChange
+from podium.scheduler.framework.plugin import ProposedChange
 from podium.scheduler.plugins.dynamic_resources.plugin import DynamicResources
 
 MAX_CLAIMS = 8

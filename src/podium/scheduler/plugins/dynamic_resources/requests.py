@@ -21,8 +21,8 @@ from podium.kubernetes.kinds.devices import (
     ResourceClaim,
 )
 from podium.scheduler.plugins.dynamic_resources.capacity import Asked, asked_of
+from podium.scheduler.plugins.dynamic_resources.claim_state import claim_key
 from podium.scheduler.plugins.dynamic_resources.inventory import DeviceEntry, SelectorError
-from podium.scheduler.plugins.dynamic_resources.pod_claims import claim_key
 from podium.scheduler.plugins.dynamic_resources.search_budget import SearchBudget
 
 MAX_RESULTS = 32
@@ -116,7 +116,7 @@ def _alternatives(
     wanted: Sequence[ExactDeviceRequest | DeviceSubRequest] = request.first_available or (
         (request.exactly or ExactDeviceRequest()),
     )
-    problem = _disabled(claim, request, gates)
+    problem = _find_disabled(claim, request, gates)
     return [_request(claim, request, part, find_class, gates, problem) for part in wanted]
 
 
@@ -178,7 +178,7 @@ def _problem(
     return None
 
 
-def _disabled(
+def _find_disabled(
     claim: ResourceClaim, request: DeviceRequest, gates: Mapping[str, bool]
 ) -> str | None:
     """What the request uses although its feature is off."""

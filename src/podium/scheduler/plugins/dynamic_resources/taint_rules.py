@@ -1,4 +1,4 @@
-"""DeviceTaintRules: taints that an administrator puts on devices, beside those of their drivers.
+"""Device taints: those that DeviceTaintRules put on devices, and what a request tolerates.
 
 A rule means the devices of a driver, of a pool or of a name, or all of these together; what it does
 not name it does not look at, so that a rule without a selector means every device
@@ -9,7 +9,13 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from podium.kubernetes.kinds.devices import Device, DeviceTaint, DeviceTaintRule, ResourceSlice
+from podium.kubernetes.kinds.devices import (
+    Device,
+    DeviceTaint,
+    DeviceTaintRule,
+    DeviceToleration,
+    ResourceSlice,
+)
 
 
 def with_rules(source: ResourceSlice, rules: Sequence[DeviceTaintRule]) -> Sequence[Device]:
@@ -24,7 +30,7 @@ def with_rules(source: ResourceSlice, rules: Sequence[DeviceTaintRule]) -> Seque
     ]
 
 
-def retainted(
+def retaint_slices(
     slices: Iterable[ResourceSlice], old: DeviceTaintRule | None, new: DeviceTaintRule | None
 ) -> list[ResourceSlice]:
     """The slices with devices whose taints are others since a rule came, changed or went."""
@@ -32,13 +38,13 @@ def retainted(
         source
         for source in slices
         if any(
-            _given(old, source, device) != _given(new, source, device)
+            _find_taints(old, source, device) != _find_taints(new, source, device)
             for device in source.spec.devices or ()
         )
     ]
 
 
-def _given(
+def _find_taints(
     rule: DeviceTaintRule | None, source: ResourceSlice, device: Device
 ) -> tuple[DeviceTaint, ...]:
     if rule is None or not _means_pool(rule, source):
@@ -58,3 +64,19 @@ def _taints(rules: Iterable[DeviceTaintRule], device: Device) -> Iterable[Device
         selector = rule.spec.device_selector
         if selector is None or selector.device in (None, device.name):
             yield rule.spec.taint
+
+
+def tolerates(toleration: DeviceToleration, taint: DeviceTaint) -> bool:
+    if toleration.effect and toleration.effect != taint.effect:
+        return False
+    if toleration.key and toleration.key != taint.key:
+        return False
+    if toleration.operator == "Exists":
+        return True
+    return toleration.operator in ("", "Equal") and toleration.value == taint.value
+
+
+def all_tolerated(taints: Iterable[DeviceTaint], tolerations: Iterable[DeviceToleration]) -> bool:
+    """Whether every taint is tolerated by some toleration."""
+    given = tuple(tolerations)
+    return all(any(tolerates(toleration, taint) for toleration in given) for taint in taints)

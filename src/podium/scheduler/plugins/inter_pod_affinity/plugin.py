@@ -18,12 +18,13 @@ from podium.scheduler.cluster.pod_classes import TermKind
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.config.plugin_args import InterPodAffinityArgs
 from podium.scheduler.framework.cycle import Cycle, StateMissing
+from podium.scheduler.framework.dependence import PlacementLimits
+from podium.scheduler.framework.diagnosis import Verdict
 from podium.scheduler.framework.events import Action, Registration, Resource
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
 from podium.scheduler.framework.explanations.finding import Finding, Narrowing, NodeRequirement
-from podium.scheduler.framework.explanations.situation import Situation
+from podium.scheduler.framework.explanations.situation import AttemptView, Situation
 from podium.scheduler.framework.handle import Handle
-from podium.scheduler.framework.placement_limits import PlacementLimits
+from podium.scheduler.framework.plugin import ProposedChange
 from podium.scheduler.framework.points import (
     FilterPlugin,
     PreFilterExtensions,
@@ -31,21 +32,16 @@ from podium.scheduler.framework.points import (
     PreScorePlugin,
     ScorePlugin,
 )
-from podium.scheduler.framework.proposed_change import ProposedChange
 from podium.scheduler.framework.status import SKIP, Status, error, unresolvable
-from podium.scheduler.framework.verdict import Verdict
-from podium.scheduler.plugins.inter_pod_affinity.filtering import (
+from podium.scheduler.plugins.inter_pod_affinity.counting import (
     AffinityFilterState,
-    count_required,
-)
-from podium.scheduler.plugins.inter_pod_affinity.scoring import (
     AffinityScoreState,
+    count_required,
     normalize,
     weigh_domains,
 )
 from podium.scheduler.plugins.inter_pod_affinity.terms import CarriedTerms, TermQueries
-from podium.scheduler.plugins.topology.domain_sums import DomainSums
-from podium.scheduler.plugins.topology.domains import Topologies
+from podium.scheduler.plugins.topology import DomainSums, Topologies
 
 HINTS_NEED_ALL_ANTI_TERMS: Final[bool] = True
 """Quirk Q8: a deleted pod helps only if it matched every one of the waiting pod's anti-affinity
@@ -163,22 +159,22 @@ class InterPodAffinity(
             raise StateMissing(text) from missing
 
     def explain_rejections(self, view: AttemptView, among: Mask) -> list[Finding]:
-        from podium.scheduler.plugins.inter_pod_affinity.causes import find_affinity_conflicts
+        from podium.scheduler.plugins.inter_pod_affinity.explanations import find_affinity_conflicts
 
         return find_affinity_conflicts(view, among)
 
     def narrow_nodes(self, view: AttemptView) -> Narrowing:
-        from podium.scheduler.plugins.inter_pod_affinity.causes import narrow_by_affinity
+        from podium.scheduler.plugins.inter_pod_affinity.explanations import narrow_by_affinity
 
         return narrow_by_affinity(view)
 
     def propose_for(self, situation: Situation) -> Iterator[ProposedChange]:
-        from podium.scheduler.plugins.inter_pod_affinity.proposals import propose_other_affinity
+        from podium.scheduler.plugins.inter_pod_affinity.explanations import propose_other_affinity
 
         return propose_other_affinity(situation)
 
     def find_blockers(self, situation: Situation) -> Callable[[str], list[PodInfo]]:
-        from podium.scheduler.plugins.inter_pod_affinity.blockers import find_blockers
+        from podium.scheduler.plugins.inter_pod_affinity.explanations import find_blockers
 
         return find_blockers(situation)
 

@@ -20,9 +20,10 @@ from podium.kubernetes.rules.node_affinity import (
 from podium.scheduler.cluster.growth import Mask
 from podium.scheduler.cluster.node_matching import labels_mask, term_mask
 from podium.scheduler.config.plugin_args import NodeAffinityArgs
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
-from podium.scheduler.framework.explanations.finding import Finding, Narrowing, Relaxation
-from podium.scheduler.framework.explanations.wording import (
+from podium.scheduler.framework.explanations.finding import (
+    Finding,
+    Narrowing,
+    Relaxation,
     count,
     counted_values,
     joined,
@@ -31,7 +32,8 @@ from podium.scheduler.framework.explanations.wording import (
     term_text,
     terms_text,
 )
-from podium.scheduler.framework.refusal_cause import RefusalCause
+from podium.scheduler.framework.explanations.situation import AttemptView
+from podium.scheduler.framework.plugin import RefusalCause
 from podium.scheduler.plugins.node_affinity import NodeAffinity
 from podium.scheduler.plugins.node_affinity.plugin import ENFORCED_MISMATCH
 

@@ -14,10 +14,10 @@ from podium.kubernetes.rules.node_pods import is_daemon
 from podium.scheduler.config.plugin_args import NodeAffinityArgs
 from podium.scheduler.framework.explanations import disturbance
 from podium.scheduler.framework.explanations.situation import MAX_STEPS_OF_A_KIND, Situation
-from podium.scheduler.framework.proposed_change import ProposedChange
-from podium.scheduler.plugins.node_affinity.plugin import NodeAffinity
-from podium.scheduler.plugins.node_affinity.required_labels import (
+from podium.scheduler.framework.plugin import ProposedChange
+from podium.scheduler.plugins.node_affinity.plugin import (
     Demand,
+    NodeAffinity,
     demands_of,
     demands_of_term,
     rewrite_demands,

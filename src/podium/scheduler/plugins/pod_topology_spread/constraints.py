@@ -1,20 +1,31 @@
-"""Which spread constraints hold for a pod, compiled for counting.
+"""Which spread constraints hold for a pod, and which nodes take part when one counts.
 
 A pod's own constraints shut out the defaults altogether, even where none of its own has the action
 in question. Defaults name no pods; they take the selector of the pod's services and controller, and
 without one they do not hold (`pkg/scheduler/framework/plugins/podtopologyspread/common.go`).
+
+Which nodes take part when a spread constraint counts. A constraint may leave out nodes that the
+pod's own node selector and affinity exclude (`nodeAffinityPolicy`, honoured unless told otherwise)
+and nodes with taints that it does not tolerate (`nodeTaintsPolicy`, ignored unless told otherwise).
+A cordoned node is left out through its taint only. Each policy is worked out once per pod, however
+many constraints ask.
 """
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 from podium.kubernetes.kinds.pod import TopologySpreadConstraint
 from podium.kubernetes.rules.labels import EVERYTHING, Selector, selector_of, selector_of_map
+from podium.kubernetes.rules.tolerations import HARD_EFFECTS
 from podium.scheduler.cluster.catalog import Catalog
+from podium.scheduler.cluster.growth import Mask
+from podium.scheduler.cluster.node_matching import required_mask, untolerated_mask
 from podium.scheduler.cluster.pod_classes import PodClasses, PodCounter, PodQuery
 from podium.scheduler.cluster.pod_info import PodInfo, PodShape
 from podium.scheduler.config.plugin_args import SYSTEM_DEFAULTING, PodTopologySpreadArgs
-from podium.scheduler.plugins.topology.owner_selectors import OwnerSelectors
+from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.plugins.topology import OwnerSelectors, Topology
 
 Action = Literal["DoNotSchedule", "ScheduleAnyway"]
 HARD: Action = "DoNotSchedule"
@@ -118,3 +129,47 @@ def _compile(written: TopologySpreadConstraint, selector: Selector) -> SpreadCon
         honors_affinity=written.node_affinity_policy in (None, "Honor"),
         honors_taints=written.node_taints_policy == "Honor",
     )
+
+
+class NodeInclusion:
+    """The policies over all rows of the table, for the pod of one cycle."""
+
+    def __init__(self, cycle: Cycle, *, comparison: bool) -> None:
+        self._cycle = cycle
+        self._comparison = comparison
+
+    def mask(self, constraint: SpreadConstraint) -> Mask | None:
+        """Rows that meet the constraint's policies; None for all of them."""
+        affinity = self._affinity if constraint.honors_affinity else None
+        taints = self._taints if constraint.honors_taints else None
+        return both(affinity, taints)
+
+    @cached_property
+    def _affinity(self) -> Mask | None:
+        nodes = self._cycle.nodes
+        return required_mask(nodes, self._cycle.pod.shape.node_affinity, nodes.all_rows())
+
+    @cached_property
+    def _taints(self) -> Mask | None:
+        nodes = self._cycle.nodes
+        tolerations = self._cycle.pod.pod.spec.tolerations
+        untolerated = untolerated_mask(
+            nodes, tolerations, HARD_EFFECTS, nodes.all_rows(), comparison=self._comparison
+        )
+        return None if untolerated is None else ~untolerated
+
+
+def rows_with_all_keys(topologies: list[Topology]) -> Mask | None:
+    """Rows that carry every topology key; None for all of them."""
+    mask: Mask | None = None
+    for topology in topologies:
+        if not topology.complete:
+            mask = both(mask, topology.slots > 0)
+    return mask
+
+
+def both(one: Mask | None, other: Mask | None) -> Mask | None:
+    """The rows of both masks, where None stands for all rows."""
+    if one is None:
+        return other
+    return one if other is None else one & other

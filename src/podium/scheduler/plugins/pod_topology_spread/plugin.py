@@ -17,12 +17,13 @@ from podium.scheduler.cluster.growth import Ints, Mask, Rows
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.config.plugin_args import PodTopologySpreadArgs
 from podium.scheduler.framework.cycle import Cycle, StateMissing
+from podium.scheduler.framework.dependence import PlacementLimits, SpreadLimit
+from podium.scheduler.framework.diagnosis import Verdict
 from podium.scheduler.framework.events import Action, Registration, Resource
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
 from podium.scheduler.framework.explanations.finding import Finding
-from podium.scheduler.framework.explanations.situation import Situation
+from podium.scheduler.framework.explanations.situation import AttemptView, Situation
 from podium.scheduler.framework.handle import Handle
-from podium.scheduler.framework.placement_limits import PlacementLimits, SpreadLimit
+from podium.scheduler.framework.plugin import ProposedChange
 from podium.scheduler.framework.points import (
     FilterPlugin,
     PreFilterExtensions,
@@ -30,19 +31,20 @@ from podium.scheduler.framework.points import (
     PreScorePlugin,
     ScorePlugin,
 )
-from podium.scheduler.framework.proposed_change import ProposedChange
 from podium.scheduler.framework.status import SKIP, Status, error
-from podium.scheduler.framework.verdict import Verdict
 from podium.scheduler.plugins.pod_topology_spread.constraints import (
     HARD,
     SOFT,
     SpreadConstraint,
     SpreadConstraints,
 )
-from podium.scheduler.plugins.pod_topology_spread.filtering import SpreadFilterState, count_hard
-from podium.scheduler.plugins.pod_topology_spread.scoring import SpreadScoreState, prepare_scores
-from podium.scheduler.plugins.topology.domain_sums import DomainSums
-from podium.scheduler.plugins.topology.domains import Topologies
+from podium.scheduler.plugins.pod_topology_spread.counting import (
+    SpreadFilterState,
+    SpreadScoreState,
+    count_hard,
+    prepare_scores,
+)
+from podium.scheduler.plugins.topology import DomainSums, Topologies
 
 _HARD_FAILED = "get constraints from pod: obtaining pod's hard topology spread constraints: "
 _SOFT_FAILED = "calculating preScoreState: obtaining pod's soft topology spread constraints: "
@@ -146,12 +148,12 @@ class PodTopologySpread(
             raise StateMissing(text) from missing
 
     def explain_rejections(self, view: AttemptView, among: Mask) -> list[Finding]:
-        from podium.scheduler.plugins.pod_topology_spread.causes import find_skew
+        from podium.scheduler.plugins.pod_topology_spread.explanations import find_skew
 
         return find_skew(view, among)
 
     def propose_for(self, situation: Situation) -> Iterator[ProposedChange]:
-        from podium.scheduler.plugins.pod_topology_spread.proposals import propose_other_spread
+        from podium.scheduler.plugins.pod_topology_spread.explanations import propose_other_spread
 
         return propose_other_spread(situation)
 

@@ -1,10 +1,15 @@
-"""The columns that the resource scores are computed from.
+"""The columns that the resource scores are computed from, devices of extended resources included.
 
 NodeResourcesFit and NodeResourcesBalancedAllocation look at the same few numbers: how much of a
 resource a node has, how much is taken, how much the pod would add. This module picks them out of
 the tables for the configured resources and leaves out what upstream leaves out: a scalar resource
 that the pod does not ask for, and any resource on a node that has none of it
 (`pkg/scheduler/framework/plugins/noderesources/resource_allocation.go`).
+
+How many devices stand behind an extended resource on each node. The resource scores weigh a
+resource that devices serve by what the node has of them and what is taken, since such a resource
+has no amount in the node's status. This is where they ask; counting devices is DynamicResources'
+knowledge.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,12 +17,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from podium.kubernetes.kinds.devices import DeviceClass
 from podium.kubernetes.rules.requests import is_scalar
 from podium.scheduler.cluster.growth import Ints, Mask, Rows, count_of
 from podium.scheduler.cluster.nodes import CPU, MEMORY, NodeTable
 from podium.scheduler.config.plugin_args import ResourceSpec
 from podium.scheduler.framework.cycle import Cycle
-from podium.scheduler.plugins.resources.device_counts import device_counts
+from podium.scheduler.plugins.dynamic_resources.pools import Supply
 from podium.scheduler.plugins.resources.extended_resource_classes import ExtendedResourceClasses
 from podium.scheduler.plugins.resources.stack import (
     FLOAT_EXACT_BELOW,
@@ -266,3 +272,13 @@ class ResourceColumns:
 
 def _unless_everywhere(mask: Mask) -> Mask | None:
     return None if mask.all() else mask
+
+
+def device_counts(cycle: Cycle, device_class: DeviceClass, rows: Rows) -> tuple[Ints, Ints]:
+    """(devices that match the class, those of them in use) per row.
+
+    Rows may include some that show no node. A row without matching devices takes no part in the
+    score of the resource.
+    """
+    total, used = Supply.of(cycle.cluster).counts(device_class)
+    return total[rows].copy(), used[rows].copy()

@@ -1,10 +1,14 @@
-"""Several resources of a few rows, in one array each.
+"""Many kinds of pods in turn: several resources in one array each, rows grouped by conditions.
 
 When pods of many kinds come in turn, what is remembered of each kind is some hundred rows old, and
 numpy's calls cost more than its arithmetic. Resources that stand side by side in the tables (cpu
 and memory do) are then taken out and computed with together. That is possible where every node has
 all of them and amounts are small enough for exact divisions in floating point; everything else
 goes the way of `columns.py`, which says the same resource by resource.
+
+Rows grouped by which of several conditions hold for them. Some answers depend on a combination:
+which resources a node lacks, which of them count. There are few combinations and many rows, so rows
+are numbered by combination and each is looked at once.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from podium.kubernetes.rules.requests import is_scalar
-from podium.scheduler.cluster.growth import Ints, RowSlice
+from podium.scheduler.cluster.growth import Ints, Mask, RowSlice
 from podium.scheduler.cluster.nodes import NodeTable
 from podium.scheduler.cluster.usage import Usage
 
@@ -95,3 +99,34 @@ def lines_of(indices: Sequence[int]) -> "RowSlice | None":
     if list(indices) != list(range(first, first + len(indices))):
         return None
     return slice(first, first + len(indices))
+
+
+Numbers = npt.NDArray[np.intp]
+
+_LARGEST_TABLE = 1 << 12
+
+
+def number_patterns(masks: Sequence[Mask]) -> tuple[Numbers, list[tuple[int, ...]]]:
+    """(number of the pattern per row, for each pattern the positions of the masks that hold).
+
+    With masks [T T F] and [T F F] the rows have the numbers 2, 1, 0 and the patterns are
+    (), (0,) and (0, 1).
+    """
+    numbers: Numbers = np.zeros(len(masks[0]), dtype=np.intp)
+    bound = 1
+    for mask in masks:
+        numbers = numbers * 2 + mask
+        bound *= 2
+        if bound > _LARGEST_TABLE:
+            numbers, bound = _without_gaps(numbers)
+    numbers, count = _without_gaps(numbers)
+    example: Numbers = np.empty(count, dtype=np.intp)
+    example[numbers] = np.arange(len(numbers))
+    stacked = np.stack(masks)
+    return numbers, [tuple(np.flatnonzero(stacked[:, row]).tolist()) for row in example]
+
+
+def _without_gaps(numbers: Numbers) -> tuple[Numbers, int]:
+    """The same order with consecutive numbers, and how many there are."""
+    ranks = np.cumsum(np.bincount(numbers) > 0)
+    return ranks[numbers] - 1, int(ranks[-1]) if len(ranks) else 0

@@ -12,9 +12,15 @@ from podium.kubernetes.rules.node_affinity import parse_node_selector
 from podium.kubernetes.rules.quantity import value
 from podium.scheduler.cluster.growth import Mask
 from podium.scheduler.cluster.node_matching import terms_mask
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
-from podium.scheduler.framework.explanations.finding import Finding, Narrowing
-from podium.scheduler.framework.explanations.wording import bytes_text, joined, some, terms_text
+from podium.scheduler.framework.explanations.finding import (
+    Finding,
+    Narrowing,
+    bytes_text,
+    joined,
+    some,
+    terms_text,
+)
+from podium.scheduler.framework.explanations.situation import AttemptView
 from podium.scheduler.plugins.volume_binding import VolumeBinding
 from podium.scheduler.plugins.volume_binding.findings import (
     BIND_CONFLICT,
@@ -22,13 +28,13 @@ from podium.scheduler.plugins.volume_binding.findings import (
     NODE_CONFLICT,
     REASONS,
 )
+from podium.scheduler.plugins.volume_binding.node_reach import NO_PROVISIONER, volume_limit
 from podium.scheduler.plugins.volume_binding.pod_volumes import (
     STORAGE,
     is_fully_bound,
     requested_bytes,
     selected_node,
 )
-from podium.scheduler.plugins.volume_binding.provisioning import NO_PROVISIONER, volume_limit
 from podium.scheduler.plugins.volumes.claim_causes import bound_volumes, claim_name
 from podium.scheduler.plugins.volumes.pod_claims import (
     claims_of,
@@ -98,7 +104,7 @@ def find_unreachable(view: AttemptView, among: Mask) -> list[Finding]:
     return found
 
 
-def _unbound(view: AttemptView) -> Iterator[tuple[PersistentVolumeClaim, StorageClass]]:
+def _find_unbound(view: AttemptView) -> Iterator[tuple[PersistentVolumeClaim, StorageClass]]:
     for used in claims_of(view.pod):
         claim = find_claim(view.catalog, view.pod, used.name)
         if claim is None or is_fully_bound(claim):
@@ -109,7 +115,7 @@ def _unbound(view: AttemptView) -> Iterator[tuple[PersistentVolumeClaim, Storage
 
 
 def _find_conflicts(view: AttemptView, among: Mask) -> Iterator[Finding]:
-    for claim, storage_class in _unbound(view):
+    for claim, storage_class in _find_unbound(view):
         chosen = selected_node(claim)
         if chosen is not None:
             text = f"{claim_name(claim)} is being provisioned for node {chosen}"
@@ -200,7 +206,7 @@ def _find_topology(
 
 
 def _find_full(view: AttemptView, among: Mask) -> Iterator[Finding]:
-    for claim, storage_class in _unbound(view):
+    for claim, storage_class in _find_unbound(view):
         name = storage_class.metadata.name
         size = requested_bytes(claim) or 0
         rooms = [

@@ -20,19 +20,23 @@ from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.storage import (
     BOUND_BY_CONTROLLER,
     SELECTED_NODE,
+    CSIDriver,
+    CSINode,
+    CSIStorageCapacity,
     ObjectReference,
     PersistentVolume,
     PersistentVolumeClaim,
+    StorageClass,
 )
 from podium.scheduler.cluster.growth import Ints, Mask, Rows, count_of
 from podium.scheduler.cluster.pod_info import PodInfo
-from podium.scheduler.framework.api_handle import ApiHandle
 from podium.scheduler.framework.cycle import Cycle
-from podium.scheduler.framework.events import Registration
-from podium.scheduler.framework.explanations.attempt_view import AttemptView
+from podium.scheduler.framework.diagnosis import Verdict
+from podium.scheduler.framework.events import Action, Registration, Resource
 from podium.scheduler.framework.explanations.finding import Finding, Narrowing, NodeRequirement
-from podium.scheduler.framework.explanations.situation import Situation
-from podium.scheduler.framework.handle import Handle
+from podium.scheduler.framework.explanations.situation import AttemptView, Situation
+from podium.scheduler.framework.handle import ApiHandle, Handle
+from podium.scheduler.framework.plugin import ProposedChange, RefusalCause
 from podium.scheduler.framework.points import (
     Arguments,
     FilterPlugin,
@@ -43,31 +47,30 @@ from podium.scheduler.framework.points import (
     ReservePlugin,
     ScorePlugin,
 )
-from podium.scheduler.framework.proposed_change import ProposedChange
-from podium.scheduler.framework.refusal_cause import RefusalCause
 from podium.scheduler.framework.status import SKIP, Status, error, unresolvable
-from podium.scheduler.framework.verdict import Verdict
-from podium.scheduler.plugins.volume_binding.assumed_objects import AssumedObjects, AssumeError
-from podium.scheduler.plugins.volume_binding.capacity_scoring import CapacityScorer
-from podium.scheduler.plugins.volume_binding.findings import Findings
-from podium.scheduler.plugins.volume_binding.hints import REGISTRATIONS
+from podium.scheduler.plugins.volume_binding.findings import CapacityScorer, Findings
+from podium.scheduler.plugins.volume_binding.node_reach import volume_limit
 from podium.scheduler.plugins.volume_binding.pod_volumes import (
+    AssumedObjects,
+    AssumeError,
     PodClaims,
     PodVolumes,
     Provision,
     StaticBinding,
+    VolumeWriter,
     all_bound,
     claim_key,
     classify,
 )
 from podium.scheduler.plugins.volume_binding.volume_search import VolumeSearch
-from podium.scheduler.plugins.volume_binding.volume_writing import VolumeWriter
+from podium.scheduler.plugins.volumes.attach_limits import MIGRATED_PLUGINS
 from podium.scheduler.plugins.volumes.pod_claims import (
     claim_not_found,
     claims_of,
     controls,
     find_claim,
     not_owner,
+    uses_claim,
 )
 
 UNBOUND_CLAIMS = unresolvable("pod has unbound immediate PersistentVolumeClaims")
@@ -305,3 +308,53 @@ def sent_to(claim: PersistentVolumeClaim, node_name: str) -> PersistentVolumeCla
     """The claim with the node that its volume is to be made for."""
     annotations = {**(claim.metadata.annotations or {}), SELECTED_NODE: node_name}
     return replace(claim, metadata=replace(claim.metadata, annotations=annotations))
+
+
+def topologies_changed(pod: PodInfo, old: StorageClass | None, new: StorageClass) -> bool:  # noqa: ARG001
+    return old is None or (old.allowed_topologies or ()) != (new.allowed_topologies or ())
+
+
+def claim_is_used(
+    pod: PodInfo,
+    old: PersistentVolumeClaim | None,  # noqa: ARG001
+    new: PersistentVolumeClaim,
+) -> bool:
+    return uses_claim(pod.pod, new, ephemeral=True)
+
+
+def migration_changed(pod: PodInfo, old: CSINode | None, new: CSINode) -> bool:  # noqa: ARG001
+    if old is None:
+        return True
+    before, after = old.metadata.annotations or {}, new.metadata.annotations or {}
+    return before.get(MIGRATED_PLUGINS, "") != after.get(MIGRATED_PLUGINS, "")
+
+
+def capacity_no_longer_checked(pod: PodInfo, old: CSIDriver, new: CSIDriver) -> bool:
+    # upstream: only pods with an inline CSI volume of the driver are looked at.
+    used = any(
+        volume.csi is not None and volume.csi.driver == new.metadata.name
+        for volume in pod.pod.spec.volumes or ()
+    )
+    return used and bool(old.spec.storage_capacity) and not new.spec.storage_capacity
+
+
+def room_grew(
+    pod: PodInfo,  # noqa: ARG001
+    old: CSIStorageCapacity | None,
+    new: CSIStorageCapacity,
+) -> bool:
+    if old is None:
+        return True
+    before, after = volume_limit(old), volume_limit(new)
+    return after is not None and (before is None or after > before)
+
+
+REGISTRATIONS = (
+    Registration(Resource.STORAGE_CLASS, Action.ADD | Action.UPDATE, topologies_changed),
+    Registration(Resource.PERSISTENT_VOLUME_CLAIM, Action.ADD | Action.UPDATE, claim_is_used),
+    Registration(Resource.PERSISTENT_VOLUME, Action.ADD | Action.UPDATE),
+    Registration(Resource.NODE, Action.ADD | Action.UPDATE_NODE_LABEL),
+    Registration(Resource.CSI_NODE, Action.ADD | Action.UPDATE, migration_changed),
+    Registration(Resource.CSI_DRIVER, Action.UPDATE, capacity_no_longer_checked),
+    Registration(Resource.CSI_STORAGE_CAPACITY, Action.ADD | Action.UPDATE, room_grew),
+)

@@ -27,9 +27,9 @@ from podium.kubernetes.kinds.typed_objects import convert_object
 from podium.kubernetes.kinds.volumes import PersistentVolumeClaimSpec, VolumeResources
 from podium.kubernetes.rules.quantity import value
 from podium.scheduler.framework.explanations import disturbance
+from podium.scheduler.framework.explanations.finding import spell
 from podium.scheduler.framework.explanations.situation import MAX_STEPS_OF_A_KIND, Situation
-from podium.scheduler.framework.explanations.written_amounts import spell
-from podium.scheduler.framework.proposed_change import BY_HAND, ProposedChange
+from podium.scheduler.framework.plugin import BY_HAND, ProposedChange
 from podium.scheduler.plugins.volume_binding.plugin import VolumeBinding
 from podium.scheduler.plugins.volume_zone import VolumeZone
 from podium.scheduler.plugins.volumes.pod_claims import (
@@ -171,7 +171,7 @@ def _propose_for_existing(
         if other.name != name:
             alike = storage_class is None and closest(name, [other.name]) == other.name
             weight = disturbance.CORRECT_NAME if alike else disturbance.REPLACE_OBJECT
-            made = _unbound(claim, other.name)
+            made = _unbind_claim(claim, other.name)
             in_place = f" in place of {name}" if name else ""
             yield ProposedChange(
                 "change-storage-class",
@@ -193,7 +193,7 @@ def _propose_for_bound(
         else f"whose PersistentVolume {volume.name} cannot be reached"
     )
     for storage_class in _classes_for(situation, claim)[:MAX_STEPS_OF_A_KIND]:
-        made = _unbound(claim, storage_class.name)
+        made = _unbind_claim(claim, storage_class.name)
         yield ProposedChange(
             "replace-claim",
             f"make PersistentVolumeClaim {claim.namespace}/{claim.name}, {why}, anew and empty"
@@ -288,7 +288,7 @@ def _new_claim(
     return PersistentVolumeClaim(metadata=metadata, spec=spec)
 
 
-def _unbound(claim: PersistentVolumeClaim, class_name: str) -> PersistentVolumeClaim:
+def _unbind_claim(claim: PersistentVolumeClaim, class_name: str) -> PersistentVolumeClaim:
     """The claim as it would be if it were made anew for a class."""
     metadata = ObjectMeta(
         name=claim.name,

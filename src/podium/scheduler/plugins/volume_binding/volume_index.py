@@ -17,11 +17,14 @@ from podium.kubernetes.rules.labels import Selector, selector_of
 from podium.kubernetes.rules.node_affinity import parse_node_selector
 from podium.kubernetes.rules.quantity import nano
 from podium.scheduler.cluster.catalog import Catalog
-from podium.scheduler.cluster.growth import Ints
-from podium.scheduler.cluster.interning import Interner
-from podium.scheduler.plugins.volume_binding.assumed_objects import AssumedObjects
+from podium.scheduler.cluster.growth import Interner, Ints
 from podium.scheduler.plugins.volume_binding.node_reach import NodeReach
-from podium.scheduler.plugins.volume_binding.pod_volumes import STORAGE, claim_key, requested_nano
+from podium.scheduler.plugins.volume_binding.pod_volumes import (
+    STORAGE,
+    AssumedObjects,
+    claim_key,
+    requested_nano,
+)
 from podium.scheduler.plugins.volumes.pod_claims import class_of_claim, class_of_volume
 
 _AVAILABLE = "Available"

@@ -18,7 +18,6 @@ from podium.kubernetes.rules.labels import SelectorError
 from podium.kubernetes.rules.node_affinity import parse_node_selector
 from podium.scheduler.cluster.growth import Codes, Ints, Mask
 from podium.scheduler.cluster.state import Cluster
-from podium.scheduler.plugins.volume_binding.assumed_objects import AssumedObjects
 from podium.scheduler.plugins.volume_binding.findings import (
     BIND_CONFLICT,
     NO_SPACE,
@@ -30,21 +29,23 @@ from podium.scheduler.plugins.volume_binding.findings import (
 )
 from podium.scheduler.plugins.volume_binding.node_reach import (
     EVERYWHERE,
+    NO_PROVISIONER,
     NONE,
     Allowed,
     NodeReach,
+    Provisioning,
     RowList,
 )
 from podium.scheduler.plugins.volume_binding.pod_volumes import (
+    AssumedObjects,
     PodClaims,
     claim_key,
     requested_bytes,
     requested_nano,
     selected_node,
 )
-from podium.scheduler.plugins.volume_binding.provisioning import NO_PROVISIONER, Provisioning
 from podium.scheduler.plugins.volume_binding.volume_index import ClaimWants, Offers, VolumeIndex
-from podium.scheduler.plugins.volumes.csi_nodes import CsiNodeColumns
+from podium.scheduler.plugins.volumes.attach_limits import CsiNodeColumns
 from podium.scheduler.plugins.volumes.csi_translation import (
     TranslationError,
     in_tree_plugin,

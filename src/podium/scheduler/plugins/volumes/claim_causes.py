@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from podium.scheduler.cluster.catalog import Catalog
-from podium.scheduler.framework.explanations.wording import sentence
-from podium.scheduler.framework.refusal_cause import RefusalCause
+from podium.scheduler.framework.explanations.finding import sentence
+from podium.scheduler.framework.plugin import RefusalCause
 from podium.scheduler.plugins.volume_binding.pod_volumes import is_fully_bound
 from podium.scheduler.plugins.volumes.pod_claims import (
     PodClaim,
@@ -55,7 +55,7 @@ def _problems(catalog: Catalog, pod: Pod) -> Iterator[RefusalCause]:
         key = f"{pod.metadata.namespace}/{used.name}"
         claim = find_claim(catalog, pod, used.name)
         if claim is None:
-            yield _missing(used, key)
+            yield _describe_missing(used, key)
             continue
         named = claim_name(claim)
         if claim.metadata.deletion_timestamp is not None:
@@ -98,7 +98,7 @@ def _volume_problems(
         yield _cause("volume-claim-unbound", key, text)
 
 
-def _missing(used: PodClaim, key: str) -> RefusalCause:
+def _describe_missing(used: PodClaim, key: str) -> RefusalCause:
     text = f"PersistentVolumeClaim {key} does not exist"
     if used.ephemeral:
         text += "; the ephemeral volume controller has to make it"

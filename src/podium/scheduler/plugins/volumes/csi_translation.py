@@ -151,11 +151,11 @@ def translated_affinity(volume: PersistentVolume) -> NodeSelector | None:
     labels = volume.metadata.labels or {}
     zone, region = _topology_pair(required, labels)
     if _has_values(required, zone):
-        required = _renamed(required, zone, plugin.zone_key)
+        required = _rename_keys(required, zone, plugin.zone_key)
     elif zone in labels:
         required = _with_zones(required, plugin.zone_key, labels[zone].split(ZONE_SEPARATOR))
     if region == BETA_REGION and _has_values(required, region):
-        required = _renamed(required, region, REGION)
+        required = _rename_keys(required, region, REGION)
     return required
 
 
@@ -253,7 +253,7 @@ def _has_values(required: NodeSelector | None, key: str) -> bool:
     return any(e.key == key and e.values for e in _expressions(required))
 
 
-def _renamed(required: NodeSelector | None, old: str, new: str) -> NodeSelector | None:
+def _rename_keys(required: NodeSelector | None, old: str, new: str) -> NodeSelector | None:
     def rename(term: NodeSelectorTerm) -> NodeSelectorTerm:
         renamed = tuple(
             replace(e, key=new) if e.key == old else e for e in term.match_expressions or ()

@@ -19,16 +19,14 @@ from podium.addons.gpu.dialects.dialect import (
     WrittenDecision,
 )
 from podium.addons.gpu.dialects.hami import policies
-from podium.addons.gpu.dialects.hami.decision import (
-    read_containers,
-    read_instances,
-    write_containers,
-    write_instances,
-)
 from podium.addons.gpu.dialects.hami.registration import (
     COUNT,
     HANDSHAKE_TIMEOUTS_S,
+    read_containers,
+    read_instances,
     read_node,
+    write_containers,
+    write_instances,
     write_node,
 )
 from podium.addons.gpu.dialects.node_lock import LockFormat, NodeLockRule

@@ -1,1 +1,0 @@
-"""What several plugins ask about topology domains, and about the pods of one owner."""
