@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from podium.addons.collection.load.load_source import Loads, NodeLoad
 from podium.bench.cases import resources
 from podium.bench.templates import Plan, Scene, node_name
 
@@ -31,6 +30,9 @@ def by_traffic(plan: Plan) -> Scene:
 
 
 def by_load(plan: Plan) -> Scene:
+    # Brings an HTTP client, which no other workload loads and whose memory would be counted.
+    from podium.addons.collection.load.load_source import Loads, NodeLoad
+
     loads = {node_name(index): NodeLoad(float(index % 90)) for index in range(plan.nodes)}
     args = {"watcherAddress": _ADDRESS}
     # Every pod was bound long before the end of the window but those of the run itself.
