@@ -6,6 +6,7 @@ file with its name.
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Final, Literal
 
 import msgspec
@@ -32,7 +33,6 @@ Kind = Literal[
     "ConfigurationView",
     "DumpCommand",
     "EngineBenchmark",
-    "Explanation",
     "FragmentationView",
     "GPUDefragmentation",
     "GPUOverview",
@@ -49,15 +49,21 @@ Kind = Literal[
     "PodRecord",
     "PodSearch",
     "PodView",
-    "Proposals",
     "QueueRecord",
     "QueueView",
     "ReportOverview",
     "SourceRecordList",
-    "Story",
     "ThroughputView",
 ]
 """Kinds that come alone, of documents that are plain data; a struct says its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedDocument:
+    """What another process has sent. It is passed on as it came, whatever release wrote it."""
+
+    kind: Kind
+    fields: Mapping[str, object]
 
 
 def add_version(kind: Kind, fields: Mapping[str, object]) -> dict[str, object]:
@@ -65,8 +71,10 @@ def add_version(kind: Kind, fields: Mapping[str, object]) -> dict[str, object]:
     return _add(kind, fields)
 
 
-def add_version_to(document: Document) -> dict[str, object]:
+def add_version_to(document: Document | ReceivedDocument) -> dict[str, object]:
     """The same for a document that is a struct."""
+    if isinstance(document, ReceivedDocument):
+        return add_version(document.kind, document.fields)
     return _add(document.KIND, msgspec.to_builtins(document))
 
 
