@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, ParamSpec
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, ParamSpec
 
 from cyclopts import Parameter
 
@@ -32,7 +32,7 @@ from podium.commands.same_command import HowOptions, same_command
 if TYPE_CHECKING:  # loaded when there is an answer
     from podium.commands.tables import Screen
     from podium.golang.document_structs import Document
-    from podium.net.files.versioned_documents import ReceivedDocument
+    from podium.net.files.versioned_documents import DocumentList, ReceivedDocument
     from podium.web.report_file import Fact, ReportView
 
 _Arguments = ParamSpec("_Arguments")
@@ -60,6 +60,16 @@ class PrintOptions(HowOptions):
 
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True)
+class NarrowPrintOptions(PrintOptions):
+    """The same where a table is as wide as it gets."""
+
+    output: Annotated[
+        Literal["table", "json", "yaml"], Parameter(name=["--output", "-o"], help="What to print.")
+    ] = "table"
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True)
 class ReportOptions(PrintOptions):
     """The same where there is a report for browsers as well."""
 
@@ -77,6 +87,7 @@ class AnswerOptions(ReportOptions):
 AS_TABLE: Final = AnswerOptions()
 IN_FULL: Final = ReportOptions()
 ON_A_TERMINAL: Final = PrintOptions()
+IN_ONE_WIDTH: Final = NarrowPrintOptions()
 
 
 class Answer(ABC):
@@ -91,7 +102,7 @@ class Answer(ABC):
         """Whether the exit code is 0, and not 1."""
 
     @abstractmethod
-    def document(self) -> Document | ReceivedDocument:
+    def document(self) -> Document | DocumentList | ReceivedDocument:
         """For `-o json` and `-o yaml`, and for reports."""
 
     @abstractmethod
@@ -105,6 +116,10 @@ class Answer(ABC):
     def make_page(self, document: Callable[[], Any], command: str) -> bytes:
         """The file for browsers, which names the command that asks the same."""
         return self.report(document()).make_file(command)
+
+    def carry_out(self) -> bool:
+        """Do what was asked for beside the answer, which has been given; whether it was done."""
+        return True
 
     @property
     def exit_code(self) -> int:
@@ -159,7 +174,8 @@ def answers(
             if isinstance(answer, int):
                 return answer
             give(answer, given, lambda: same_command(name, command, own.bind(*args, **kwargs)))
-            return answer.exit_code
+            was_done = answer.carry_out()
+            return answer.exit_code or (OK if was_done else NO)
 
         if adds:
             run.__annotations__ = {**run.__annotations__, _PRINTED: type(how)}

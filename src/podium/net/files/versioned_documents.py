@@ -5,7 +5,7 @@ never renamed, moved or given another type. `docs/schemas` has a JSON Schema for
 file with its name.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -34,8 +34,6 @@ Kind = Literal[
     "DumpCommand",
     "EngineBenchmark",
     "FragmentationView",
-    "GPUDefragmentation",
-    "GPUOverview",
     "GangView",
     "LiveBenchmark",
     "NodeStory",
@@ -66,15 +64,25 @@ class ReceivedDocument:
     fields: Mapping[str, object]
 
 
+@dataclass(frozen=True, slots=True)
+class DocumentList:
+    """Documents of one kind that are one document, in which each is a document in itself."""
+
+    kind: ListedKind
+    items: Sequence[Document]
+
+
 def add_version(kind: Kind, fields: Mapping[str, object]) -> dict[str, object]:
     """The document with its version and kind; what another process has sent keeps its own."""
     return _add(kind, fields)
 
 
-def add_version_to(document: Document | ReceivedDocument) -> dict[str, object]:
+def add_version_to(document: Document | DocumentList | ReceivedDocument) -> dict[str, object]:
     """The same for a document that is a struct."""
     if isinstance(document, ReceivedDocument):
         return add_version(document.kind, document.fields)
+    if isinstance(document, DocumentList):
+        return make_list(document.kind, map(msgspec.to_builtins, document.items))
     return _add(document.KIND, msgspec.to_builtins(document))
 
 
