@@ -29,7 +29,6 @@ ListedKind = Literal[
 
 Kind = Literal[
     "ClusterView",
-    "ConfigurationCheck",
     "ConfigurationView",
     "DumpCommand",
     "EngineBenchmark",
