@@ -37,16 +37,16 @@ TableOrJson = Annotated[
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True)
 class ConfigPrintOptions(PrintOptions):
-    """How an answer is given that has no YAML, since a configuration is YAML itself."""
+    """How an answer is given that comes as a table or as JSON."""
 
     output: TableOrJson = "table"
 
 
-_PRINTED: Final = ConfigPrintOptions()
+PRINTED: Final = ConfigPrintOptions()
 
 
 @config.command
-@answers("config check", _PRINTED)
+@answers("config check", PRINTED)
 def check(
     file: File,
     *more: Annotated[str, Parameter(name="more", help="Further files.")],
@@ -130,7 +130,7 @@ def show(
 
 
 @config.command
-@answers("config points", _PRINTED)
+@answers("config points", PRINTED)
 def points(
     file: OptionalFile = None,
     *,

@@ -41,7 +41,6 @@ Kind = Literal[
     "PlayExamples",
     "PlayStep",
     "PlayView",
-    "PluginTest",
     "PodAnalysis",
     "PodRecord",
     "PodSearch",
