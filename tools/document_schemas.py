@@ -23,7 +23,7 @@ from typing import Any, Final
 
 import msgspec
 
-from podium.golang.document_structs import Document
+from podium.golang.document_structs import Alternatives, Document
 from podium.net.files.versioned_documents import API_VERSION
 
 ROOT: Final = Path(__file__).parent.parent
@@ -68,8 +68,9 @@ def _subclasses(parent: type[Document]) -> Iterator[type[Document]]:
 
 def schema_of(document: type[Document]) -> Schema:
     """The schema of one kind, complete in itself."""
-    _, parts = msgspec.json.schema_components((document,), ref_template=_REFERENCE)
     named = {each.__name__: each for each in _named_in(msgspec.inspect.type_info(document))}
+    forms = [each for each in named.values() if _forms(each.__base__)]
+    _, parts = msgspec.json.schema_components((document, *forms), ref_template=_REFERENCE)
     found = {name: _part(named[name], part) for name, part in sorted(parts.items())}
     whole = found.pop(document.__name__)
     head = {
@@ -102,6 +103,8 @@ def _named_in(info: Any, seen: frozenset[type] = frozenset()) -> Iterator[type]:
         yield info.cls
         for field in info.fields:
             yield from _named_in(field.type, seen | {info.cls})
+        for form in _forms(info.cls):
+            yield from _named_in(msgspec.inspect.type_info(form), seen | {info.cls})
         return
     for name in ("type", "item_type", "key_type", "value_type"):
         if inner := getattr(info, name, None):
@@ -111,8 +114,16 @@ def _named_in(info: Any, seen: frozenset[type] = frozenset()) -> Iterator[type]:
             yield from _named_in(inner, seen)
 
 
+def _forms(struct: type | None) -> list[type]:
+    """The forms that a part comes in, if they are several."""
+    return struct.__subclasses__() if struct and Alternatives in struct.__bases__ else []
+
+
 def _part(struct: type, schema: Schema) -> Schema:
     """An object's schema with what msgspec does not know: texts, and what is always written."""
+    if forms := _forms(struct):
+        references = [{"$ref": _REFERENCE.format(name=each.__name__)} for each in forms]
+        return {"oneOf": references, "description": _docstring(struct)}
     if issubclass(struct, Enum):
         return {"enum": [each.value for each in struct], "description": _docstring(struct)}
     texts = field_texts(struct)

@@ -4,16 +4,24 @@ import json
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import pytest
 from cyclopts import App, Parameter
 from support.web.report_files import documents
 
-from podium.commands.answering import IN_FULL, Answer, Report, ReportOptions, answers
+from podium.commands.answering import (
+    IN_FULL,
+    ON_A_TERMINAL,
+    Answer,
+    PrintOptions,
+    Report,
+    answers,
+)
 from podium.commands.simulation_options import BY_DEFAULT, SimulationOptions
 from podium.commands.tables import Screen
 from podium.golang.document_structs import Document
+from podium.net.files.versioned_documents import ReceivedDocument
 
 Often = Annotated[int, Parameter(name=["--often", "-o2"])]
 
@@ -44,7 +52,7 @@ class Echoed(Answer):
         return Report([], {"echo": document}, ())
 
 
-def run(answer: Answer, *words: str, how: ReportOptions | None = None) -> int:
+def run(answer: Answer | int, *words: str, how: PrintOptions | None = None) -> int:
     def echo(
         text: str,
         *paths: str,
@@ -52,7 +60,7 @@ def run(answer: Answer, *words: str, how: ReportOptions | None = None) -> int:
         often: Often = 1,
         softly: Annotated[bool, Parameter(name=["--softly"], negative="")] = False,
         to: Annotated[list[str] | None, Parameter(name=["--to"], negative="")] = None,
-    ) -> Answer:
+    ) -> Answer | int:
         return answer
 
     app = App(result_action="return_value")
@@ -108,3 +116,48 @@ def test_a_report_has_the_command_line_without_what_is_so_by_default(tmp_path: P
         *("podium", "echo", "a file", "-f", "first.yaml", "-f", "more.yaml"),
         *("--kubeconfig", "my config", "--seed", "3", "--softly", "--to", "x", "--to", "y z"),
     ]
+
+
+@dataclass
+class Undertaken(Echoed):
+    """An answer after which something is done."""
+
+    succeeds: bool = True
+
+    def carry_out(self) -> bool:
+        return self.succeeds
+
+
+@pytest.mark.parametrize(
+    ("is_yes", "succeeds", "code"), [(True, True, 0), (True, False, 1), (False, True, 1)]
+)
+def test_what_is_done_after_the_answer_has_a_say_in_the_exit_code(
+    is_yes: bool, succeeds: bool, code: int
+) -> None:
+    assert run(Undertaken("", is_yes, succeeds=succeeds), "x", how=ON_A_TERMINAL) == code
+
+
+def test_a_command_without_reports_has_no_option_for_one(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(Exception, match="--html"):
+        run(Echoed(""), "x", "--html", "page.html", how=ON_A_TERMINAL)
+    assert run(Echoed("short"), "x", "-o", "wide", how=ON_A_TERMINAL) == 0
+    assert capsys.readouterr().out == "short wide=True all=False\n"
+
+
+def test_a_command_that_has_said_why_there_is_no_answer_gives_its_exit_code() -> None:
+    assert run(1, "x") == 1
+
+
+def test_what_another_process_has_sent_is_passed_on_as_it_came(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    @dataclass
+    class Sent(Echoed):
+        def document(self) -> Any:
+            return ReceivedDocument("PodRecord", {"apiVersion": "podium/v9", "new": 1})
+
+    assert run(Sent(""), "x", "-o", "json", how=ON_A_TERMINAL) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed == {"apiVersion": "podium/v9", "kind": "PodRecord", "new": 1}

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import pytest
 from support.commands.command_line import EXAMPLE, ROOT, podium
-from support.commands.document_schemas import SCHEMAS, SHARED, kinds, load, problems, resolve
+from support.commands.document_schemas import SCHEMAS, kinds, load, problems, resolve
 
 from podium.net.files.versioned_documents import Kind, ListedKind
 from podium.offline.simulate import PodOutcome
@@ -80,9 +80,23 @@ def test_a_schema_has_the_text_below_a_field_and_requires_what_is_always_written
 
 
 def test_enumerations_are_those_of_the_code() -> None:
-    shared = load(SHARED)["$defs"]
-    assert shared["outcome"]["enum"] == [outcome.value for outcome in PodOutcome]
-    assert shared["code"]["enum"] == [code.label for code in Code]
+    parts = load("Explanation.json")["$defs"]
+    assert parts["PodOutcome"]["enum"] == [outcome.value for outcome in PodOutcome]
+    for part, field in (("PluginStatus", "code"), ("PostFilterResult", "status")):
+        assert parts[part]["properties"][field]["enum"] == [code.label for code in Code]
+
+
+def test_a_part_that_comes_in_several_forms_is_exactly_one_of_them(generator: Any) -> None:
+    schema = generator.schema_of(generator.find_documents()["Explanation"])
+    forms = schema["$defs"]["ExplainedNode"]["oneOf"]
+    assert forms == [{"$ref": "#/$defs/FittingNode"}, {"$ref": "#/$defs/RejectedNode"}]
+    fits = [schema["$defs"][name]["properties"]["fits"] for name in ("FittingNode", "RejectedNode")]
+    assert [each["const"] for each in fits] == [True, False]
+
+
+def test_story_knows_every_outcome_and_what_pods_that_ran_may_come_to() -> None:
+    outcomes = load("Story.json")["properties"]["outcome"]["enum"]
+    assert {*outcomes} == {*(outcome.value for outcome in PodOutcome), "running", "evicted"}
 
 
 @pytest.mark.parametrize(

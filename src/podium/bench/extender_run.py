@@ -13,14 +13,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter, process_time
-
-import msgspec
+from typing import ClassVar
 
 from podium.addons.extenders import Extender, Nodes
 from podium.bench.results import percentile_ms
 from podium.bench.templates import make_nodes, make_pod
 from podium.client.extenders.client import ExtenderClient
 from podium.client.extenders.objects import TypedObjects
+from podium.golang.document_structs import Amount, Count, Document
 from podium.kubernetes.kinds.pod import Pod
 from podium.scheduler.config.types import Extender as ConfiguredExtender
 from podium.scheduler.framework.asking import CallFailed, FilterCall, PrioritizeCall
@@ -40,17 +40,27 @@ class Agreeing(Extender):
         return {}
 
 
-class ExtenderFigures(msgspec.Struct, kw_only=True):
-    """Times of one pod's two calls; CPU time is that of the scheduler's side alone."""
+class ExtenderFigures(Document, frozen=True, kw_only=True, rename=None):
+    """One run of `podium bench extender`."""
 
-    nodes: int
-    pods: int
+    KIND: ClassVar[str] = "ExtenderBenchmark"
+
+    nodes: Count
+    """Nodes of each call."""
+    pods: Count
+    """Pods, one after the other."""
     whole_nodes: bool
-    p50_ms: float
-    p99_ms: float
-    mean_ms: float
-    cpu_ms: float
-    load: float
+    """Whether node objects were sent instead of names."""
+    p50_ms: Amount
+    """Time of a pod's two calls, in milliseconds: the median."""
+    p99_ms: Amount
+    """The 99th percentile."""
+    mean_ms: Amount
+    """The mean."""
+    cpu_ms: Amount
+    """The scheduler's processor time per pod, in milliseconds."""
+    load: Amount
+    """The machine's one-minute load at the end."""
 
 
 class NoAnswer(RuntimeError):

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, ParamSpec
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, ParamSpec
 
 from cyclopts import Parameter
 
@@ -32,6 +32,7 @@ from podium.commands.same_command import HowOptions, same_command
 if TYPE_CHECKING:  # loaded when there is an answer
     from podium.commands.tables import Screen
     from podium.golang.document_structs import Document
+    from podium.net.files.versioned_documents import DocumentList, ReceivedDocument
     from podium.web.report_file import Fact, ReportView
 
 _Arguments = ParamSpec("_Arguments")
@@ -51,10 +52,27 @@ Html = Annotated[
 
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True)
-class ReportOptions(HowOptions):
+class PrintOptions(HowOptions):
     """How an answer is given."""
 
     output: Output = "table"
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True)
+class NarrowPrintOptions(PrintOptions):
+    """The same where a table is as wide as it gets."""
+
+    output: Annotated[
+        Literal["table", "json", "yaml"], Parameter(name=["--output", "-o"], help="What to print.")
+    ] = "table"
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True)
+class ReportOptions(PrintOptions):
+    """The same where there is a report for browsers as well."""
+
     html: Html = None
 
 
@@ -68,6 +86,8 @@ class AnswerOptions(ReportOptions):
 
 AS_TABLE: Final = AnswerOptions()
 IN_FULL: Final = ReportOptions()
+ON_A_TERMINAL: Final = PrintOptions()
+IN_ONE_WIDTH: Final = NarrowPrintOptions()
 
 
 class Answer(ABC):
@@ -82,7 +102,7 @@ class Answer(ABC):
         """Whether the exit code is 0, and not 1."""
 
     @abstractmethod
-    def document(self) -> Document:
+    def document(self) -> Document | DocumentList | ReceivedDocument:
         """For `-o json` and `-o yaml`, and for reports."""
 
     @abstractmethod
@@ -96,6 +116,10 @@ class Answer(ABC):
     def make_page(self, document: Callable[[], Any], command: str) -> bytes:
         """The file for browsers, which names the command that asks the same."""
         return self.report(document()).make_file(command)
+
+    def carry_out(self) -> bool:
+        """Do what was asked for beside the answer, which has been given; whether it was done."""
+        return True
 
     @property
     def exit_code(self) -> int:
@@ -130,12 +154,13 @@ class Report:
 
 
 def answers(
-    name: str, how: ReportOptions = AS_TABLE
-) -> Callable[[Callable[_Arguments, Answer]], Callable[..., int]]:
-    """A command of this name from a function that works out an answer. It gets the options that
-    are `how` by default, unless it has them itself because they matter to it."""
+    name: str, how: PrintOptions = AS_TABLE
+) -> Callable[[Callable[_Arguments, Answer | int]], Callable[..., int]]:
+    """A command of this name from a function that works out an answer, or has said why there is
+    none and gives back its exit code. It gets the options that are `how` by default, unless it has
+    them itself because they matter to it."""
 
-    def decorate(command: Callable[_Arguments, Answer]) -> Callable[..., int]:
+    def decorate(command: Callable[_Arguments, Answer | int]) -> Callable[..., int]:
         own = inspect.signature(command)
         adds = _PRINTED not in own.parameters
         printed = inspect.Parameter(
@@ -146,8 +171,11 @@ def answers(
         def run(*args: Any, **kwargs: Any) -> int:
             given = kwargs.pop(_PRINTED, how) if adds else kwargs.get(_PRINTED, how)
             answer = command(*args, **kwargs)
+            if isinstance(answer, int):
+                return answer
             give(answer, given, lambda: same_command(name, command, own.bind(*args, **kwargs)))
-            return answer.exit_code
+            was_done = answer.carry_out()
+            return answer.exit_code or (OK if was_done else NO)
 
         if adds:
             run.__annotations__ = {**run.__annotations__, _PRINTED: type(how)}
@@ -158,12 +186,12 @@ def answers(
     return decorate
 
 
-def give(answer: Answer, how: ReportOptions, asked: Callable[[], str]) -> None:
+def give(answer: Answer, how: PrintOptions, asked: Callable[[], str]) -> None:
     """Write the report that was asked for, and print what was asked for. Raises InputError for a
     file that cannot be written."""
     document = cache(answer.document)
     prints_document = how.output in ("json", "yaml")
-    if how.html is not None:
+    if isinstance(how, ReportOptions) and how.html is not None:
         from podium.net.files.private_files import write_private_file
 
         write_private_file(how.html, answer.make_page(document, asked()))

@@ -30,10 +30,9 @@ def extender(
         podium bench extender
         podium bench extender --nodes 5000 --whole-nodes
     """
-    import msgspec
-
     from podium.bench.extender_run import measure_extender
-    from podium.commands.documents import print_list
+    from podium.commands.documents import print_struct
+    from podium.net.files.versioned_documents import DocumentList
 
     if min(nodes, pods, repeat) < 1:
         raise InputError("--nodes, --pods and --repeat must be at least 1")
@@ -41,7 +40,7 @@ def extender(
         measure_extender(nodes=nodes, pods=pods, whole_nodes=whole_nodes) for _ in range(repeat)
     ]
     if json:
-        print_list("ExtenderBenchmark", map(msgspec.to_builtins, runs), "json")
+        print_struct(DocumentList("ExtenderBenchmark", runs), "json")
     else:
         _show(runs)
     return OK

@@ -1,12 +1,14 @@
 """`podium config`: what a scheduler configuration says, and whether it says it right."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, Literal
 
 from cyclopts import App, Group, Parameter
 
+from podium.commands.answering import Answer, PrintOptions, answers
 from podium.commands.config_files import NamedFiles
-from podium.commands.exit_codes import BAD_INPUT, NO, OK
+from podium.commands.exit_codes import NO, OK
 from podium.commands.options import Gates, PluginFiles, Strict
 from podium.commands.printing import print_lines
 
@@ -32,16 +34,27 @@ TableOrJson = Annotated[
 ]
 
 
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True)
+class ConfigPrintOptions(PrintOptions):
+    """How an answer is given that comes as a table or as JSON."""
+
+    output: TableOrJson = "table"
+
+
+PRINTED: Final = ConfigPrintOptions()
+
+
 @config.command
+@answers("config check", PRINTED)
 def check(
     file: File,
     *more: Annotated[str, Parameter(name="more", help="Further files.")],
-    output: TableOrJson = "table",
     files: NamedFiles = "certificates",
     feature_gates: Gates = None,
     plugin: PluginFiles = None,
     strict: Strict = False,
-) -> int:
+) -> Answer:
     """Tell whether configurations load, and everything that is wrong with those that do not.
 
     Each mistake comes with its place and with what would be right; so does what loads and should
@@ -64,25 +77,13 @@ def check(
     **Exit code** 0 if all load, 1 if some do not, 2 if a file cannot be read.
     """
     from podium.commands.config_files import FileJudge
-    from podium.commands.config_view import checked_document, show_checked
-    from podium.commands.documents import print_document, print_list
+    from podium.commands.config_view import CheckView
     from podium.commands.feature_gate_flags import read_gates
-    from podium.commands.tables import Screen
 
     gates = read_gates(feature_gates, strict=strict)
     judge = FileJudge(gates, tuple(plugin or ()), files, strict)
     results = [judge.check(path) for path in (file, *more)]
-    if output == "json":
-        documents = [checked_document(result.file, result.found) for result in results]
-        if more:
-            print_list("ConfigurationCheck", documents, "json")
-        else:
-            print_document("ConfigurationCheck", documents[0], "json")
-    else:
-        show_checked(Screen(), [(result.file, result.found) for result in results])
-    if not all(result.readable for result in results):
-        return BAD_INPUT
-    return OK if all(result.found.loads for result in results) else NO
+    return CheckView(results, is_list=bool(more))
 
 
 @config.command
@@ -129,13 +130,13 @@ def show(
 
 
 @config.command
+@answers("config points", PRINTED)
 def points(
     file: OptionalFile = None,
     *,
-    output: TableOrJson = "table",
     feature_gates: Gates = None,
     plugin: PluginFiles = None,
-) -> int:
+) -> Answer:
     """Show which plugins run at which extension point, in order, with their weights.
 
     **Examples**
@@ -150,18 +151,12 @@ def points(
     **Exit code** 0, or 2 if the file does not load.
     """
     from podium.commands.config_files import FileJudge
-    from podium.commands.config_view import points_documents, show_points
-    from podium.commands.documents import print_list
+    from podium.commands.config_view import PointsView
     from podium.commands.feature_gate_flags import read_gates
-    from podium.commands.tables import Screen
 
     found = FileJudge(read_gates(feature_gates), tuple(plugin or ())).load(file)
     assert found.lists is not None
-    if output == "json":
-        print_list("ExtensionPoints", points_documents(found.lists), "json")
-    else:
-        show_points(Screen(), found.lists)
-    return OK
+    return PointsView(found.lists)
 
 
 @config.command

@@ -1,11 +1,15 @@
 """How `podium config` shows what it found: mistakes, effective configurations, plugin lists."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
+from podium.commands.answering import Answer
+from podium.commands.config_document import ConfigurationCheck, ProfilePoints
+from podium.commands.config_files import Checked
 from podium.commands.console import RichText, Text
+from podium.commands.exit_codes import BAD_INPUT
 from podium.commands.tables import Screen, count
-from podium.scheduler.config.effective import expand_lists
+from podium.net.files.versioned_documents import DocumentList
 from podium.scheduler.config.examine import Examination
 from podium.scheduler.config.merge import PointLists
 from podium.scheduler.config.types import API_VERSION, ExtensionPoint
@@ -29,46 +33,49 @@ _SHOWN_ORDER = (
 )
 
 
-def checked_document(file: str, found: Examination) -> dict[str, Any]:
-    """What was found in a file, for programs."""
-    return {
-        # A name that is no UTF-8 cannot stand in JSON as it is.
-        "file": file.encode(errors="surrogateescape").decode(errors="replace"),
-        "loads": found.loads,
-        "message": found.message,
-        "notes": _notes(found),
-        "errors": found.errors,
-        "problems": [
-            {
-                "path": mistake.path,
-                "line": mistake.line,
-                "text": mistake.text,
-                "remedy": mistake.remedy,
-            }
-            for mistake in found.mistakes
-        ],
-        "findings": [
-            {
-                "level": finding.level.value,
-                "path": finding.path,
-                "line": finding.line,
-                "text": finding.text,
-                "remedy": finding.remedy,
-            }
-            for finding in found.findings
-        ],
-        "effective": found.effective,
-        "expanded": found.expanded,
-    }
+@dataclass(frozen=True)
+class CheckView(Answer):
+    """`is_list` if several files were asked about."""
+
+    results: Sequence[Checked]
+    is_list: bool
+    has_crashed: bool = False
+
+    @property
+    def is_yes(self) -> bool:
+        return all(each.found.loads for each in self.results)
+
+    @property
+    def exit_code(self) -> int:
+        if not all(each.readable for each in self.results):
+            return BAD_INPUT
+        return super().exit_code
+
+    def document(self) -> ConfigurationCheck | DocumentList:
+        checks = [
+            ConfigurationCheck.of(each.file, each.found, _notes(each.found))
+            for each in self.results
+        ]
+        return DocumentList("ConfigurationCheck", checks) if self.is_list else checks[0]
+
+    def show(self, screen: Screen, *, wide: bool, show_all: bool) -> None:  # noqa: ARG002
+        _show_checked(screen, [(each.file, each.found) for each in self.results])
 
 
-def points_documents(lists: Mapping[str, PointLists]) -> Iterator[dict[str, Any]]:
-    """Each profile's plugins, for programs; those with weights as pairs."""
-    for scheduler_name, points in zip(lists, expand_lists(lists), strict=True):
-        yield {"schedulerName": scheduler_name, "points": points}
+@dataclass(frozen=True)
+class PointsView(Answer):
+    lists: Mapping[str, PointLists]
+    is_yes: bool = True
+    has_crashed: bool = False
+
+    def document(self) -> DocumentList:
+        return DocumentList("ExtensionPoints", ProfilePoints.all_of(self.lists))
+
+    def show(self, screen: Screen, *, wide: bool, show_all: bool) -> None:  # noqa: ARG002
+        _show_points(screen, self.lists)
 
 
-def show_checked(screen: Screen, results: Iterable[tuple[str, Examination]]) -> None:
+def _show_checked(screen: Screen, results: Iterable[tuple[str, Examination]]) -> None:
     for file, found in results:
         if found.configuration is not None:
             names = ", ".join(profile.scheduler_name for profile in found.configuration.profiles)
@@ -119,7 +126,7 @@ def _notes(found: Examination) -> list[str]:
     return notes
 
 
-def show_points(screen: Screen, lists: Mapping[str, PointLists]) -> None:
+def _show_points(screen: Screen, lists: Mapping[str, PointLists]) -> None:
     for index, (scheduler_name, points) in enumerate(lists.items()):
         if index:
             screen.print()

@@ -14,8 +14,10 @@ import yaml
 from podium.golang.document_structs import Document
 from podium.golang.yaml_writer import dump_yaml, escape_in_json
 from podium.net.files.versioned_documents import (
+    DocumentList,
     Kind,
     ListedKind,
+    ReceivedDocument,
     add_version,
     add_version_to,
     make_list,
@@ -27,7 +29,7 @@ def print_document(kind: Kind, fields: Mapping[str, object], form: str) -> None:
     _print(add_version(kind, fields), form)
 
 
-def print_struct(document: Document, form: str) -> None:
+def print_struct(document: Document | DocumentList | ReceivedDocument, form: str) -> None:
     """The same of a document that is a struct."""
     _print(add_version_to(document), form)
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from podium.commands.exit_codes import NO, OK
-from podium.commands.options import Output, PodReference
+from podium.commands.answering import ON_A_TERMINAL, Answer, answers
+from podium.commands.exit_codes import NO
+from podium.commands.options import PodReference
 from podium.commands.printing import print_line
 from podium.commands.recorded_options import DECIDE_ANEW, RecordedOptions
 from podium.commands.simulation_options import BY_DEFAULT, SimulationOptions
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from podium.offline.simulate import Scenario
 
 
+@answers("explain", ON_A_TERMINAL)
 def explain(
     pod: PodReference,
     /,
@@ -42,8 +44,7 @@ def explain(
     top: Annotated[
         int, Parameter(name=["--top"], metavar="N", help="How many nodes to list.")
     ] = 10,
-    output: Output = "table",
-) -> int:
+) -> Answer | int:
     """Tell why a pod goes where it goes, or why no node takes it.
 
     The cluster is the one that kubectl speaks to, of which a snapshot is read and nothing is ever
@@ -73,15 +74,11 @@ def explain(
     **Exit code** 0 if the pod gets a node, 1 if not, 2 if the input is wrong, 70 if Podium has a
     bug.
     """
-    from podium.commands.documents import print_document
-    from podium.commands.explain_document import explanation_document
-    from podium.commands.explain_view import show_explanation
-    from podium.commands.input_warnings import input_warnings_document, show_input_warnings
+    from podium.commands.explain_view import ExplanationView
     from podium.commands.preparation import only, prepare_simulation
-    from podium.commands.recorded import tell_recorded
+    from podium.commands.recorded import ask_scheduler
     from podium.commands.recorded_view import show_record
-    from podium.commands.simulate import exit_code
-    from podium.commands.tables import Screen
+    from podium.commands.simulate import tell_crashes_of
     from podium.offline.simulate import ExplainedPod
     from podium.offline.simulate.pod_references import (
         PodsRefusedError,
@@ -92,7 +89,7 @@ def explain(
     from podium.scheduler.explain.critical_addons import describe_critical_toleration
 
     if recorded.is_asked:
-        return tell_recorded(pod, options.cluster, recorded, output, show_record)
+        return ask_scheduler(pod, options.cluster, recorded, show_record)
     prepared = prepare_simulation(options.files(paths), options)
     scenario = prepared.scenario
     try:
@@ -113,22 +110,17 @@ def explain(
         key = chosen.key
     report = prepared.run(watch=[key], until=key, scenario=scenario)
     explained = ExplainedPod.of(report, key, runs_on=runs_on, alone=alone)
-    groups = FILTER_GROUPS if prepared.equipped.configuration.from_policy else {}
     about_pod = describe_critical_toleration(explained.result.pod)
-    if output in ("json", "yaml"):
-        document = explanation_document(explained, only_node=node, groups=groups)
-        warnings = input_warnings_document(report, key=key)
-        fields = {**warnings, **document, "notes": [*about_pod, *report.notes]}
-        print_document("Explanation", fields, output)
-    else:
-        screen = Screen()
-        show_input_warnings(report, screen, key=key)
-        show_explanation(
-            explained, screen, wide=output == "wide", top=max(top, 1), node=node, groups=groups
-        )
-        screen.notes((*about_pod, *prepared.notes, *report.compared_results))
-    crashed = exit_code(report)
-    return crashed if crashed not in (OK, NO) else (OK if explained.result.placed else NO)
+    return ExplanationView(
+        explained,
+        report,
+        notes=(*about_pod, *report.notes),
+        notes_on_terminal=(*about_pod, *prepared.notes, *report.compared_results),
+        has_crashed=tell_crashes_of(report),
+        groups=FILTER_GROUPS if prepared.equipped.configuration.from_policy else {},
+        node=node,
+        top=max(top, 1),
+    )
 
 
 def _list_names(known: Sequence[str], most: int = 5) -> str:

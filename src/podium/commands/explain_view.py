@@ -8,14 +8,16 @@ more room than ten.
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from podium.commands.console import RichText, Text, stack_lines
+from podium.commands.explain_document import ExplanationDocument
 from podium.commands.extender_view import show_consulted
+from podium.commands.input_warnings import ReviewedAnswer
 from podium.commands.node_view import format_score, show_node
 from podium.commands.tables import COLUMN_GAP, Heading, Screen, count, some
-from podium.offline.simulate import ExplainedPod, PodOutcome
+from podium.offline.simulate import ExplainedPod, PodOutcome, SimulationReport
 from podium.scheduler.engine.decision import Decision
 from podium.scheduler.explain.explanation import Explanation, Ranked
 from podium.scheduler.framework.status import Code
@@ -24,36 +26,56 @@ MAX_OTHER_CAUSES = 3
 _WORD_BREAK = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
-def show_explanation(
-    explained: ExplainedPod,
-    screen: Screen,
-    *,
-    wide: bool,
-    top: int,
-    node: str | None,
-    groups: Mapping[str, str] = MappingProxyType({}),
-) -> None:
-    """`groups` are those in which a Policy's time explained filters, by plugin."""
-    _show_causes(explained, screen)
-    _show_head(explained, screen)
-    last, widest = explained.last, explained.widest
-    if last is None or widest is None:
-        return
-    if node is not None:
-        show_node(widest, node, screen)
-        return
-    _show_attempts(explained, screen)
-    if last.feasible_count:
-        _show_ranking(last, screen, wide=wide, top=top)
-        _show_lead(last, screen)
-        _show_devices(last, screen, top=top)
-    _show_rejections(widest, screen)
-    if groups:
-        _show_groups(widest, screen, groups)
-    if wide:
-        _show_verdicts(widest, screen, top=top)
-    show_consulted(widest.decision, screen)
-    _show_message(widest.decision, screen)
+@dataclass(frozen=True)
+class ExplanationView(ReviewedAnswer):
+    """`node` is the only one that was asked about, `top` how many are listed otherwise; `groups`
+    are those in which a Policy's time explained filters, by plugin."""
+
+    found: ExplainedPod
+    review: SimulationReport
+    notes: Sequence[str]
+    notes_on_terminal: Sequence[str]
+    has_crashed: bool
+    groups: Mapping[str, str]
+    node: str | None
+    top: int
+
+    @property
+    def pod_key(self) -> str:
+        return self.found.result.key
+
+    @property
+    def shown_notes(self) -> Sequence[str]:
+        return self.notes_on_terminal
+
+    @property
+    def is_yes(self) -> bool:
+        return self.found.result.placed
+
+    def answer_document(self) -> ExplanationDocument:
+        return ExplanationDocument.of(self.found, only_node=self.node, groups=self.groups)
+
+    def show_answer(self, screen: Screen, *, wide: bool, show_all: bool) -> None:  # noqa: ARG002
+        _show_causes(self.found, screen)
+        _show_head(self.found, screen)
+        last, widest = self.found.last, self.found.widest
+        if last is None or widest is None:
+            return
+        if self.node is not None:
+            show_node(widest, self.node, screen)
+            return
+        _show_attempts(self.found, screen)
+        if last.feasible_count:
+            _show_ranking(last, screen, wide=wide, top=self.top)
+            _show_lead(last, screen)
+            _show_devices(last, screen, top=self.top)
+        _show_rejections(widest, screen)
+        if self.groups:
+            _show_groups(widest, screen, self.groups)
+        if wide:
+            _show_verdicts(widest, screen, top=self.top)
+        show_consulted(widest.decision, screen)
+        _show_message(widest.decision, screen)
 
 
 def _show_head(explained: ExplainedPod, screen: Screen) -> None:

@@ -1,6 +1,4 @@
-"""Which extenders were asked about a pod and what they said, on a screen and as plain data."""
-
-from typing import Any
+"""Which extenders were asked about a pod and what they said, on a screen."""
 
 from podium.commands.tables import Screen, count
 from podium.scheduler.engine.decision import Consulted, Decision
@@ -23,17 +21,3 @@ def _answer(line: Consulted) -> str:
     if line.problem:
         return f"failed, which was ignored: {line.problem}" if line.ignored else line.problem
     return count(line.kept, "node")
-
-
-def consulted_document(decision: Decision) -> list[dict[str, Any]]:
-    return [
-        {
-            "urlPrefix": line.url_prefix,
-            "verb": line.verb,
-            "asked": line.asked,
-            "kept": line.kept,
-            "problem": line.problem or None,
-            "ignored": line.ignored,
-        }
-        for line in decision.consulted
-    ]

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Group, Parameter
 
+from podium.commands.answering import ON_A_TERMINAL, Answer, answers
 from podium.commands.cluster_options import FILES_ONLY, ClusterOptions
-from podium.commands.exit_codes import OK
 from podium.commands.gpu_defrag import DialectName, defrag
-from podium.commands.options import Filename, Output, ValidationMode
+from podium.commands.options import Filename, ValidationMode
 from podium.golang.errors import InputError, closest, did_you_mean
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ gpu = App(
 
 
 @gpu.command
+@answers("gpu", ON_A_TERMINAL)
 def show(
     *,
     filename: Filename = None,
@@ -34,8 +35,7 @@ def show(
         Parameter(name=["--node"], metavar="NAME", help="Show one node, with all of its cards."),
     ] = None,
     validation: ValidationMode = "strict",
-    output: Output = "table",
-) -> int:
+) -> Answer:
     """Show the GPUs of a cluster: cards, shares, owners, quotas, and what lies in pieces.
 
     The cluster is the one that kubectl speaks to, which is only read, or comes from files as with
@@ -55,22 +55,15 @@ def show(
 
     **Exit code** 0, or 2 if the input is wrong.
     """
-    from podium.commands.documents import print_document
-    from podium.commands.gpu_document import overview_document
     from podium.commands.gpu_reading import read_gpu_cluster
     from podium.commands.gpu_report import make_report
-    from podium.commands.gpu_view import show_gpus
-    from podium.commands.tables import Screen
+    from podium.commands.gpu_view import GPUOverviewView
 
     found = read_gpu_cluster(filename or (), cluster, validation, dialect)
     report = make_report(found)
     if node is not None:
         report = _only_node(report, node, [each.name for each in found.nodes])
-    if output in ("json", "yaml"):
-        print_document("GPUOverview", overview_document(report), output)
-    else:
-        show_gpus(report, Screen(), every_card=node is not None or output == "wide")
-    return OK
+    return GPUOverviewView(report, shows_every_card=node is not None)
 
 
 gpu.default(show)

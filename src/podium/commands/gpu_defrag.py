@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from podium import __version__
 from podium.addons.gpu.dialects import DIALECTS
+from podium.commands.answering import ON_A_TERMINAL, Answer, answers
 from podium.commands.cluster_options import FILES_ONLY, ClusterOptions
-from podium.commands.exit_codes import NO, OK
-from podium.commands.options import Filename, Output, ValidationMode
+from podium.commands.options import Filename, ValidationMode
 from podium.commands.printing import print_line
 from podium.golang.errors import InputError
 
@@ -42,6 +43,7 @@ SchedulerConfig = Annotated[
 ]
 
 
+@answers("gpu defrag", ON_A_TERMINAL)
 def defrag(
     *,
     filename: Filename = None,
@@ -79,8 +81,7 @@ def defrag(
         ),
     ] = "10s",
     validation: ValidationMode = "strict",
-    output: Output = "table",
-) -> int:
+) -> Answer:
     """Propose moves of pods that make room on GPUs, and carry them out if asked to.
 
     Pods that wait for cards are helped first, with the fewest moves; then whole cards are freed,
@@ -106,11 +107,9 @@ def defrag(
     """
     from podium.addons.gpu.packing.defragmentation import Defragmenter
     from podium.addons.gpu.packing.moves import MoveTable
-    from podium.commands.documents import print_document
     from podium.commands.gpu_defrag_scheduler import simulated_moves
-    from podium.commands.gpu_defrag_view import defragmentation_document, show_defragmentation
+    from podium.commands.gpu_defrag_view import DefragmentationView
     from podium.commands.gpu_reading import read_gpu_cluster
-    from podium.commands.tables import Screen
 
     if max_moves < 0 or (free is not None and free < 0):
         raise InputError("--free and --max-moves cannot be negative")
@@ -130,14 +129,8 @@ def defrag(
         )
         plan = Defragmenter(table, found.budgets, scheduler).plan(free, max_moves)
         notes = (*found.notes, *scheduler.notes)
-    if output in ("json", "yaml"):
-        fields = {**defragmentation_document(plan), "notes": list(notes)}
-        print_document("GPUDefragmentation", fields, output)
-    else:
-        show_defragmentation(plan, Screen(), notes, wide=output == "wide")
-    if apply and plan.moves and not _apply(cluster, [move.pod for move in plan.moves], pause_s):
-        return NO
-    return NO if plan.unplaced else OK
+    evict = partial(_evict, cluster, pause_s) if apply else None
+    return DefragmentationView(plan, notes, evict)
 
 
 def _read_pause(text: str) -> float:
@@ -152,7 +145,7 @@ def _read_pause(text: str) -> float:
     return pause_s
 
 
-def _apply(cluster: ClusterOptions, pods: list[Pod], pause_s: float) -> bool:
+def _evict(cluster: ClusterOptions, pause_s: float, pods: list[Pod]) -> bool:
     """Whether all of them were evicted; each is told on standard error."""
     from podium.client import KubeClient, LoopClock
     from podium.client.connection import transport_for

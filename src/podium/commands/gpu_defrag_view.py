@@ -1,15 +1,41 @@
-"""How a plan of moves looks, on a terminal and as a document."""
+"""How a plan of moves looks on a terminal, and how it is carried out."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-from podium.addons.gpu.packing.moves import Defragmentation, Move, Placement, Step
+from podium.addons.gpu.packing.moves import Defragmentation, Placement, Step
+from podium.commands.answering import Answer
+from podium.commands.gpu_defrag_document import DefragmentationDocument, key_of
 from podium.commands.tables import Screen, count
 from podium.kubernetes.kinds.pod import Pod
 
 
-def show_defragmentation(
-    plan: Defragmentation, screen: Screen, notes: Sequence[str], *, wide: bool
-) -> None:
+@dataclass(frozen=True)
+class DefragmentationView(Answer):
+    """`evict` carries the moves out if that was asked for, and says whether none was refused."""
+
+    plan: Defragmentation
+    notes: Sequence[str]
+    evict: Callable[[list[Pod]], bool] | None = None
+    has_crashed: bool = False
+
+    @property
+    def is_yes(self) -> bool:
+        return not self.plan.unplaced
+
+    def document(self) -> DefragmentationDocument:
+        return DefragmentationDocument.of(self.plan, self.notes)
+
+    def show(self, screen: Screen, *, wide: bool, show_all: bool) -> None:  # noqa: ARG002
+        _show_plan(self.plan, screen, wide=wide)
+        screen.notes((*self.notes, *_checked(self.plan)))
+
+    def carry_out(self) -> bool:
+        moves = self.plan.moves
+        return self.evict is None or not moves or self.evict([move.pod for move in moves])
+
+
+def _show_plan(plan: Defragmentation, screen: Screen, *, wide: bool) -> None:
     moves = plan.moves
     if not plan.steps:
         screen.print("there is nothing to move")
@@ -25,20 +51,22 @@ def show_defragmentation(
                 target = _place(move.target)
                 if wide and move.proposed is not None:
                     target += f" (not {_place(move.proposed)})"
-                table.add_row(str(number), _key(move.pod), _place(move.source), target, _aim(step))
+                table.add_row(
+                    str(number), key_of(move.pod), _place(move.source), target, _aim(step)
+                )
             if step.places is not None and not step.moves:
                 pod, place = step.places
-                table.add_row(str(number), _key(pod), "", _place(place), "fits as it is")
+                table.add_row(str(number), key_of(pod), "", _place(place), "fits as it is")
         screen.print(table)
     if plan.unplaced:
         screen.heading("Not helped", "pods that wait, and that no moves make fit")
         for pod in plan.unplaced:
-            screen.print(_key(pod))
+            screen.print(key_of(pod))
     if wide and plan.kept:
         screen.heading("Kept", "pods that are not to be moved")
         table = screen.table("POD", "WHY", whole=("POD",))
         for pod, why in plan.kept:
-            table.add_row(_key(pod), why)
+            table.add_row(key_of(pod), why)
         screen.print(table)
     if wide and plan.refused:
         screen.heading("Given up", "steps that the scheduler would bring to nothing")
@@ -46,41 +74,6 @@ def show_defragmentation(
         for refused in plan.refused:
             table.add_row(_pods(refused.step), refused.why)
         screen.print(table)
-    screen.notes((*notes, *_checked(plan)))
-
-
-def defragmentation_document(plan: Defragmentation) -> dict[str, object]:
-    return {
-        "idleCardsBefore": plan.idle_before,
-        "idleCardsAfter": plan.idle_after,
-        "steps": [
-            {
-                "moves": [_move(move) for move in step.moves],
-                "frees": None if step.frees is None else _placement(step.frees),
-                "places": None
-                if step.places is None
-                else {"pod": _key(step.places[0]), **_placement(step.places[1])},
-            }
-            for step in plan.steps
-        ],
-        "unplaced": [_key(pod) for pod in plan.unplaced],
-        "checked": plan.checked,
-        "refused": [
-            {"moves": [_move(move) for move in each.step.moves], "reason": each.why}
-            for each in plan.refused
-        ],
-        "kept": [{"pod": _key(pod), "reason": why} for pod, why in plan.kept],
-    }
-
-
-def _move(move: Move) -> dict[str, object]:
-    return {
-        "pod": _key(move.pod),
-        "from": _placement(move.source),
-        "to": _placement(move.target),
-        "proposed": _placement(move.proposed or move.target),
-        "equalNodes": move.equal_nodes,
-    }
 
 
 def _checked(plan: Defragmentation) -> list[str]:
@@ -105,11 +98,7 @@ def _checked(plan: Defragmentation) -> list[str]:
 
 
 def _pods(step: Step) -> str:
-    return ", ".join(_key(move.pod) for move in step.moves) or "none"
-
-
-def _placement(place: Placement) -> dict[str, object]:
-    return {"node": place.node, "cards": list(place.cards)}
+    return ", ".join(key_of(move.pod) for move in step.moves) or "none"
 
 
 def _place(place: Placement) -> str:
@@ -120,9 +109,5 @@ def _place(place: Placement) -> str:
 def _aim(step: Step) -> str:
     if step.places is not None:
         pod, place = step.places
-        return f"{_key(pod)}, on {_place(place)}"
+        return f"{key_of(pod)}, on {_place(place)}"
     return f"{_place(step.frees)} becomes idle" if step.frees is not None else ""
-
-
-def _key(pod: Pod) -> str:
-    return f"{pod.namespace}/{pod.name}"

@@ -1,10 +1,13 @@
 """How `podium gpu` looks on a terminal: a block for each card, and tables of who has what."""
 
+from dataclasses import dataclass
 from typing import Final
 
 from podium.addons.gpu.cards.overview import CardOwner, CardView, DevicesView, DialectView, NodeView
 from podium.addons.gpu.cards.requests import ContainerRequest
+from podium.commands.answering import Answer
 from podium.commands.console import RichText, Text
+from podium.commands.gpu_document import GPUOverview
 from podium.commands.gpu_report import GPUReport
 from podium.commands.tables import PLAIN, Screen, amount, count, percent, some
 from podium.kubernetes.rules.requests import MEMORY
@@ -15,7 +18,23 @@ _BAR: Final = 10
 _MAX_OWNERS: Final = 4
 
 
-def show_gpus(report: GPUReport, screen: Screen, *, every_card: bool) -> None:
+@dataclass(frozen=True)
+class GPUOverviewView(Answer):
+    """Cards that nobody uses are listed with `-o wide`, and where one node was asked for."""
+
+    found: GPUReport
+    shows_every_card: bool
+    is_yes: bool = True
+    has_crashed: bool = False
+
+    def document(self) -> GPUOverview:
+        return GPUOverview.of(self.found)
+
+    def show(self, screen: Screen, *, wide: bool, show_all: bool) -> None:  # noqa: ARG002
+        _show_gpus(self.found, screen, every_card=wide or self.shows_every_card)
+
+
+def _show_gpus(report: GPUReport, screen: Screen, *, every_card: bool) -> None:
     for view in report.dialects:
         _show_dialect(view, screen, every_card=every_card)
     _show_devices(report.devices, screen)

@@ -6,7 +6,6 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from msgspec import to_builtins
 from msgspec.structs import replace
 
 from podium.commands.answering import Answer
@@ -85,15 +84,24 @@ class ReviewedAnswer(Answer):
     review: SimulationReport | InputReview
     notes: Sequence[str]
 
+    @property
+    def pod_key(self) -> str:
+        """The pod that it is about, if it is about one: messages of others are left out."""
+        return ""
+
+    @property
+    def shown_notes(self) -> Sequence[str]:
+        """Those for a terminal."""
+        return self.notes
+
     def document(self) -> Document:
-        return replace(
-            self.answer_document(), notes=tuple(self.notes), **review_fields(self.review)
-        )
+        review = review_fields(self.review, key=self.pod_key)
+        return replace(self.answer_document(), notes=tuple(self.notes), **review)
 
     def show(self, screen: Screen, *, wide: bool, show_all: bool) -> None:
-        show_input_warnings(self.review, screen)
+        show_input_warnings(self.review, screen, key=self.pod_key)
         self.show_answer(screen, wide=wide, show_all=show_all)
-        screen.notes(self.notes)
+        screen.notes(self.shown_notes)
 
     @abstractmethod
     def answer_document(self) -> ReviewedDocument:
@@ -129,11 +137,3 @@ def review_fields(report: SimulationReport | InputReview, *, key: str = "") -> d
             ),
         ),
     }
-
-
-def input_warnings_document(
-    report: SimulationReport | InputReview, *, key: str = ""
-) -> dict[str, Any]:
-    """The same as plain data."""
-    found: dict[str, Any] = to_builtins(ReviewedDocument(**review_fields(report, key=key)))
-    return found

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Group, Parameter
 
-from podium.commands.config import TableOrJson
-from podium.commands.exit_codes import NO, OK
+from podium.commands.answering import Answer, answers
+from podium.commands.config import PRINTED
+from podium.commands.exit_codes import OK
 from podium.commands.options import (
     Config,
     Filename,
@@ -82,6 +83,7 @@ def new(
 
 
 @plugin.command(name="test")
+@answers("plugin test", PRINTED)
 def try_out(
     file: Given,
     *,
@@ -96,8 +98,7 @@ def try_out(
     config: Config = None,
     plugin_timeout: PluginTimeout = "5s",
     filename: Filename = None,
-    output: TableOrJson = "table",
-) -> int:
+) -> Answer:
     """Check the promises that a plugin makes, and show what it says of pods on a cluster.
 
     The promises are those that the framework builds on: the same question gets the same answer, an
@@ -116,10 +117,8 @@ def try_out(
 
     **Exit code** 0 if all promises are kept, 1 if one is broken, 2 if the plugin cannot be loaded.
     """
-    from podium.commands.documents import print_document
     from podium.commands.plugin_trial import TrialCluster, try_plugin
-    from podium.commands.plugin_view import show_trial, trial_document
-    from podium.commands.tables import Screen
+    from podium.commands.plugin_view import PluginTrialView
     from podium.kubernetes.releases.feature_gates import FeatureGates
     from podium.user_code.plugins import load_plugin
 
@@ -129,15 +128,11 @@ def try_out(
     if filename:
         scenario = read_scenario(filename, "strict", gates=FeatureGates())
         cluster = TrialCluster(scenario.nodes, scenario.running, scenario.pending, scenario.objects)
-    trial = try_plugin(found, _arguments(found.name, args, config), cluster)
-    if output == "json":
-        print_document("PluginTest", trial_document(trial), "json")
-    else:
-        show_trial(Screen(), trial)
-    return NO if trial.broken else OK
+    return PluginTrialView(try_plugin(found, _arguments(found.name, args, config), cluster))
 
 
 @plugin.command(name="list")
+@answers("plugin list", PRINTED)
 def list_plugins(
     *,
     plugin: Annotated[
@@ -149,8 +144,7 @@ def list_plugins(
             help="A plugin of your own to list too. May be repeated.",
         ),
     ] = None,
-    output: TableOrJson = "table",
-) -> int:
+) -> Answer:
     """List the plugins that a configuration can name, where they come from and where they run.
 
     **Examples**
@@ -160,16 +154,9 @@ def list_plugins(
     podium plugin list -o json | jq -r '.items[] | select(.points | index("score")) | .name'
     ```
     """
-    from podium.commands.documents import print_list
-    from podium.commands.plugin_view import known_document, show_known
-    from podium.commands.tables import Screen
+    from podium.commands.plugin_view import KnownPluginsView
 
-    known = _known(tuple(plugin or ()))
-    if output == "json":
-        print_list("Plugin", map(known_document, known), "json")
-    else:
-        show_known(Screen(), known)
-    return OK
+    return KnownPluginsView(_known(tuple(plugin or ())))
 
 
 def _arguments(name: str, args: str | None, config: str | None) -> dict[str, Any] | None:

@@ -1,28 +1,44 @@
-"""`--recorded`: what a scheduler that runs knows of a pod, on a screen or as a document."""
+"""`--recorded`: what a scheduler that runs knows of a pod, on a screen or as it has sent it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
+from podium.commands.answering import Answer
 from podium.commands.cluster_options import ClusterOptions
-from podium.commands.documents import print_document
-from podium.commands.exit_codes import NO, OK
 from podium.commands.recorded_options import RecordedOptions
 from podium.commands.recorded_pod import RecordedPod
 from podium.commands.tables import Screen
+from podium.net.files.versioned_documents import ReceivedDocument
 
 
-def tell_recorded(
+@dataclass(frozen=True)
+class RecordedAnswer(Answer):
+    """`sent` is the whole record, with fields that this release does not know."""
+
+    record: RecordedPod
+    sent: Mapping[str, object]
+    show_on: Callable[[RecordedPod, Screen], None]
+    has_crashed: bool = False
+
+    @property
+    def is_yes(self) -> bool:
+        return self.record.is_placed
+
+    def document(self) -> ReceivedDocument:
+        return ReceivedDocument("PodRecord", self.sent)
+
+    def show(self, screen: Screen, *, wide: bool, show_all: bool) -> None:  # noqa: ARG002
+        self.show_on(self.record, screen)
+
+
+def ask_scheduler(
     reference: str,
     cluster: ClusterOptions,
     options: RecordedOptions,
-    output: str,
-    show: Callable[[RecordedPod, Screen], None],
-) -> int:
+    show_on: Callable[[RecordedPod, Screen], None],
+) -> RecordedAnswer:
     """Raises InputError."""
     from podium.commands.recorded_reading import read_pod_record
 
-    record, document = read_pod_record(reference, cluster, options)
-    if output in ("json", "yaml"):
-        print_document("PodRecord", document, output)
-    else:
-        show(record, Screen())
-    return OK if record.is_placed else NO
+    record, sent = read_pod_record(reference, cluster, options)
+    return RecordedAnswer(record, sent, show_on)

@@ -4,20 +4,20 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from podium.commands.exit_codes import NO, OK
-from podium.commands.options import Output, PodReference
+from podium.commands.answering import ON_A_TERMINAL, Answer, answers
+from podium.commands.options import PodReference
 from podium.commands.recorded_options import DECIDE_ANEW, RecordedOptions
 from podium.commands.simulation_options import BY_DEFAULT, SimulationOptions
 
 
+@answers("story", ON_A_TERMINAL)
 def story(
     pod: PodReference,
     /,
     *paths: Annotated[str, Parameter(help="More files, as with -f.")],
     options: SimulationOptions = BY_DEFAULT,
     recorded: RecordedOptions = DECIDE_ANEW,
-    output: Output = "table",
-) -> int:
+) -> Answer:
     """Tell everything that happened to a pod, in order and with reasons.
 
     The cluster is the one that kubectl speaks to, of which a snapshot is read and nothing is ever
@@ -45,30 +45,18 @@ def story(
     **Exit code** 0 if the pod has a node in the end, 1 if not, 2 if the input is wrong, 70 if
     Podium has a bug.
     """
-    from podium.commands.documents import print_document
-    from podium.commands.input_warnings import input_warnings_document, show_input_warnings
     from podium.commands.preparation import prepare_simulation
-    from podium.commands.recorded import tell_recorded
+    from podium.commands.recorded import ask_scheduler
     from podium.commands.recorded_view import show_recorded_story
-    from podium.commands.simulate import exit_code
-    from podium.commands.story_document import story_document
-    from podium.commands.story_view import show_story
-    from podium.commands.tables import Screen
+    from podium.commands.simulate import tell_crashes_of
+    from podium.commands.story_view import StoryView
     from podium.offline.simulate.pod_history import PodHistory
 
     if recorded.is_asked:
-        return tell_recorded(pod, options.cluster, recorded, output, show_recorded_story)
+        return ask_scheduler(pod, options.cluster, recorded, show_recorded_story)
     prepared = prepare_simulation(options.files(paths), options)
     found = prepared.require_pod(pod)
     key = f"{found.metadata.namespace}/{found.metadata.name}"
     report = prepared.run(watch=[key])
     history = PodHistory.of(report, found)
-    if output in ("json", "yaml"):
-        warnings = input_warnings_document(report, key=key)
-        print_document("Story", {**warnings, **story_document(history, report.notes)}, output)
-    else:
-        screen = Screen()
-        show_input_warnings(report, screen, key=key)
-        show_story(history, screen, notes=prepared.notes, wide=output == "wide")
-    crashed = exit_code(report)
-    return crashed if crashed not in (OK, NO) else (OK if history.node else NO)
+    return StoryView(history, report, report.notes, prepared.notes, tell_crashes_of(report))

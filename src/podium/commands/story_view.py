@@ -1,12 +1,15 @@
 """A pod's story on a screen: when, what, and why."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import assert_never
 
 from podium.commands.console import Text, stack_lines
+from podium.commands.input_warnings import ReviewedAnswer
 from podium.commands.pod_log_words import format_seconds
+from podium.commands.story_document import StoryDocument
 from podium.commands.tables import Screen, count
-from podium.offline.simulate import PodOutcome
+from podium.offline.simulate import PodOutcome, SimulationReport
 from podium.offline.simulate.pod_history import HistoryEntry, PodHistory
 from podium.scheduler.engine.decision import Decision
 from podium.scheduler.engine.observer import Line
@@ -21,19 +24,41 @@ _WOKEN = {
 }
 
 
-def show_story(
-    history: PodHistory, screen: Screen, *, notes: Sequence[str] = (), wide: bool = False
-) -> None:
+@dataclass(frozen=True)
+class StoryView(ReviewedAnswer):
     """`-o wide` adds the score of every plugin."""
-    _show_head(history, screen)
-    if history.entries:
+
+    found: PodHistory
+    review: SimulationReport
+    notes: Sequence[str]
+    notes_on_terminal: Sequence[str]
+    has_crashed: bool
+
+    @property
+    def pod_key(self) -> str:
+        return self.found.key
+
+    @property
+    def shown_notes(self) -> Sequence[str]:
+        return self.notes_on_terminal
+
+    @property
+    def is_yes(self) -> bool:
+        return bool(self.found.node)
+
+    def answer_document(self) -> StoryDocument:
+        return StoryDocument.of(self.found)
+
+    def show_answer(self, screen: Screen, *, wide: bool, show_all: bool) -> None:  # noqa: ARG002
+        _show_head(self.found, screen)
+        if not self.found.entries:
+            return
         screen.heading("Story", "seconds of virtual time")
         table = screen.table("TIME", "WHAT", "WHY", right=("TIME",), whole=("TIME", "WHAT"))
-        for entry in history.entries:
-            told = stack_lines(_why(history, entry, wide=wide))
+        for entry in self.found.entries:
+            told = stack_lines(_why(self.found, entry, wide=wide))
             table.add_row(format_seconds(entry.line.at), _what(entry), told)
         screen.print(table)
-    screen.notes(notes)
 
 
 def _show_head(history: PodHistory, screen: Screen) -> None:

@@ -4,12 +4,14 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from podium.commands.exit_codes import NO, OK
-from podium.commands.options import Output, PodReference
+from podium.commands.answering import ON_A_TERMINAL, Answer, answers
+from podium.commands.exit_codes import NO
+from podium.commands.options import PodReference
 from podium.commands.printing import print_line
 from podium.commands.simulation_options import BY_DEFAULT, SimulationOptions
 
 
+@answers("why", ON_A_TERMINAL)
 def why(
     pod: PodReference,
     /,
@@ -27,8 +29,7 @@ def why(
     top: Annotated[
         int, Parameter(name=["--top"], metavar="N", help="How many proposals to show.")
     ] = 5,
-    output: Output = "table",
-) -> int:
+) -> Answer | int:
     """Tell what would have to change so that a pending pod gets a node.
 
     The cluster is the one that kubectl speaks to, of which a snapshot is read and nothing is ever
@@ -58,20 +59,17 @@ def why(
     **Exit code** 0 if the pod gets a node or a change would give it one, 1 if nothing that was
     tried helps, 2 if the input is wrong, 70 if Podium has a bug.
     """
-    from podium.commands.documents import print_document
-    from podium.commands.input_warnings import input_warnings_document, show_input_warnings
     from podium.commands.preparation import WORKLOADS, only, prepare_simulation
-    from podium.commands.simulate import exit_code
-    from podium.commands.tables import Screen
-    from podium.commands.why_view import show_answer
+    from podium.commands.simulate import tell_crashes_of
+    from podium.commands.why_view import ProposalsView
     from podium.offline.simulate.pod_references import (
         PodsRefusedError,
         choose_result,
         names_workload,
     )
     from podium.offline.simulate.scenario import admission_of
-    from podium.scheduler.explain.proposals.answer_document import answer_document
-    from podium.scheduler.explain.proposals.search import Answer, find_proposals
+    from podium.scheduler.explain.proposals.search import Answer as FoundAnswer
+    from podium.scheduler.explain.proposals.search import find_proposals
     from podium.scheduler.explain.trial import Trial
 
     prepared = prepare_simulation(options.files(paths), options, WORKLOADS)
@@ -88,12 +86,14 @@ def why(
     with prepared.running(scenario=scenario) as (report, engine, ask):
         result = choose_result(report, found, of_workload=names_workload(pod))
         key = result.key
-        crashed = exit_code(report)
+        has_crashed = tell_crashes_of(report)
         if result.placed:
-            answer = Answer(result.pod, result.node, victims=result.victims)
+            answer = FoundAnswer(result.pod, result.node, victims=result.victims)
         elif result.turned_away_from:
             reason = result.causes[0].sentence
-            answer = Answer(result.pod, reason=reason, turned_away_from=result.turned_away_from)
+            answer = FoundAnswer(
+                result.pod, reason=reason, turned_away_from=result.turned_away_from
+            )
         else:
             trial = Trial(engine, engine.state.pods.get(key, result.pod), ask)
             controllers = list(scenario.workloads)
@@ -105,16 +105,13 @@ def why(
             server = admission_of(prepared.scenario, prepared.gates)
             kubectl = options.cluster.kubectl
             answer = find_proposals(trial, controllers, kubectl, server)
-    if output in ("json", "yaml"):
-        document = answer_document(answer, runs_on=runs_on)
-        warnings = input_warnings_document(report, key=key)
-        fields = {**warnings, **document, "notes": list(report.notes)}
-        print_document("Proposals", fields, output)
-    else:
-        screen = Screen()
-        show_input_warnings(report, screen, key=key)
-        show_answer(answer, screen, runs_on=runs_on, wide=output == "wide", top=max(top, 1))
-        screen.notes(prepared.notes)
-    if crashed not in (OK, NO):
-        return crashed
-    return OK if answer.node or answer.proposals else NO
+    return ProposalsView(
+        answer,
+        report,
+        notes=report.notes,
+        notes_on_terminal=prepared.notes,
+        has_crashed=has_crashed,
+        key=key,
+        runs_on=runs_on,
+        top=max(top, 1),
+    )

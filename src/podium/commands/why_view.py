@@ -3,30 +3,65 @@
 Commands are printed as they are, however long, so that they can be copied.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from podium.commands.console import Text
+from podium.commands.input_warnings import ReviewedAnswer
 from podium.commands.printing import print_lines
 from podium.commands.tables import PLAIN, Screen, count
+from podium.commands.why_document import ProposalsDocument
+from podium.offline.simulate import SimulationReport
 from podium.scheduler.explain.proposals.proposal import Proposal
 from podium.scheduler.explain.proposals.search import Answer
 from podium.scheduler.explain.proposals.workload import Workload
 
 
-def show_answer(answer: Answer, screen: Screen, *, runs_on: str, wide: bool, top: int) -> None:
-    _show_head(answer, screen, runs_on)
-    if answer.node:
-        return
-    shown = answer.proposals[:top]
-    if shown:
-        screen.heading("What would make it fit", "least disturbance first, each of them tried")
-    for number, proposal in enumerate(shown, 1):
-        _show_proposal(number, proposal, screen, wide=wide)
-    left = len(answer.proposals) - len(shown)
-    if left:
-        screen.print()
-        screen.print(f"and {count(left, 'more proposal')}; --top shows more", style="dim")
-    if not answer.is_complete:
-        screen.print()
-        screen.print(f"there may be more: given up after {answer.trials} trials", style="dim")
+@dataclass(frozen=True)
+class ProposalsView(ReviewedAnswer):
+    """`runs_on` is where the pod is if it runs, `top` how many proposals are shown."""
+
+    found: Answer
+    review: SimulationReport
+    notes: Sequence[str]
+    notes_on_terminal: Sequence[str]
+    has_crashed: bool
+    key: str
+    runs_on: str
+    top: int
+
+    @property
+    def pod_key(self) -> str:
+        return self.key
+
+    @property
+    def shown_notes(self) -> Sequence[str]:
+        return self.notes_on_terminal
+
+    @property
+    def is_yes(self) -> bool:
+        return bool(self.found.node or self.found.proposals)
+
+    def answer_document(self) -> ProposalsDocument:
+        return ProposalsDocument.of(self.found, runs_on=self.runs_on)
+
+    def show_answer(self, screen: Screen, *, wide: bool, show_all: bool) -> None:  # noqa: ARG002
+        answer = self.found
+        _show_head(answer, screen, self.runs_on)
+        if answer.node:
+            return
+        shown = answer.proposals[: self.top]
+        if shown:
+            screen.heading("What would make it fit", "least disturbance first, each of them tried")
+        for number, proposal in enumerate(shown, 1):
+            _show_proposal(number, proposal, screen, wide=wide)
+        left = len(answer.proposals) - len(shown)
+        if left:
+            screen.print()
+            screen.print(f"and {count(left, 'more proposal')}; --top shows more", style="dim")
+        if not answer.is_complete:
+            screen.print()
+            screen.print(f"there may be more: given up after {answer.trials} trials", style="dim")
 
 
 def _show_head(answer: Answer, screen: Screen, runs_on: str) -> None:

@@ -13,6 +13,8 @@ from msgspec import Meta, Struct
 Count = Annotated[int, Meta(ge=0)]
 Positive = Annotated[int, Meta(ge=1)]
 Amount = Annotated[float, Meta(ge=0)]
+Yes = Annotated[bool, Meta(extra_json_schema={"const": True})]
+No = Annotated[bool, Meta(extra_json_schema={"const": False})]
 Unit = Literal["milli", "bytes", "count"]
 """Of a resource: milli-cores, bytes, or how many."""
 PodKey = Annotated[str, Meta(pattern="^[^/]*/[^/]+$", description="A pod as namespace/name.")]
@@ -21,6 +23,11 @@ Notes = Annotated[tuple[str, ...], Meta(description="What one should know beside
 
 class DocumentPart(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     """A part of a document; names of its fields are Python's here and Kubernetes' in JSON."""
+
+
+class Alternatives(DocumentPart, frozen=True):
+    """A part that comes in several forms: what derives from a class that derives from this. Each
+    form has a field whose value only it has."""
 
 
 class PodOnNode(DocumentPart, frozen=True):

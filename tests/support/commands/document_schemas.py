@@ -26,7 +26,7 @@ _ANNOTATIONS: Final = {"$schema", "$defs", "title", "description"}
 _CHECKED: Final = {
     *("$ref", "type", "const", "enum", "pattern", "minimum", "required", "properties"),
     *("additionalProperties", "unevaluatedProperties", "items", "prefixItems", "minItems"),
-    *("allOf", "anyOf", "oneOf"),
+    *("maxItems", "allOf", "anyOf", "oneOf"),
 }
 
 
@@ -124,7 +124,7 @@ class _Check:
         self.evaluated |= check.evaluated
 
     def _array(self, schema: Any, value: list[Any], at: str) -> Iterator[str]:
-        if len(value) < schema.get("minItems", 0):
+        if not schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value)):
             yield f"{at}: has {len(value)} items"
         first = schema.get("prefixItems", [])
         for place, item in enumerate(value):

@@ -5,7 +5,8 @@ never renamed, moved or given another type. `docs/schemas` has a JSON Schema for
 file with its name.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, Literal
 
 import msgspec
@@ -28,14 +29,10 @@ ListedKind = Literal[
 
 Kind = Literal[
     "ClusterView",
-    "ConfigurationCheck",
     "ConfigurationView",
     "DumpCommand",
     "EngineBenchmark",
-    "Explanation",
     "FragmentationView",
-    "GPUDefragmentation",
-    "GPUOverview",
     "GangView",
     "LiveBenchmark",
     "NodeStory",
@@ -44,20 +41,33 @@ Kind = Literal[
     "PlayExamples",
     "PlayStep",
     "PlayView",
-    "PluginTest",
     "PodAnalysis",
     "PodRecord",
     "PodSearch",
     "PodView",
-    "Proposals",
     "QueueRecord",
     "QueueView",
     "ReportOverview",
     "SourceRecordList",
-    "Story",
     "ThroughputView",
 ]
 """Kinds that come alone, of documents that are plain data; a struct says its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedDocument:
+    """What another process has sent. It is passed on as it came, whatever release wrote it."""
+
+    kind: Kind
+    fields: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentList:
+    """Documents of one kind that are one document, in which each is a document in itself."""
+
+    kind: ListedKind
+    items: Sequence[Document]
 
 
 def add_version(kind: Kind, fields: Mapping[str, object]) -> dict[str, object]:
@@ -65,8 +75,12 @@ def add_version(kind: Kind, fields: Mapping[str, object]) -> dict[str, object]:
     return _add(kind, fields)
 
 
-def add_version_to(document: Document) -> dict[str, object]:
+def add_version_to(document: Document | DocumentList | ReceivedDocument) -> dict[str, object]:
     """The same for a document that is a struct."""
+    if isinstance(document, ReceivedDocument):
+        return add_version(document.kind, document.fields)
+    if isinstance(document, DocumentList):
+        return make_list(document.kind, map(msgspec.to_builtins, document.items))
     return _add(document.KIND, msgspec.to_builtins(document))
 
 
