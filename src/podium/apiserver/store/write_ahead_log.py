@@ -75,7 +75,6 @@ class WriteAheadLog:
         self._path = directory / FILE_NAME
         self.recovered = ""
         """What was done to open a damaged store."""
-        is_new = not self._path.exists()
         try:
             # What is written first to a new file is its tables: one without them was cut off.
             was_emptied = self._path.is_file() and not self._path.stat().st_size
@@ -98,9 +97,6 @@ class WriteAheadLog:
                     ) from None
                 self._rebuild(problem)
         except (OSError, sqlite3.Error) as problem:
-            if is_new:
-                with contextlib.suppress(OSError):
-                    self._path.unlink()
             raise _unusable(self._path, problem) from problem
         if self.recovered:
             self._skip_revisions()
