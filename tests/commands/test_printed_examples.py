@@ -398,6 +398,23 @@ def test_the_gate_of_before_prefers_the_smallest_volume_that_fits(
     assert placed(capsys, tmp_path, *objects, flags=both) == {"db": "roomy"}
 
 
+@pytest.mark.parametrize("version", ["v1beta1", "v1beta2", "v1beta3"])
+def test_the_gate_of_before_scores_by_volumes_in_files_of_its_days(
+    version: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    objects = stored()
+    objects[1]["spec"]["resources"]["requests"]["storage"] = "8Gi"
+    file = tmp_path / f"{version}.yaml"
+    file.write_text(
+        f"apiVersion: kubescheduler.config.k8s.io/{version}\nkind: KubeSchedulerConfiguration\n"
+    )
+    named = ("--config", str(file), "--feature-gates")
+    flags = (*named, "VolumeCapacityPriority=true")
+    assert placed(capsys, tmp_path, *objects, flags=flags) == {"db": "exact"}
+    flags = (*named, "StorageCapacityScoring=true")
+    assert placed(capsys, tmp_path, *objects, flags=flags) == {"db": "roomy"}
+
+
 def test_what_the_printed_shape_leaves_whole_takes_a_large_claim_that_would_need_another_machine(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -154,6 +154,26 @@ def test_pods_that_a_quota_refuses_are_told_of(
     assert f"deployment/web wants 3 pods and has 1: {refused}" in done.err
 
 
+@pytest.mark.parametrize(("wanted", "code"), [(3, 1), (1, 0)])
+def test_pods_that_a_stateful_set_has_not_made_are_told_of(
+    wanted: int, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = replica_set("db", wanted)
+    made["kind"] = "StatefulSet"
+    made["metadata"] |= {"uid": "u"}
+    made["spec"]["serviceName"] = "db"
+    runs = pod("db-0", nodeName="node-0")
+    owner = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db", "controller": True}
+    runs["metadata"]["ownerReferences"] = [{**owner, "uid": "u"}]
+    made["status"] = {"replicas": 1, "currentReplicas": 1}
+    listed = {"apiVersion": "v1", "kind": "List", "items": [node("node-0"), made, runs]}
+    (tmp_path / "cluster.json").write_text(json.dumps(listed))
+    done = podium(capsys, "explain", "statefulset/db", "-f", str(tmp_path / "cluster.json"))
+    assert done.code == code
+    said = "statefulset/db wants 3 pods and has 1, with a node; the Events of its controller"
+    assert (said in done.err) == (code == 1)
+
+
 def test_refused_pods_of_a_namesake_elsewhere_are_not_what_was_asked_about(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

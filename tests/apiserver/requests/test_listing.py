@@ -141,6 +141,17 @@ def test_a_token_whose_revision_is_none_is_refused(revision: object, problem: st
     assert answer.message.startswith(told)
 
 
+@pytest.mark.parametrize("start", ["../../secrets", "default/../p1", "a//b", "default/", "./p1"])
+@pytest.mark.parametrize("revision", [-1, 1, 5])
+def test_a_token_that_leads_out_of_its_collection_is_refused(revision: int, start: str) -> None:
+    text = json.dumps({"v": "meta.k8s.io/v1", "rv": revision, "start": start})
+    encoded = base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+    answer = filled().ask("GET", f"{PODS}?limit=2&continue={encoded}")
+
+    assert (answer.status, answer.body["reason"]) == (400, "BadRequest")
+    assert answer.message == f"invalid continue token: continue key is not valid: {start}"
+
+
 def test_the_future_is_not_waited_for() -> None:
     answer = Api().ask("GET", f"{PODS}?resourceVersion=99999999")
 

@@ -256,6 +256,19 @@ def test_a_database_that_is_damaged_is_refused_and_read_from_both_ends(
     assert modes(tmp_path)["objects.sqlite.damaged"] == 0o600
 
 
+def test_a_database_that_was_cut_off_to_nothing_is_refused(tmp_path: Path) -> None:
+    with closing(WriteAheadLog(tmp_path)) as log:
+        log.commit([Record("pods", "default/a", 2, body("a"))])
+    path = tmp_path / "objects.sqlite"
+    path.write_bytes(b"")
+
+    with pytest.raises(InputError, match=r"objects\.sqlite: damaged: there is nothing in it"):
+        WriteAheadLog(tmp_path)
+    with closing(WriteAheadLog(tmp_path, recovers=True)) as recovered:
+        assert recovered.load() == Loaded(1 + 1_000_000, {})
+    WriteAheadLog(tmp_path).close()
+
+
 @pytest.mark.parametrize("what", ["x" * 100, "p200", '"data"'])
 def test_a_byte_that_has_changed_in_an_object_is_found(tmp_path: Path, what: str) -> None:
     with closing(WriteAheadLog(tmp_path)) as log:

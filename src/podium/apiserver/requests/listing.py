@@ -166,6 +166,9 @@ def _read_token(token: str) -> tuple[int, str]:
         raise _bad_token(told)
     if not isinstance(start, str) or not start:
         raise _bad_token(f"encoded start key empty (version {_TOKEN_VERSION})")
+    # upstream: a key that `path.Clean` would change might lead above the resource.
+    if start != "/" and not {"", ".", ".."}.isdisjoint(start.removeprefix("/").split("/")):
+        raise _bad_token(start)
     return revision, start.rstrip("\0")
 
 

@@ -76,6 +76,8 @@ class WriteAheadLog:
         self.recovered = ""
         """What was done to open a damaged store."""
         try:
+            # What is written first to a new file is its tables: one without them was cut off.
+            was_emptied = self._path.is_file() and not self._path.stat().st_size
             self._keep_private()
             # Before SQLite sees the log: it would take the damage for the end, and forget the rest.
             damage = find_damage(self._path.with_name(f"{FILE_NAME}-wal"))
@@ -85,6 +87,8 @@ class WriteAheadLog:
                 keep_damaged(self._path, _BESIDE[:1])
                 self.recovered = f"{damage.path} was {damage}"
             try:
+                if was_emptied:
+                    raise _Malformed("there is nothing in it")
                 self._open()
             except _Malformed as problem:
                 if not recovers:

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from podium.golang.errors import InputError, closest, did_you_mean
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.workloads import ReplicaSet
+from podium.kubernetes.kinds.workloads import ReplicaSet, StatefulSet
 from podium.offline.simulate.report import PodResult, SimulationReport
 from podium.offline.simulate.scenario import Scenario
 
@@ -197,8 +197,16 @@ def _refuse_missing(
     scenario: Scenario, kind: str, name: str, what: str, only: str, owned: dict[str, list[Pod]]
 ) -> None:
     """Raises PodsRefusedError with what a replica set says of pods that it cannot create; `only` is
-    the namespace that is meant, if one is."""
+    the namespace that is meant, if one is. A stateful set says it in Events alone."""
     for obj in scenario.objects:
+        if isinstance(obj, StatefulSet) and (kind, name) == (obj.kind, obj.name):
+            has = len(owned.get(obj.namespace, ()))
+            replicas = 1 if obj.spec.replicas is None else obj.spec.replicas
+            if only in ("", obj.namespace) and 0 < has < replicas:
+                raise PodsRefusedError(
+                    f"{obj.namespace}/{what} wants {replicas} pods and has {has}, with a node",
+                    remedy="the Events of its controller say whether any were refused",
+                )
         if not isinstance(obj, ReplicaSet) or only not in ("", obj.namespace):
             continue
         above = obj.metadata.controller

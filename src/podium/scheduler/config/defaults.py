@@ -301,7 +301,7 @@ V1BETA3_DEFAULTS: Final = Plugins(
 
 
 def merged_v1beta1(
-    user: Plugins, _gates: FeatureGates, defaults: Plugins = V1BETA1_DEFAULTS
+    user: Plugins, gates: FeatureGates, defaults: Plugins = V1BETA1_DEFAULTS
 ) -> Plugins:
     """Defaults that are not switched off, then everything of the user's.
 
@@ -309,7 +309,7 @@ def merged_v1beta1(
     refused when the profile is built.
     """
     merged = {}
-    for name, default in defaults.items():
+    for name, default in _with_gated_scores(defaults, gates).items():
         mine: PluginSet = getattr(user, name)
         off = {plugin.name for plugin in mine.disabled}
         kept = () if ALL in off else tuple(p for p in default.enabled if p.name not in off)
@@ -317,14 +317,14 @@ def merged_v1beta1(
     return with_companions(Plugins(**merged), user)
 
 
-def merged_v1beta2(user: Plugins, _gates: FeatureGates) -> Plugins:
+def merged_v1beta2(user: Plugins, gates: FeatureGates) -> Plugins:
     """As in v1, except that nothing is remembered as disabled.
 
     upstream: `multiPoint` and `preEnqueue` can be written and are never looked at.
     """
     merged = {
         name: PluginSet(merge_set(default, getattr(user, name)).enabled)
-        for name, default in V1BETA2_DEFAULTS.items()
+        for name, default in _with_gated_scores(V1BETA2_DEFAULTS, gates).items()
         if name not in ("multi_point", "pre_enqueue")
     }
     plugins = Plugins(pre_enqueue=V1BETA2_DEFAULTS.pre_enqueue, **merged)
@@ -334,6 +334,18 @@ def merged_v1beta2(user: Plugins, _gates: FeatureGates) -> Plugins:
 def merged_v1beta3(user: Plugins, _gates: FeatureGates) -> Plugins:
     """As in v1. upstream: `preEnqueue` can be written and is never looked at."""
     return merge_plugins(V1BETA3_DEFAULTS, replace(user, pre_enqueue=PluginSet()))
+
+
+def _with_gated_scores(defaults: Plugins, gates: FeatureGates) -> Plugins:
+    """The default plugins, with VolumeBinding among the scores if storage capacity is scored.
+
+    upstream: `applyFeatureGates` beside the defaults, by the gate VolumeCapacityPriority, which
+    StorageCapacityScoring has replaced. v1beta3's `multiPoint` has VolumeBinding at all points.
+    """
+    if not gates["StorageCapacityScoring"]:
+        return defaults
+    scores = (*defaults.score.enabled, PluginRef("VolumeBinding", 1))
+    return replace(defaults, score=replace(defaults.score, enabled=scores))
 
 
 def with_companions(plugins: Plugins, user: Plugins) -> Plugins:

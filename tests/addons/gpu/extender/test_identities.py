@@ -12,6 +12,7 @@ from support.addons.gpu.extender_clusters import (
 )
 from support.live.virtual_loop import sleep_virtually
 
+from podium.client import DeleteOptions
 from podium.client.resources import NAMESPACES, PODS, PRIORITY_CLASSES
 
 CORE, MEMORY = "tencent.com/vcuda-core", "tencent.com/vcuda-memory"
@@ -279,5 +280,27 @@ def test_a_pod_that_was_decided_about_and_never_bound_holds_its_cards_no_longer_
         assert await extender.bind(other, "n1") == "node n1: insufficient GPU memory"
         await sleep_virtually(10.0)
         assert await extender.bind(other, "n1") == ""
+
+    in_gpu_cluster(scenario)
+
+
+@pytest.mark.parametrize("form", ["NodeNameToMetaVictims", "NodeNameToVictims"])
+def test_a_victim_that_is_named_twice_frees_its_cards_once_and_holds_them_once(form: str) -> None:
+    """Else one request would take the cards of its node away for good."""
+
+    async def scenario(cluster: GPUCluster) -> None:
+        extender, first, second, waiting = await full_node(cluster)
+        uids = [first["metadata"]["uid"]] * 3 + [second["metadata"]["uid"]]
+        pods = [first] * 3 + [second] if "Meta" not in form else [{"UID": uid} for uid in uids]
+        body = {"Pod": waiting, form: {"n1": {"Pods": pods, "NumPDBViolations": 0}}}
+        answer = (await extender.ask("preempt", body))["NodeNameToMetaVictims"]
+        assert [pod["UID"] for pod in answer["n1"]["Pods"]] == [uids[0], uids[-1]]
+        await assert_full(cluster, extender, waiting)
+        body = {"Pod": first, form: {"n1": {"Pods": pods[:1], "NumPDBViolations": 0}}}
+        await extender.ask("preempt", body)
+        await assert_full(cluster, extender, waiting)
+        await cluster.client.delete(PODS, "p1", "default", DeleteOptions(grace_period_s=0))
+        await sleep_virtually(1.0)
+        assert await extender.bind(waiting, "n1") == ""
 
     in_gpu_cluster(scenario)

@@ -125,3 +125,24 @@ def test_unknown_nodes_are_judged_each_by_its_own_cards(cores: int, passing: lis
         assert kept == (passing if cores > 1 else ["might-be-0"])
 
     in_gpu_cluster(scenario)
+
+
+@pytest.mark.parametrize("verb", ["filter", "predicates"])
+def test_half_a_million_names_that_nobody_knows_are_refused(verb: str) -> None:
+    async def scenario(cluster: GPUCluster) -> None:
+        await cluster.add_node("n1", equal_cards(1, 4))
+        extender = await cluster.start()
+        pod = await cluster.add_pod("a", share())
+        names = [f"u{at}" for at in range(500_000)]
+        with interrupt_beyond(200):
+            answer = await extender.ask(verb, {"Pod": pod, "NodeNames": ["n1", *names]})
+        assert answer["Error"] == (
+            "500000 nodes of the request are not known here, and at most 65536 are answered"
+        )
+        few = {"Pod": pod, "NodeNames": ["n1", *names[:20_000]]}
+        answer, turns = await count_turns(extender, few)
+        assert answer["NodeNames"] == ["n1"]
+        assert len(answer["FailedAndUnresolvableNodes"]) == 20_000
+        assert turns > 3
+
+    in_gpu_cluster(scenario)

@@ -262,10 +262,11 @@ class Ledger:
 
     @contextmanager
     def without(self, *uids: str) -> Iterator[None]:
-        """The table as if these pods held nothing, for as long as the context."""
+        """The table as if these pods held nothing, for as long as the context. One that is named
+        twice gives back once."""
         taken = [
             (self._rows[node_name], uses)
-            for uid in uids
+            for uid in dict.fromkeys(uids)
             for node_name, uses in self._charges.get(uid, {}).items()
         ]
         for row, uses in taken:

@@ -263,6 +263,12 @@ _MAX_STEPS: Final = 1 << 26
 """Of nodes that are known: 128 containers on 4,000 nodes of 128 cards, or on 64,000 of 8."""
 _MAX_STEPS_OF_STRANGERS: Final = 1 << 23
 """Of nodes that are sent, as many as the caller likes: 128 containers on 512 of 128 cards."""
+_MAX_UNKNOWN: Final = 1 << 16
+"""Nodes of a request that the ledger does not know; a scheduler knows hardly any others."""
+_NAMES_AT_ONCE: Final = 1 << 12
+_TOO_MANY_UNKNOWN: Final = (
+    "{nodes} nodes of the request are not known here, and at most {most} are answered"
+)
 _TOO_MUCH: Final = (
     "{nodes} nodes for a pod of {containers} containers that ask for cards are more than one"
     " request may ask about"
@@ -313,6 +319,8 @@ async def find_refusals(
         if at:
             await asyncio.sleep(0)
         unknown += _judge_known(view, pod, request, names, refused)
+    if len(unknown) > _MAX_UNKNOWN:
+        raise ExtenderError(_TOO_MANY_UNKNOWN.format(nodes=len(unknown), most=_MAX_UNKNOWN))
     if unknown:
         refused |= await _judge_unknown(view, request, nodes, unknown, now)
     allowed = view.quotas.allowed(
@@ -360,7 +368,9 @@ async def _judge_unknown(
     refused: dict[str, Refusal] = {}
     steps_left = _MAX_STEPS_OF_STRANGERS
     portion = _Strangers(view.dialect.memory_unit)
-    for name in names:
+    for at, name in enumerate(names, start=1):
+        if at % _NAMES_AT_ONCE == 0:
+            await asyncio.sleep(0)
         if name not in sent:
             text = f'error finding node name {name} from cache, err: node "{name}" not found'
             refused[name] = Refusal(Reason.NO_CARDS, words=text)

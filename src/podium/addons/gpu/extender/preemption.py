@@ -59,7 +59,9 @@ def choose_victims(
     by_uid = {holder.pod.metadata.uid: holder for holder in holders}
     leaving = [uid for uid, holder in by_uid.items() if holder.pod.metadata.is_terminating]
     chosen = [
-        uid for uid in offered if not _is_protected(_find(ledger, by_uid, uid), pod, node_name)
+        uid
+        for uid in dict.fromkeys(offered)
+        if not _is_protected(_find(ledger, by_uid, uid), pod, node_name)
     ]
     if _fits(ledger, row, pod, request, (*leaving, *chosen)):
         # upstream: a node without victims is an error of the whole preemption.
