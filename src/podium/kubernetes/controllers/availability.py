@@ -1,15 +1,9 @@
-"""How many pods are there, ready, and ready for long enough to count as available.
+"""How many pods are there, ready, and ready for long enough to count as available."""
 
-Also the arithmetic of "a number or a percentage", whose rounding decides how many pods a roll-out
-may take away or add.
-"""
-
-import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from podium.kubernetes.controllers.pods import Pod, ready_since
-from podium.kubernetes.controllers.workloads import IntOrPercent
 from podium.kubernetes.rules.moment import Moment
 
 
@@ -39,24 +33,3 @@ def availability(pods: Iterable[Pod], min_ready_s: int, moment: Moment) -> Avail
         else:
             waits.append(rest_s)
     return Availability(total, ready, available, min(waits) if waits else None)
-
-
-class NoPercentage(ValueError):
-    """A text that stands for a number of pods and is no percentage; API servers refuse it."""
-
-
-def scaled(written: IntOrPercent | None, total: int, *, rounds_up: bool, default: int = 0) -> int:
-    """A number as it is, a percentage of the total rounded as asked. Raises NoPercentage.
-
-    >>> scaled("25%", 10, rounds_up=True), scaled("25%", 10, rounds_up=False)
-    (3, 2)
-    """
-    if written is None:
-        return default
-    if isinstance(written, int):
-        return written
-    digits = written.removesuffix("%")
-    if digits == written or not digits.isdecimal():
-        raise NoPercentage(written)
-    share = int(digits) * total / 100
-    return math.ceil(share) if rounds_up else math.floor(share)

@@ -19,12 +19,11 @@ from podium.kubernetes.controllers.actions import (
     reported,
     status_patch,
 )
-from podium.kubernetes.controllers.availability import availability, is_available, scaled
+from podium.kubernetes.controllers.availability import availability, is_available
 from podium.kubernetes.controllers.controller import Wake
 from podium.kubernetes.controllers.daemon_pods import DAEMON_SET, DaemonTemplate
 from podium.kubernetes.controllers.nodes import Node
 from podium.kubernetes.controllers.object_events import plan_without_pods
-from podium.kubernetes.controllers.objects import selector_or_nothing
 from podium.kubernetes.controllers.ownership import (
     possible_pods,
     settle_ownership,
@@ -40,6 +39,8 @@ from podium.kubernetes.controllers.workloads import (
     RollingUpdate,
 )
 from podium.kubernetes.resources.resource_types import DAEMON_SETS, PODS
+from podium.kubernetes.rules.disruptions import scale_amount
+from podium.kubernetes.rules.labels import selector_or_nothing
 from podium.kubernetes.rules.moment import Moment
 
 _COMPONENT: Final = "daemonset-controller"
@@ -144,7 +145,7 @@ def _rolling(
         return []
     wanted = [place for place in places if place.wanted]
     rolling = strategy.rolling_update or RollingUpdate()
-    most = max(1, scaled(rolling.max_unavailable, len(wanted), rounds_up=True, default=1))
+    most = max(1, scale_amount(rolling.max_unavailable, len(wanted), rounds_up=True, default=1))
     min_ready_s = daemons.spec.min_ready_seconds
     available = {
         place.node.name: any(

@@ -25,7 +25,6 @@ from podium.kubernetes.controllers.deployment_status import (
     deployment_status,
 )
 from podium.kubernetes.controllers.object_events import event_about
-from podium.kubernetes.controllers.objects import selector_or_nothing
 from podium.kubernetes.controllers.ownership import settle_ownership, wake_owners
 from podium.kubernetes.controllers.pod_templates import (
     DEPLOYMENT,
@@ -44,6 +43,7 @@ from podium.kubernetes.controllers.stores import Stores
 from podium.kubernetes.controllers.workloads import Deployment, PodTemplate, ReplicaSet
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.resources.resource_types import DEPLOYMENTS, REPLICA_SETS
+from podium.kubernetes.rules.labels import selector_or_nothing
 from podium.kubernetes.rules.moment import Moment
 
 REVISION: Final = "deployment.kubernetes.io/revision"

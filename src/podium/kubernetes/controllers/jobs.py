@@ -28,7 +28,7 @@ from podium.kubernetes.controllers.job_policies import match_failure
 from podium.kubernetes.controllers.job_status import Situation, job_status, reported_status
 from podium.kubernetes.controllers.job_verdicts import Verdict, find_verdict
 from podium.kubernetes.controllers.object_events import plan_without_pods
-from podium.kubernetes.controllers.objects import is_true, selector_or_nothing
+from podium.kubernetes.controllers.objects import is_true
 from podium.kubernetes.controllers.ownership import (
     possible_pods,
     settle_ownership,
@@ -40,6 +40,7 @@ from podium.kubernetes.controllers.stores import Stores
 from podium.kubernetes.controllers.workloads import Job
 from podium.kubernetes.resources.resource_types import JOBS, PODS
 from podium.kubernetes.rules.index_ranges import read_indexes
+from podium.kubernetes.rules.labels import selector_or_nothing
 from podium.kubernetes.rules.moment import Moment
 
 _OWN_CONTROLLER: Final = (None, "", "kubernetes.io/job-controller")

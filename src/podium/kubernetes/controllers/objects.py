@@ -3,8 +3,7 @@
 from typing import NamedTuple
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.meta import Condition, LabelSelector, ObjectMeta
-from podium.kubernetes.rules.labels import NOTHING, Selector, SelectorError, selector_of
+from podium.kubernetes.kinds.meta import Condition, ObjectMeta
 
 
 class Kind(NamedTuple):
@@ -33,11 +32,3 @@ def condition_of(conditions: tuple[Condition, ...] | None, wanted: str) -> Condi
 def is_true(conditions: tuple[Condition, ...] | None, wanted: str) -> bool:
     found = condition_of(conditions, wanted)
     return found is not None and found.status == "True"
-
-
-def selector_or_nothing(written: LabelSelector | None) -> Selector:
-    """The selector, or one that selects nothing if it cannot be understood."""
-    try:
-        return selector_of(written)
-    except SelectorError:
-        return NOTHING

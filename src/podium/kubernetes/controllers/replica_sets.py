@@ -20,7 +20,7 @@ from podium.kubernetes.controllers.availability import Availability, availabilit
 from podium.kubernetes.controllers.conditions import changed_condition
 from podium.kubernetes.controllers.controller import Wake
 from podium.kubernetes.controllers.object_events import event_about
-from podium.kubernetes.controllers.objects import Kind, condition_of, selector_or_nothing
+from podium.kubernetes.controllers.objects import Kind, condition_of
 from podium.kubernetes.controllers.ownership import (
     possible_pods,
     settle_ownership,
@@ -37,6 +37,7 @@ from podium.kubernetes.resources.resource_types import (
     REPLICATION_CONTROLLERS,
     ResourceType,
 )
+from podium.kubernetes.rules.labels import selector_or_nothing
 from podium.kubernetes.rules.moment import Moment
 
 KIND: Final = Kind("apps/v1", "ReplicaSet")

@@ -12,8 +12,8 @@ ones follow.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from podium.kubernetes.controllers.availability import scaled
 from podium.kubernetes.controllers.workloads import Deployment, ReplicaSet, RollingUpdate
+from podium.kubernetes.rules.disruptions import scale_amount
 
 _NONE = RollingUpdate()
 
@@ -30,8 +30,8 @@ def limits(deployment: Deployment) -> Limits:
         return Limits(0, 0)
     rolling = strategy.rolling_update or _NONE
     wanted = deployment.wanted
-    surge = scaled(rolling.max_surge, wanted, rounds_up=True)
-    unavailable = scaled(rolling.max_unavailable, wanted, rounds_up=False)
+    surge = scale_amount(rolling.max_surge, wanted, rounds_up=True)
+    unavailable = scale_amount(rolling.max_unavailable, wanted, rounds_up=False)
     if surge == 0 and unavailable == 0:
         unavailable = 1  # upstream: otherwise nothing could ever move
     return Limits(surge, min(unavailable, wanted))

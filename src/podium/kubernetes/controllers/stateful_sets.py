@@ -26,7 +26,6 @@ from podium.kubernetes.controllers.actions import (
 from podium.kubernetes.controllers.availability import availability
 from podium.kubernetes.controllers.controller import Wake
 from podium.kubernetes.controllers.object_events import event_about
-from podium.kubernetes.controllers.objects import selector_or_nothing
 from podium.kubernetes.controllers.ownership import (
     possible_pods,
     settle_ownership,
@@ -56,6 +55,7 @@ from podium.kubernetes.controllers.workloads import (
 )
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.resources.resource_types import PERSISTENT_VOLUME_CLAIMS, PODS, STATEFUL_SETS
+from podium.kubernetes.rules.labels import selector_or_nothing
 from podium.kubernetes.rules.moment import Moment
 
 _COMPONENT: Final = "statefulset-controller"

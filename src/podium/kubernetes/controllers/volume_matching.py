@@ -8,9 +8,9 @@ which that matters wait for their pod, and the scheduler chooses (`pkg/volume/ut
 from collections.abc import Iterable
 from typing import Final
 
-from podium.kubernetes.controllers.objects import selector_or_nothing
 from podium.kubernetes.kinds.meta import ResourceList
 from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
+from podium.kubernetes.rules.labels import selector_or_nothing
 from podium.kubernetes.rules.quantity import QuantityError, value
 
 FILESYSTEM: Final = "Filesystem"

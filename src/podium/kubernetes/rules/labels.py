@@ -220,3 +220,11 @@ def requirement_problems(
         if wrong := value_problems(value):
             problems.append(invalid(f"{at_values}[{index}][{key}]", value, "; ".join(wrong)))
     return problems
+
+
+def selector_or_nothing(written: LabelSelector | None) -> Selector:
+    """The selector, or one that selects nothing if it cannot be understood."""
+    try:
+        return selector_of(written)
+    except SelectorError:
+        return NOTHING

@@ -26,14 +26,13 @@ from podium.kubernetes.controllers.actions import Action, Create, Delete, Patch
 from podium.kubernetes.controllers.controller import Controller
 from podium.kubernetes.controllers.daemon_sets import DaemonSets
 from podium.kubernetes.controllers.deployments import Deployments
-from podium.kubernetes.controllers.job_pods import COMPLETION_INDEX, job_labels, wanted_pods
+from podium.kubernetes.controllers.job_pods import COMPLETION_INDEX, wanted_pods
 from podium.kubernetes.controllers.jobs import Jobs
 from podium.kubernetes.controllers.memory_stores import (
     ControllerLoop,
     MemoryStores,
     apply_patch,
 )
-from podium.kubernetes.controllers.objects import selector_or_nothing
 from podium.kubernetes.controllers.pod_templates import template_hash
 from podium.kubernetes.controllers.replica_sets import ReplicaSets, ReplicationControllers
 from podium.kubernetes.controllers.stateful_sets import StatefulSets
@@ -58,7 +57,9 @@ from podium.kubernetes.resources.resource_types import (
     PODS,
     ResourceType,
 )
+from podium.kubernetes.rules.labels import selector_or_nothing
 from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.strategy.workloads import job_labels
 from podium.kubernetes.validation.templates import SELECTOR_MISMATCH
 from podium.offline.simulate.admission import Admission, assign_uid
 

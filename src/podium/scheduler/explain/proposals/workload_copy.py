@@ -20,7 +20,6 @@ from podium.kubernetes.controllers import nodes as seen_nodes
 from podium.kubernetes.controllers import pods as seen_pods
 from podium.kubernetes.controllers.daemon_sets import DaemonSets
 from podium.kubernetes.controllers.deployments import REVISION, Deployments
-from podium.kubernetes.controllers.job_pods import job_labels
 from podium.kubernetes.controllers.jobs import Jobs
 from podium.kubernetes.controllers.memory_stores import MemoryStores
 from podium.kubernetes.controllers.pod_templates import REVISION_HASH, TEMPLATE_HASH
@@ -64,6 +63,7 @@ from podium.kubernetes.resources.resource_types import (
     ResourceType,
 )
 from podium.kubernetes.rules.node_affinity import NAME_FIELD
+from podium.kubernetes.strategy.workloads import job_labels
 from podium.scheduler.engine.scheduler import Engine
 from podium.scheduler.explain.proposals.admitting import as_json
 from podium.scheduler.explain.proposals.workload import Workload
