@@ -13,7 +13,7 @@ from podium.kubernetes.controllers.controller import Wake
 from podium.kubernetes.controllers.ownership import wake_changed
 from podium.kubernetes.controllers.stores import Stores
 from podium.kubernetes.resources.resource_types import NODES
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.timestamps import Moment
 
 MARK = "example.com/seen"
 

@@ -21,7 +21,7 @@ from podium.kubernetes.controllers.actions import (
     delete,
     status_patch,
 )
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.timestamps import Moment
 from podium.simulated.clock import ClusterClock
 from podium.simulated.control import Planned, make_control_loop
 from podium.simulated.informers import Informers

@@ -25,7 +25,7 @@ from podium.apiserver.requests.registry import Registry, StorageHooks
 from podium.golang.json_values import JsonObject
 from podium.golang.quoting import quoted
 from podium.kubernetes.admission.lookup import Lookup
-from podium.kubernetes.resources.maturity import maturity
+from podium.kubernetes.resources.table import maturity
 from podium.kubernetes.rules.api_service_availability import (
     LOCAL,
     Availability,

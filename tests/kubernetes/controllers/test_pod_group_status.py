@@ -8,7 +8,7 @@ from support.simulated.controller_objects import build, moment, owned_by, pod
 from podium.kubernetes.controllers.actions import Create, Plan
 from podium.kubernetes.controllers.pod_groups import CoschedulingPodGroups, decide, next_status
 from podium.kubernetes.controllers.pods import Pod
-from podium.kubernetes.kinds.coscheduling import SchedulingXPodGroup
+from podium.kubernetes.kinds.scheduler_plugins import SchedulingXPodGroup
 from podium.simulated.informers import Informers
 
 LABEL = "scheduling.x-k8s.io/pod-group"

@@ -14,8 +14,7 @@ from podium.golang.shapes import (
 from podium.kubernetes.releases.entries import FieldEntry, TypeEntry
 from podium.kubernetes.resources.builtin import builtin_resources
 from podium.kubernetes.schema import schema_of
-from podium.kubernetes.schema.catalogue import built_in_types
-from podium.kubernetes.schema.release_types import ReleaseTypes
+from podium.kubernetes.schema.catalogue import ReleaseTypes, built_in_types
 
 TYPES = {
     "core": {

@@ -15,7 +15,7 @@ from support.simulated.controller_objects import (
 
 from podium.kubernetes.controllers.actions import Plan
 from podium.kubernetes.controllers.daemon_sets import decide
-from podium.kubernetes.controllers.nodes import Node
+from podium.kubernetes.controllers.objects import Node
 from podium.kubernetes.controllers.pod_templates import REVISION_HASH
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.workloads import ControllerRevision, DaemonSet

@@ -18,8 +18,7 @@ from support.simulated.controller_objects import (
 
 from podium.kubernetes.controllers import job_counting
 from podium.kubernetes.controllers.actions import Plan
-from podium.kubernetes.controllers.index_failures import FAILURES
-from podium.kubernetes.controllers.job_counting import TRACKING
+from podium.kubernetes.controllers.job_counting import FAILURES, TRACKING
 from podium.kubernetes.controllers.job_pods import COMPLETION_INDEX
 from podium.kubernetes.controllers.jobs import Jobs, decide
 from podium.kubernetes.controllers.pods import Pod

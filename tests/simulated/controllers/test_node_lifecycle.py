@@ -16,7 +16,7 @@ from support.simulated.controller_objects import (
 
 from podium.kubernetes.controllers.actions import Plan
 from podium.kubernetes.controllers.node_lifecycle import NodeLifecycle, decide
-from podium.kubernetes.controllers.nodes import Lease, Node
+from podium.kubernetes.controllers.objects import Lease, Node
 from podium.simulated.informers import Informers
 
 

@@ -22,7 +22,7 @@ from typing import Any, Final
 from podium.golang.json_values import DecodedValue, JsonObject, JsonValue
 from podium.kubernetes.cel import CompileError, types
 from podium.kubernetes.cel.costs import Declared, size_of_path
-from podium.kubernetes.cel.costs.declarations import DECLARED_KEY
+from podium.kubernetes.cel.costs.sizes import DECLARED_KEY
 from podium.kubernetes.cel.environment import RULE_FUNCTIONS, Environment, Program
 from podium.kubernetes.cel.errors import CelError
 from podium.kubernetes.cel.functions.moments import parse_duration, parse_timestamp

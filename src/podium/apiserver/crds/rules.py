@@ -20,8 +20,8 @@ from podium.apiserver.crds.values import problems, repeated_items
 from podium.golang.json_values import JsonObject, JsonValue, copied
 from podium.kubernetes import status_errors
 from podium.kubernetes.kinds.record import STATUS_VERBS, Subresource
-from podium.kubernetes.resources.maturity import maturity
 from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.table import maturity
 from podium.kubernetes.rules.field_errors import FieldError, forbidden, invalid
 from podium.kubernetes.schema.decoding import Decoded
 from podium.kubernetes.validation.names import subdomain_problems

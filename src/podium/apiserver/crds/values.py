@@ -36,7 +36,7 @@ from podium.kubernetes.rules.field_errors import (
     too_many,
     type_invalid,
 )
-from podium.kubernetes.schema.scalars import ScalarError, canonical_time
+from podium.kubernetes.schema.decoding import ScalarError, canonical_time
 from podium.kubernetes.validation.names import label_problems, subdomain_problems
 
 _UUID: Final = r"[0-9a-f]{8}-?[0-9a-f]{4}-?%s[0-9a-f]{3}-?%s[0-9a-f]{3}-?[0-9a-f]{12}"

@@ -15,8 +15,7 @@ from podium.golang.json_values import JsonObject
 from podium.kubernetes.admission.lookup import Lookup
 from podium.kubernetes.cel.functions.authorization import Authorizer, Question
 from podium.kubernetes.resources.resource import Resource
-from podium.kubernetes.rules.label_selector_objects import object_selector
-from podium.kubernetes.rules.labels import Selector
+from podium.kubernetes.rules.labels import Selector, object_selector
 
 CREATE: Final = "CREATE"
 UPDATE: Final = "UPDATE"

@@ -25,7 +25,7 @@ from podium.apiserver.policies.mutations import Mutation
 from podium.golang.json_values import JsonObject
 from podium.kubernetes import status_errors
 from podium.kubernetes.admission.lookup import Lookup
-from podium.kubernetes.cel.patch_types import JSON_PATCHES, OBJECT
+from podium.kubernetes.cel.structs import JSON_PATCHES, OBJECT
 from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.schema import Decoded, Schema
 

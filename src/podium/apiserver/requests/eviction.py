@@ -17,7 +17,7 @@ from podium.apiserver.store.stored import Stored
 from podium.golang.json_values import JsonObject
 from podium.kubernetes import status_errors
 from podium.kubernetes.admission.evictions import admit_eviction, is_guarded
-from podium.kubernetes.rules.label_selector_objects import object_selector
+from podium.kubernetes.rules.labels import object_selector
 from podium.kubernetes.schema import schema_of
 
 

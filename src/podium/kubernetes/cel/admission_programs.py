@@ -16,8 +16,7 @@ from podium.kubernetes.cel.environment import RULE_FUNCTIONS, Environment, Progr
 from podium.kubernetes.cel.functions.authorization import AUTHORIZATION, AUTHORIZER, RESOURCE_CHECK
 from podium.kubernetes.cel.functions.json_patches import JSON_PATCHES
 from podium.kubernetes.cel.library import Functions
-from podium.kubernetes.cel.patch_types import find_patch_type
-from podium.kubernetes.cel.structs import no_structs
+from podium.kubernetes.cel.structs import find_patch_type, no_structs
 from podium.kubernetes.cel.types import Type
 
 _TEXTS: Final = types.list_of(types.STRING)

@@ -10,8 +10,8 @@ from typing import Any
 from podium.golang.regexp import PatternError, compile_pattern
 from podium.kubernetes.cel.checker import Checker
 from podium.kubernetes.cel.compiler import Compiler
-from podium.kubernetes.cel.costs.declarations import SizeOfPath
 from podium.kubernetes.cel.costs.estimator import estimate_cost
+from podium.kubernetes.cel.costs.sizes import SizeOfPath
 from podium.kubernetes.cel.errors import (
     CancelledError,
     CelError,

@@ -2,14 +2,18 @@
 
 A decision is a function from what is known to a `Plan`; carrying it out is somebody else's work.
 So tests read plans, and nothing here waits.
+
+Events that controllers write about the objects that they keep, and what is done without pods
+that were refused.
 """
 
 from dataclasses import dataclass, field
 
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.meta import KubeObject, KubeStruct, ObjectMeta
-from podium.kubernetes.resources.resource_types import ResourceType
+from podium.kubernetes.resources.resource_types import EVENTS, PODS, ResourceType
 from podium.kubernetes.rules.merge_patch import PatchType
+from podium.kubernetes.rules.timestamps import Moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,3 +128,41 @@ def sooner(*delays: float | None) -> float | None:
     """The first of several times to look again; None is never."""
     given = [delay for delay in delays if delay is not None]
     return min(given) if given else None
+
+
+def event_about(
+    obj: KubeObject, component: str, type_: str, reason: str, message: str, moment: Moment
+) -> Create:
+    metadata = obj.metadata
+    body = {
+        "metadata": {"generateName": f"{metadata.name}.", "namespace": metadata.namespace},
+        "involvedObject": {
+            "apiVersion": obj.api_version,
+            "kind": obj.kind,
+            "name": metadata.name,
+            "namespace": metadata.namespace,
+            "uid": metadata.uid,
+            "resourceVersion": metadata.resource_version,
+        },
+        "type": type_,
+        "reason": reason,
+        "message": message,
+        "source": {"component": component},
+        "reportingComponent": component,
+        "firstTimestamp": moment.timestamp,
+        "lastTimestamp": moment.timestamp,
+        "count": 1,
+    }
+    return Create(EVENTS, metadata.namespace, body)
+
+
+def plan_without_pods(
+    obj: KubeObject, plan: Plan, component: str, problem: Exception, moment: Moment
+) -> Plan:
+    """What of a plan needs no new pods, the status included, and an Event on why there are none;
+    nothing if the plan makes no pods."""
+    if find_creation(plan, PODS) is None:
+        return NOTHING
+    told = f"Error creating: {problem}"
+    event = event_about(obj, component, "Warning", "FailedCreate", told, moment)
+    return Plan([*without_creations(plan), event])

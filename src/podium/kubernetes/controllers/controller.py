@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
 from podium.kubernetes.controllers.actions import Plan
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.timestamps import Moment
 
 Wake = Callable[[Any], None]
 """Given a key, makes its controller look at it."""

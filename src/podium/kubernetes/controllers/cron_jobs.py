@@ -17,12 +17,12 @@ from podium.kubernetes.controllers.actions import (
     Create,
     Plan,
     delete,
+    event_about,
     find_creation,
     status_patch,
 )
 from podium.kubernetes.controllers.controller import Wake
 from podium.kubernetes.controllers.job_pods import JOB
-from podium.kubernetes.controllers.object_events import event_about
 from podium.kubernetes.controllers.objects import Kind, owner_reference
 from podium.kubernetes.controllers.ownership import wake_owners
 from podium.kubernetes.controllers.stores import Stores
@@ -35,8 +35,7 @@ from podium.kubernetes.rules.cron_schedule import (
     split_zone,
 )
 from podium.kubernetes.rules.merge_patch import PatchType
-from podium.kubernetes.rules.moment import Moment
-from podium.kubernetes.rules.timestamps import seconds_of, time_text
+from podium.kubernetes.rules.timestamps import Moment, seconds_of, time_text
 
 CRON_JOB: Final = Kind("batch/v1", "CronJob")
 SCHEDULED_AT: Final = "batch.kubernetes.io/cronjob-scheduled-timestamp"

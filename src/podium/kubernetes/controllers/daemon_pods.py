@@ -22,7 +22,7 @@ from podium.kubernetes.kinds.node import Node, Taint
 from podium.kubernetes.kinds.pod import Pod, Toleration, as_pending
 from podium.kubernetes.kinds.typed_objects import convert_object
 from podium.kubernetes.rules.node_affinity import NAME_FIELD, RequiredNodeAffinity, required_of
-from podium.kubernetes.rules.node_pods import is_daemon
+from podium.kubernetes.rules.nodes import is_daemon
 from podium.kubernetes.rules.tolerations import (
     COMPARISON_ALLOWED,
     NO_EXECUTE,

@@ -16,21 +16,20 @@ from podium.kubernetes.controllers.actions import (
     Create,
     Plan,
     delete,
+    plan_without_pods,
     reported,
     status_patch,
 )
-from podium.kubernetes.controllers.availability import availability, is_available
 from podium.kubernetes.controllers.controller import Wake
 from podium.kubernetes.controllers.daemon_pods import DAEMON_SET, DaemonTemplate
-from podium.kubernetes.controllers.nodes import Node
-from podium.kubernetes.controllers.object_events import plan_without_pods
+from podium.kubernetes.controllers.objects import Node
 from podium.kubernetes.controllers.ownership import (
     possible_pods,
     settle_ownership,
     wake_owners,
 )
 from podium.kubernetes.controllers.pod_templates import REVISION_HASH
-from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.controllers.pods import Pod, availability, is_available
 from podium.kubernetes.controllers.revisions import possible_revisions, settle_revisions
 from podium.kubernetes.controllers.stores import Stores
 from podium.kubernetes.controllers.workloads import (
@@ -41,7 +40,7 @@ from podium.kubernetes.controllers.workloads import (
 from podium.kubernetes.resources.resource_types import DAEMON_SETS, PODS
 from podium.kubernetes.rules.disruptions import scale_amount
 from podium.kubernetes.rules.labels import selector_or_nothing
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.timestamps import Moment
 
 _COMPONENT: Final = "daemonset-controller"
 

@@ -9,13 +9,12 @@ from typing import Final
 
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.actions import reported
-from podium.kubernetes.controllers.conditions import changed_condition
-from podium.kubernetes.controllers.objects import condition_of
+from podium.kubernetes.controllers.objects import changed_condition, condition_of
 from podium.kubernetes.controllers.replica_sets import REPLICA_FAILURE
 from podium.kubernetes.controllers.rollout import limits
 from podium.kubernetes.controllers.workloads import Deployment, ReplicaSet
 from podium.kubernetes.kinds.meta import Condition
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.timestamps import Moment
 
 CREATE_ERROR: Final = "ReplicaSetCreateError"
 """Why a deployment makes no progress whose replica set was refused."""

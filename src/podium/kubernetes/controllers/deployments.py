@@ -15,6 +15,7 @@ from podium.kubernetes.controllers.actions import (
     Patch,
     Plan,
     delete,
+    event_about,
     find_creation,
     status_patch,
 )
@@ -24,7 +25,6 @@ from podium.kubernetes.controllers.deployment_status import (
     creation_failure,
     deployment_status,
 )
-from podium.kubernetes.controllers.object_events import event_about
 from podium.kubernetes.controllers.ownership import settle_ownership, wake_owners
 from podium.kubernetes.controllers.pod_templates import (
     DEPLOYMENT,
@@ -33,18 +33,19 @@ from podium.kubernetes.controllers.pod_templates import (
     replica_set_of,
 )
 from podium.kubernetes.controllers.pods import Pod
-from podium.kubernetes.controllers.proportional_scaling import (
+from podium.kubernetes.controllers.rollout import (
     is_resized,
+    new_replicas,
+    old_replicas,
     proportional_sizes,
     size_marks,
 )
-from podium.kubernetes.controllers.rollout import new_replicas, old_replicas
 from podium.kubernetes.controllers.stores import Stores
 from podium.kubernetes.controllers.workloads import Deployment, PodTemplate, ReplicaSet
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.resources.resource_types import DEPLOYMENTS, REPLICA_SETS
 from podium.kubernetes.rules.labels import selector_or_nothing
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.timestamps import Moment
 
 REVISION: Final = "deployment.kubernetes.io/revision"
 _HISTORY: Final = 10

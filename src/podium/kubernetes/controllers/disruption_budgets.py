@@ -14,8 +14,8 @@ from typing import Final
 
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.actions import NOTHING, Plan, reported, sooner, status_patch
-from podium.kubernetes.controllers.conditions import changed_condition
 from podium.kubernetes.controllers.controller import Wake
+from podium.kubernetes.controllers.objects import changed_condition
 from podium.kubernetes.controllers.ownership import wake_changed
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.stores import Stores
@@ -24,7 +24,7 @@ from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.kubernetes.resources.resource_types import POD_DISRUPTION_BUDGETS
 from podium.kubernetes.rules.disruptions import Guarded, Scale, Scaled, count_disruptions
 from podium.kubernetes.rules.labels import selector_or_nothing
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.timestamps import Moment
 
 _BELIEVED_S: Final = 120.0
 

@@ -25,10 +25,9 @@ from podium.kubernetes.controllers.endpoints import (
 )
 from podium.kubernetes.controllers.objects import Kind, owner_reference
 from podium.kubernetes.controllers.pods import Pod
-from podium.kubernetes.controllers.services import EndpointSlice, Service
-from podium.kubernetes.controllers.stores import Stores
+from podium.kubernetes.controllers.stores import EndpointSlice, Service, Stores
 from podium.kubernetes.resources.resource_types import ENDPOINT_SLICES
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.timestamps import Moment
 
 SERVICE: Final = Kind("v1", "Service")
 MAX_ENDPOINTS: Final = 100

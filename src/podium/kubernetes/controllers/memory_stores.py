@@ -23,7 +23,7 @@ from podium.kubernetes.kinds.typed_objects import convert_object
 from podium.kubernetes.patching import strategic_merge
 from podium.kubernetes.resources.resource_types import PODS, ResourceType
 from podium.kubernetes.rules.merge_patch import PatchType, merge
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.timestamps import Moment
 from podium.kubernetes.schema import schema_of
 
 T = TypeVar("T", bound=KubeObject)

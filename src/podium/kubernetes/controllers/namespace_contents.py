@@ -12,7 +12,7 @@ from podium.kubernetes.controllers.stores import Store, Stores
 from podium.kubernetes.controllers.workloads import ConfigMap
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.resources.resource_types import CONFIG_MAPS, SERVICE_ACCOUNTS
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.timestamps import Moment
 
 SERVICE_ACCOUNT: Final = "default"
 ROOT_CA: Final = "kube-root-ca.crt"

@@ -13,22 +13,20 @@ from typing import Final
 
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.actions import NOTHING, Action, Patch, Plan, status_patch
-from podium.kubernetes.controllers.conditions import changed_condition
 from podium.kubernetes.controllers.controller import Wake
-from podium.kubernetes.controllers.nodes import Lease, Node
-from podium.kubernetes.controllers.objects import condition_of
+from podium.kubernetes.controllers.objects import Lease, Node, changed_condition, condition_of
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.stores import Stores
 from podium.kubernetes.kinds.meta import Condition
 from podium.kubernetes.kinds.node import Taint
 from podium.kubernetes.resources.resource_types import NODES, PODS
 from podium.kubernetes.rules.merge_patch import PatchType
-from podium.kubernetes.rules.moment import Moment
-from podium.kubernetes.rules.node_condition_taints import (
+from podium.kubernetes.rules.nodes import (
     CONDITION_KEYS,
     NOT_READY,
     condition_taints,
 )
+from podium.kubernetes.rules.timestamps import Moment
 
 GRACE_S: Final = 50.0
 LEASE_NAMESPACE: Final = "kube-node-lease"

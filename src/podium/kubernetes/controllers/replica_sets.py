@@ -13,22 +13,19 @@ from podium.kubernetes.controllers.actions import (
     Create,
     Plan,
     delete,
+    event_about,
     reported,
     status_patch,
 )
-from podium.kubernetes.controllers.availability import Availability, availability
-from podium.kubernetes.controllers.conditions import changed_condition
 from podium.kubernetes.controllers.controller import Wake
-from podium.kubernetes.controllers.object_events import event_about
-from podium.kubernetes.controllers.objects import Kind, condition_of
+from podium.kubernetes.controllers.objects import Kind, changed_condition, condition_of
 from podium.kubernetes.controllers.ownership import (
     possible_pods,
     settle_ownership,
     wake_owners,
 )
 from podium.kubernetes.controllers.pod_templates import pod_from_template
-from podium.kubernetes.controllers.pods import Pod
-from podium.kubernetes.controllers.scale_down import least_missed
+from podium.kubernetes.controllers.pods import Availability, Pod, availability, least_missed
 from podium.kubernetes.controllers.stores import Stores
 from podium.kubernetes.controllers.workloads import ReplicaSet, ReplicationController
 from podium.kubernetes.resources.resource_types import (
@@ -38,7 +35,7 @@ from podium.kubernetes.resources.resource_types import (
     ResourceType,
 )
 from podium.kubernetes.rules.labels import selector_or_nothing
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.timestamps import Moment
 
 KIND: Final = Kind("apps/v1", "ReplicaSet")
 OLD_KIND: Final = Kind("v1", "ReplicationController")

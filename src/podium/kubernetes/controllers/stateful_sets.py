@@ -17,22 +17,21 @@ from podium.kubernetes.controllers.actions import (
     Create,
     Plan,
     delete,
+    event_about,
     find_creation,
     metadata_patch,
     reported,
     status_patch,
     status_writes,
 )
-from podium.kubernetes.controllers.availability import availability
 from podium.kubernetes.controllers.controller import Wake
-from podium.kubernetes.controllers.object_events import event_about
 from podium.kubernetes.controllers.ownership import (
     possible_pods,
     settle_ownership,
     wake_owners,
 )
 from podium.kubernetes.controllers.pod_templates import REVISION_HASH
-from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.controllers.pods import Pod, availability
 from podium.kubernetes.controllers.revisions import (
     possible_revisions,
     settle_revisions,
@@ -56,7 +55,7 @@ from podium.kubernetes.controllers.workloads import (
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.resources.resource_types import PERSISTENT_VOLUME_CLAIMS, PODS, STATEFUL_SETS
 from podium.kubernetes.rules.labels import selector_or_nothing
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.timestamps import Moment
 
 _COMPONENT: Final = "statefulset-controller"
 

@@ -14,7 +14,7 @@ from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.stores import Stores
 from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
 from podium.kubernetes.resources.resource_types import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.timestamps import Moment
 
 CLAIM_FINALIZER: Final = "kubernetes.io/pvc-protection"
 VOLUME_FINALIZER: Final = "kubernetes.io/pv-protection"

@@ -3,7 +3,7 @@
 import base64
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.defaulting.containers import round_amounts
+from podium.kubernetes.defaulting.pods import round_amounts
 from podium.kubernetes.kinds.workloads import NAMESPACE_LABEL
 from podium.kubernetes.rules.limit_ranges import derive_container_limits
 

@@ -3,6 +3,11 @@
 The server, the simulator and the scheduler know kinds by their records alone. A field with a
 default says what holds for most kinds, so that the record of a plain kind is its names. Records
 are written in `groups/`, one module for an API group, and looked up in `catalogue.py`.
+
+Fields of pods that belong to feature gates which 1.36 leaves closed. A pod template is the same in
+every workload, so the paths are written once, relative to the pod spec. What is listed here is not
+kept while its gate is closed; fields of gates that are open by default, or locked, are ordinary
+fields.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -10,8 +15,36 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Final
 
 from podium.golang.json_values import JsonObject, JsonValue
-from podium.kubernetes.resources.gated_pod_fields import GatedField
 from podium.kubernetes.rules.field_errors import FieldError
+
+GatedField = tuple[str, tuple[str, ...]]
+"""A feature gate and the path of a field."""
+
+_CONTAINERS: Final = ("initContainers", "containers", "ephemeralContainers")
+_STATUSES: Final = ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses")
+_PROJECTED: Final = ("volumes", "projected", "sources")
+
+
+def gated_spec_fields(*spec: str) -> Iterator[GatedField]:
+    """The fields of the pod spec at a path."""
+    for containers in _CONTAINERS:
+        yield "ContainerStopSignals", (*spec, containers, "lifecycle", "stopSignal")
+    yield "ClusterTrustBundleProjection", (*spec, *_PROJECTED, "clusterTrustBundle")
+    yield "PodCertificateRequest", (*spec, *_PROJECTED, "podCertificate")
+    yield "GenericWorkload", (*spec, "schedulingGroup")
+
+
+def gated_pod_fields() -> tuple[GatedField, ...]:
+    """The fields of a pod, its status included."""
+    return (
+        *gated_spec_fields("spec"),
+        *(
+            ("ImageVolumeWithDigest", ("status", statuses, "volumeMounts", "volumeStatus"))
+            for statuses in _STATUSES
+        ),
+        ("DRANodeAllocatableResources", ("status", "nodeAllocatableResourceClaimStatuses")),
+    )
+
 
 ALL_VERBS: Final = (
     "create",
@@ -228,3 +261,6 @@ class Kind:
     def _older(self, version: str) -> OlderVersion | None:
         older = self.older_version
         return older if older is not None and older.version == version else None
+
+
+SCALE: Final = Subresource("scale", "Scale", STATUS_VERBS, "autoscaling", "v1")

@@ -15,8 +15,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from podium.kubernetes.releases.entries import GateEntry
-from podium.kubernetes.releases.release import Release, release
-from podium.kubernetes.releases.version import Version
+from podium.kubernetes.releases.release import Release, Version, release
 
 
 class Stage(StrEnum):

@@ -3,12 +3,15 @@
 Built-in resources are there from the start; definitions of custom resources add and remove theirs.
 `changes` counts up with every such change, so that discovery documents can be kept until then.
 Resources that are switched off are known to the server and to nobody else.
+
+Which of several versions of a group is the one to use: v2 before v1 before v1beta1.
 """
 
+import re
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from podium.kubernetes.resources.builtin import builtin_resources
-from podium.kubernetes.resources.maturity import maturity
 from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.resources.runtime_config import EVERYTHING, RuntimeConfig
 
@@ -77,3 +80,16 @@ class ResourceTable:
         """What a group-version serves, sorted by plural name as discovery lists it."""
         found = [each for each in self if (each.group, each.version) == (group, version)]
         return sorted(found, key=lambda each: each.plural)
+
+
+_VERSION: Final = re.compile(r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?")
+_STAGES: Final = (None, "beta", "alpha")
+
+
+def maturity(version: str) -> tuple[int, int, int, str]:
+    """A key by which the most mature version comes first; odd names come last."""
+    found = _VERSION.fullmatch(version)
+    if found is None:
+        return len(_STAGES), 0, 0, version
+    major, stage, minor = found.groups()
+    return _STAGES.index(stage), -int(major), -int(minor or 0), ""

@@ -7,12 +7,22 @@ order of requirements, repeated ones and `matchLabels` against a one-value `In` 
 Contract: an absent LabelSelector selects nothing, an empty one everything, and a LabelSelector
 that upstream cannot parse raises `SelectorError` with upstream's text. Plain maps (nodeSelector,
 Service selectors, match label keys) are taken literally and never fail.
+
+LabelSelector objects, as budgets and workloads carry them, made ready to match.
+
+`matchLabelKeys` and `mismatchLabelKeys`, merged into the selectors they belong to. The server does
+this when a pod is created, and the scheduler relies on it: a key stands for "the same value as
+mine" (or "another value than mine") at that moment. A key that the pod has no label for is left
+out, and so is everything next to an absent selector.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+import msgspec
+
 from podium.golang.arithmetic import parse_int
+from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.meta import LabelSelector
 from podium.kubernetes.rules.field_errors import FieldError, aggregate, child, invalid
 from podium.kubernetes.rules.label_syntax import (
@@ -228,3 +238,47 @@ def selector_or_nothing(written: LabelSelector | None) -> Selector:
         return selector_of(written)
     except SelectorError:
         return NOTHING
+
+
+def object_selector(written: JsonObject | None) -> Selector:
+    """What a LabelSelector selects; one that cannot be read selects nothing."""
+    if written is None:
+        return NOTHING
+    try:
+        return selector_of(msgspec.convert(written, LabelSelector))
+    except (msgspec.ValidationError, SelectorError):
+        return NOTHING
+
+
+_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+_PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
+
+
+def merge_label_keys(spec: JsonObject, labels: Mapping[str, str]) -> None:
+    """Extend the selectors in the spec of a new pod that has these labels."""
+    if spec.get("affinity"):
+        for term in _affinity_terms(spec["affinity"]):
+            _extend(term, "matchLabelKeys", IN, labels)
+            _extend(term, "mismatchLabelKeys", NOT_IN, labels)
+    for constraint in spec.get("topologySpreadConstraints") or ():
+        _extend(constraint, "matchLabelKeys", IN, labels)
+
+
+def _affinity_terms(affinity: JsonObject) -> Iterator[JsonObject]:
+    for kind in ("podAffinity", "podAntiAffinity"):
+        terms = affinity.get(kind) or {}
+        for weighted in terms.get(_PREFERRED) or ():
+            if weighted.get("podAffinityTerm"):
+                yield weighted["podAffinityTerm"]
+        yield from terms.get(_REQUIRED) or ()
+
+
+def _extend(holder: JsonObject, field: str, operator: str, labels: Mapping[str, str]) -> None:
+    keys, selector = holder.get(field), holder.get("labelSelector")
+    if not keys or selector is None:
+        return
+    added = [
+        {"key": key, "operator": operator, "values": [labels[key]]} for key in keys if key in labels
+    ]
+    if added:
+        selector["matchExpressions"] = [*(selector.get("matchExpressions") or ()), *added]

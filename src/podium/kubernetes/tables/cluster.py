@@ -4,9 +4,10 @@ from typing import Final
 
 from podium.golang.json_values import DecodedValue, JsonObject
 from podium.kubernetes.kinds.record import Cells, Printer
-from podium.kubernetes.tables.ages import UNKNOWN, age
 from podium.kubernetes.tables.printer import (
     NONE,
+    UNKNOWN,
+    age,
     age_of,
     column,
     columns_of,

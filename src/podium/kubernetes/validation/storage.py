@@ -17,6 +17,7 @@ from podium.kubernetes.validation.claim_specs import (
     check_access_modes,
     check_claim_spec,
 )
+from podium.kubernetes.validation.field_values import check_no_backsteps
 from podium.kubernetes.validation.go_forms import difference, go_form, go_map
 from podium.kubernetes.validation.names import label_problems, subdomain_problems
 from podium.kubernetes.validation.object_meta import (
@@ -27,7 +28,6 @@ from podium.kubernetes.validation.object_meta import (
     check_label_key,
     meta_of,
 )
-from podium.kubernetes.validation.paths import check_no_backsteps
 from podium.kubernetes.validation.resource_amounts import is_native
 from podium.kubernetes.validation.selectors import check_node_selector, check_topology_terms
 from podium.kubernetes.validation.volumes import check_driver_name, check_host_path, check_nfs

@@ -20,14 +20,14 @@ from podium.kubernetes.validation.environment import (
     check_field_reference,
     check_resource_reference,
 )
-from podium.kubernetes.validation.names import label_problems, subdomain_problems
-from podium.kubernetes.validation.object_meta import Errors, check_each
-from podium.kubernetes.validation.paths import (
+from podium.kubernetes.validation.field_values import (
     check_items,
     check_local,
     check_mode,
     check_no_backsteps,
 )
+from podium.kubernetes.validation.names import label_problems, subdomain_problems
+from podium.kubernetes.validation.object_meta import Errors, check_each
 
 _HOST_PATH_TYPES: Final = (
     "",

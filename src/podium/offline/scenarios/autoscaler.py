@@ -14,7 +14,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
+from podium.kubernetes.rules.nodes import is_bound_to_node, is_daemon
 from podium.kubernetes.rules.requests import PODS
 from podium.offline.scenarios.fit_trials import FitTrials
 from podium.offline.scenarios.pools import Pool

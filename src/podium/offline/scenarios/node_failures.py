@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.rules.node_zones import zone_of
+from podium.kubernetes.rules.nodes import zone_of
 from podium.offline.scenarios.pools import POOL
 from podium.offline.scenarios.random_streams import Stream
 from podium.offline.scenarios.run_times import RunTime

@@ -16,7 +16,7 @@ from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.rules.label_syntax import value_problems
-from podium.kubernetes.rules.node_zones import ZONE
+from podium.kubernetes.rules.nodes import ZONE
 from podium.offline.scenarios.exclusive_fields import choose_one
 from podium.offline.scenarios.file_format import WrittenPool
 from podium.offline.simulate.admission import assign_uid

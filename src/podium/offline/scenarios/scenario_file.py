@@ -18,7 +18,7 @@ from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.reading import read_raw
 from podium.kubernetes.releases.feature_gates import FeatureGateError, FeatureGates
 from podium.kubernetes.rules.label_syntax import value_problems
-from podium.kubernetes.rules.node_zones import zone_of
+from podium.kubernetes.rules.nodes import zone_of
 from podium.net.files.bounded_files import read_input
 from podium.net.files.versioned_documents import API_VERSION
 from podium.offline.scenarios.arrivals import find_beside, read_arrivals

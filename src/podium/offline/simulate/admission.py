@@ -40,7 +40,7 @@ from podium.kubernetes.kinds.typed_objects import convert_object
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.resources.builtin import ResourcesByGroup
 from podium.kubernetes.resources.resource import Resource
-from podium.kubernetes.rules.node_status import default_allocatable
+from podium.kubernetes.rules.nodes import default_allocatable
 from podium.kubernetes.schema import Decoded, DecodeError
 from podium.kubernetes.status_errors import StatusError, invalid, not_handled, not_strict
 from podium.kubernetes.strategy import ServiceAddresses

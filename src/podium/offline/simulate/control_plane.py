@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from podium.golang.errors import ObjectError
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers import nodes as seen_nodes
+from podium.kubernetes.controllers import objects as seen_objects
 from podium.kubernetes.controllers import pods as seen_pods
 from podium.kubernetes.controllers.actions import Action, Create, Delete, Patch
 from podium.kubernetes.controllers.controller import Controller
@@ -58,7 +58,7 @@ from podium.kubernetes.resources.resource_types import (
     ResourceType,
 )
 from podium.kubernetes.rules.labels import selector_or_nothing
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.timestamps import Moment
 from podium.kubernetes.strategy.workloads import job_labels
 from podium.kubernetes.validation.templates import SELECTOR_MISMATCH
 from podium.offline.simulate.admission import Admission, assign_uid
@@ -299,8 +299,8 @@ def _as_stored(workload: Workload) -> Workload:
     return replace(workload, spec=replace(workload.spec, **changed))
 
 
-def _as_controllers_see(node: Node) -> seen_nodes.Node:
-    return seen_nodes.Node(metadata=node.metadata, spec=node.spec)
+def _as_controllers_see(node: Node) -> seen_objects.Node:
+    return seen_objects.Node(metadata=node.metadata, spec=node.spec)
 
 
 def _in_namespace(body: JsonObject, namespace: str) -> JsonObject:

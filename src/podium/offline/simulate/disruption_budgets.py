@@ -36,7 +36,7 @@ from podium.kubernetes.kinds.meta import Condition, ObjectMeta, OwnerReference
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.kubernetes.rules.disruptions import guards
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.timestamps import Moment
 from podium.kubernetes.status_errors import StatusError
 from podium.offline.simulate.admission import is_stored
 from podium.offline.simulate.object_lookup import as_json

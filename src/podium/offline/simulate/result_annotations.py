@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from podium.golang.durations import Duration
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.revision_data import go_map_bytes
+from podium.kubernetes.controllers.revisions import go_map_bytes
 from podium.kubernetes.kinds.pod import Pod
 from podium.offline.simulate.report import SimulationReport
 from podium.scheduler.cluster.growth import indices

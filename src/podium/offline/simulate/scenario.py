@@ -35,7 +35,7 @@ from podium.kubernetes.kinds.storage import StorageClass
 from podium.kubernetes.kinds.typed_objects import KINDS
 from podium.kubernetes.kinds.workloads import Namespace, PriorityClass
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.kubernetes.rules.old_node_labels import missing_old_labels
+from podium.kubernetes.rules.nodes import missing_old_labels
 from podium.offline.simulate.admission import DEFAULT_NAMESPACE, Admission, assign_uid, is_stored
 from podium.offline.simulate.cluster_dump import HOW_TO_DUMP
 from podium.offline.simulate.control_plane import ControlPlane

@@ -20,7 +20,7 @@ from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
+from podium.kubernetes.rules.nodes import is_bound_to_node, is_daemon
 from podium.offline.simulate.admission import assign_uid
 from podium.offline.simulate.node_daemons import NodeDaemons
 from podium.offline.simulate.pod_successors import PodSuccessors, is_made_again

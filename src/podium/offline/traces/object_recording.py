@@ -13,10 +13,9 @@ from msgspec import inspect
 
 from podium.client import ResourceType, resources
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.coscheduling import SchedulingXPodGroup
-from podium.kubernetes.kinds.elastic_quota import ElasticQuota
 from podium.kubernetes.kinds.meta import KubeObject, KubeStruct, ObjectMeta
 from podium.kubernetes.kinds.pod import PodCondition, PodStatus
+from podium.kubernetes.kinds.scheduler_plugins import ElasticQuota, SchedulingXPodGroup
 from podium.kubernetes.kinds.typed_objects import KINDS, decode_as
 from podium.offline.simulate.read_kinds import READ
 from podium.offline.traces.recorded_annotations import select_annotations

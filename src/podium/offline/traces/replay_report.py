@@ -18,7 +18,7 @@ from podium.golang.document_structs import (
     Positive,
 )
 from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
+from podium.kubernetes.rules.nodes import is_bound_to_node, is_daemon
 from podium.offline.simulate.percentiles import find_percentile
 from podium.offline.simulate.timed_report import TimedPod, TimedReport
 from podium.offline.traces.node_use import NodeUse, Stay

@@ -18,7 +18,7 @@ from podium.kubernetes.controllers.taint_eviction import stay_s
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
+from podium.kubernetes.rules.nodes import is_bound_to_node, is_daemon
 from podium.kubernetes.rules.tolerations import NO_EXECUTE
 from podium.offline.simulate.admission import assign_uid
 from podium.offline.simulate.node_daemons import NodeDaemons

@@ -6,7 +6,7 @@ emptyDir, unless that is allowed. Disruption budgets that let nobody go hold the
 """
 
 from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
+from podium.kubernetes.rules.nodes import is_bound_to_node, is_daemon
 from podium.offline.simulate.disruption_budgets import DisruptionControl
 from podium.scheduler.cluster.pod_info import PodInfo
 

@@ -16,7 +16,7 @@ from math import ceil, floor
 from typing import Final, Literal, cast
 
 from podium.golang.document_structs import PodOnNode
-from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
+from podium.kubernetes.rules.nodes import is_bound_to_node, is_daemon
 from podium.kubernetes.rules.requests import unit_of
 from podium.offline.optimum.integer_program import Objective, Solution, Stage
 from podium.offline.optimum.placement_problem import Assignment

@@ -16,7 +16,7 @@ from podium.kubernetes.kinds.pod import Pod, as_pending
 from podium.kubernetes.kinds.storage import PersistentVolumeClaim
 from podium.kubernetes.kinds.volumes import Volume
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.kubernetes.rules.node_pods import is_daemon
+from podium.kubernetes.rules.nodes import is_daemon
 from podium.offline.simulate.admission import assign_uid, is_stored
 from podium.offline.simulate.pod_claims import PodClaims
 from podium.offline.simulate.scenario import Scenario

@@ -14,8 +14,7 @@ import numpy as np
 
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
-from podium.kubernetes.rules.node_zones import zone_of
+from podium.kubernetes.rules.nodes import is_bound_to_node, is_daemon, zone_of
 from podium.kubernetes.rules.requests import CPU, MEMORY, PODS
 from podium.offline.simulate.percentiles import find_percentile
 from podium.offline.simulate.report import PodOutcome, PodResult, SimulationReport

@@ -2,7 +2,7 @@
 
 New pods are copies of one that is there. Those that go are the ones that their controller would
 remove first: the highest ordinals of a stateful set, and of others the least missed
-(`podium.kubernetes.controllers.scale_down`).
+(`podium.kubernetes.controllers.pods`).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from podium.golang.errors import InputError
 from podium.kubernetes.controllers.pods import Pod as ControlledPod
-from podium.kubernetes.controllers.scale_down import least_missed
+from podium.kubernetes.controllers.pods import least_missed
 from podium.kubernetes.controllers.workloads import DaemonSet, Job, Workload
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.pod import Pod

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from podium.kubernetes.controllers.nodes import Node
+from podium.kubernetes.controllers.objects import Node
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.kinds.pod import Pod as SchedulerPod
 from podium.kubernetes.kinds.typed_objects import convert_object

@@ -30,7 +30,7 @@ from podium.kubernetes.controllers.pods import (
     RunningState,
     WaitingState,
 )
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.timestamps import Moment
 from podium.simulated.programs.recognition import ContainerFiles, Disks, Mount, Program, recognise
 
 _TICK_S: Final = 1e-6

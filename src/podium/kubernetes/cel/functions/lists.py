@@ -18,9 +18,10 @@ from podium.kubernetes.cel.functions.operators import (
     checked_duration,
     checked_int,
     checked_uint,
+    less,
+    sorted_by_keys,
 )
 from podium.kubernetes.cel.library import Functions
-from podium.kubernetes.cel.ordering import less, sorted_by_keys
 from podium.kubernetes.cel.values import Duration, Uint, contains, equal, not_equal
 
 LISTS = Functions()

@@ -5,19 +5,20 @@ from typing import TYPE_CHECKING, Final
 
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.deferred import defer
-from podium.kubernetes.kinds.groups.subresources import SCALE
 from podium.kubernetes.kinds.record import (
     ALL_VERBS,
     ANY_KEY,
+    SCALE,
     STATUS_VERBS,
     Kind,
     Strategy,
     Subresource,
     Validation,
     Warnings,
+    gated_pod_fields,
+    gated_spec_fields,
 )
 from podium.kubernetes.kinds.selectable_fields import EVENT_FIELDS, read_text, read_texts
-from podium.kubernetes.resources.gated_pod_fields import gated_pod_fields, gated_spec_fields
 from podium.kubernetes.warnings.workloads import about_created_pod, about_workload
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from podium.kubernetes.defaulting import services as service_defaults
     from podium.kubernetes.defaulting import storage as storage_defaults
     from podium.kubernetes.defaulting import workloads as workload_defaults
-    from podium.kubernetes.strategy import cluster as cluster_strategy
     from podium.kubernetes.strategy import pods as pod_strategy
     from podium.kubernetes.strategy import services as service_strategy
     from podium.kubernetes.strategy import storage as storage_strategy
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
         nodes,
         pod_statuses,
         pod_subresources,
-        pod_updates,
         pods,
         quotas,
         services,
@@ -57,7 +56,6 @@ else:
     service_defaults = defer("podium.kubernetes.defaulting.services")
     storage_defaults = defer("podium.kubernetes.defaulting.storage")
     workload_defaults = defer("podium.kubernetes.defaulting.workloads")
-    cluster_strategy = defer("podium.kubernetes.strategy.cluster")
     pod_strategy = defer("podium.kubernetes.strategy.pods")
     service_strategy = defer("podium.kubernetes.strategy.services")
     storage_strategy = defer("podium.kubernetes.strategy.storage")
@@ -72,7 +70,6 @@ else:
     nodes = defer("podium.kubernetes.validation.nodes")
     pod_statuses = defer("podium.kubernetes.validation.pod_statuses")
     pod_subresources = defer("podium.kubernetes.validation.pod_subresources")
-    pod_updates = defer("podium.kubernetes.validation.pod_updates")
     pods = defer("podium.kubernetes.validation.pods")
     quotas = defer("podium.kubernetes.validation.quotas")
     services = defer("podium.kubernetes.validation.services")
@@ -129,7 +126,7 @@ _POD: Final = Kind(
     gated_fields=gated_pod_fields(),
     defaults=pod_defaults.set_pod_defaults,
     validation=Validation(
-        pods.create_errors, pod_updates.update_errors, pod_statuses.status_update_errors
+        pods.create_errors, pods.update_errors, pod_statuses.status_update_errors
     ),
     strategy=Strategy(
         counted=("spec",),
@@ -221,8 +218,8 @@ _CLUSTER: Final = (
             nodes.namespace_status_errors,
         ),
         strategy=Strategy(
-            create=cluster_strategy.prepare_namespace,
-            update=cluster_strategy.prepare_namespace_update,
+            create=pod_strategy.prepare_namespace,
+            update=pod_strategy.prepare_namespace_update,
         ),
         printer=cluster_tables.NAMESPACE,
         selectable_fields=read_texts("status.phase"),
@@ -239,7 +236,7 @@ _CLUSTER: Final = (
         defaults=cluster_defaults.set_node_defaults,
         validation=Validation(nodes.create_errors, nodes.update_errors, nodes.status_errors),
         strategy=Strategy(
-            create=cluster_strategy.prepare_node, update=cluster_strategy.prepare_node_update
+            create=pod_strategy.prepare_node, update=pod_strategy.prepare_node_update
         ),
         printer=cluster_tables.NODE,
         warnings=Warnings(always=_about_node),

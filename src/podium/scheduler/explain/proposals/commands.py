@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.scale_down import DELETION_COST
+from podium.kubernetes.controllers.pods import DELETION_COST
 from podium.kubernetes.kinds.devices import ResourceClaim
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.node import Node

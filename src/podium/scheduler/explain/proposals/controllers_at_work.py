@@ -40,7 +40,7 @@ from podium.kubernetes.resources.resource_types import (
     ResourceType,
 )
 from podium.kubernetes.rules.merge_patch import PatchType
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.timestamps import Moment
 from podium.scheduler.engine.state import place_pod
 from podium.scheduler.explain.proposals.admitting import Admitting
 from podium.scheduler.explain.proposals.workload_copy import (

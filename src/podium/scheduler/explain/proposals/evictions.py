@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
-from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
+from podium.kubernetes.rules.nodes import is_bound_to_node, is_daemon
 from podium.kubernetes.rules.priorities import MAX_USER_PRIORITY
 from podium.kubernetes.rules.requests import PODS
 from podium.scheduler.cluster.pod_info import PodInfo, uid_of

@@ -15,7 +15,7 @@ from podium.kubernetes.kinds.devices import ResourceSlice
 from podium.kubernetes.kinds.meta import KubeObject, ObjectMeta
 from podium.kubernetes.kinds.node import Node, NodeSpec
 from podium.kubernetes.kinds.storage import CSINode
-from podium.kubernetes.rules.node_pods import is_daemon
+from podium.kubernetes.rules.nodes import is_daemon
 from podium.kubernetes.rules.requests import (
     CPU,
     MEMORY,

@@ -25,11 +25,11 @@ from msgspec.structs import replace
 from podium.golang.errors import ObjectError
 from podium.kubernetes.controllers.daemon_pods import daemons_of, pod_of_daemon
 from podium.kubernetes.controllers.pods import Pod as ControlledPod
-from podium.kubernetes.controllers.scale_down import least_missed
+from podium.kubernetes.controllers.pods import least_missed
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod, PodSpec, as_pending
 from podium.kubernetes.kinds.storage import StorageClass
-from podium.kubernetes.rules.node_pods import is_daemon
+from podium.kubernetes.rules.nodes import is_daemon
 from podium.scheduler.cluster.catalog import object_key
 from podium.scheduler.cluster.pod_info import PodShape, uid_of
 from podium.scheduler.engine.decision import Decision

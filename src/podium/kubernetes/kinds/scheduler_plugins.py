@@ -1,8 +1,13 @@
-"""PodGroups of `kubernetes-sigs/scheduler-plugins`: gangs by a custom resource and a pod label.
+"""Kinds of `kubernetes-sigs/scheduler-plugins`: PodGroup and ElasticQuota.
+
+PodGroups are gangs by a custom resource and a pod label.
 
 A pod joins a group of its namespace by a label. The group was first written as two labels, then as
 a custom resource of `scheduling.sigs.k8s.io` (releases 0.19 to 0.24), and is one of
 `scheduling.x-k8s.io` today. Kubernetes' own PodGroups are another kind (`pod_groups.py`).
+
+An ElasticQuota says what a namespace is
+guaranteed and what it may have at most.
 """
 
 from collections.abc import Mapping
@@ -70,3 +75,21 @@ def min_available(labels: Mapping[str, str] | None) -> int:
     """The quorum of a group that only labels tell of; 0 if they do not, or make no sense."""
     text = (labels or {}).get(MIN_AVAILABLE_LABEL, "")
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
+
+
+class ElasticQuotaSpec(KubeStruct, frozen=True):
+    min: ResourceList | None = None
+    max: ResourceList | None = None
+
+
+class ElasticQuotaStatus(KubeStruct, frozen=True):
+    """`used` is what running pods of the namespace request."""
+
+    used: ResourceList | None = None
+
+
+class ElasticQuota(KubeObject, frozen=True):
+    api_version: Literal["scheduling.x-k8s.io/v1alpha1"] = "scheduling.x-k8s.io/v1alpha1"
+    kind: Literal["ElasticQuota"] = "ElasticQuota"
+    spec: ElasticQuotaSpec = ElasticQuotaSpec()
+    status: ElasticQuotaStatus = ElasticQuotaStatus()
