@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from podium.commands.answering import Answer
 from podium.commands.console import Text
 from podium.commands.tables import Screen, count, some
-from podium.offline.simulate.cluster_dump import HOW_TO_DUMP, dump_command
+from podium.offline.simulate.read_kinds import HOW_TO_DUMP, dump_command
 from podium.offline.simulate.recorded_messages import compare_messages
 from podium.offline.simulate.report import SimulationReport
 from podium.offline.simulate.reviewed_document import (

@@ -108,8 +108,8 @@ def record(
     """
     from podium.commands.processes.event_loop import run
     from podium.commands.processes.run_recorder import RecordingPlan, RightsMissing, run_recorder
-    from podium.offline.simulate.live_reading import refusals_told
-    from podium.offline.traces.trace_writing import TraceUnwritable
+    from podium.offline.simulate.live_cluster import refusals_told
+    from podium.offline.traces.trace_files import TraceUnwritable
 
     cluster = ClusterOptions(kubeconfig, context)
     found = cluster.find()
@@ -186,7 +186,7 @@ def _parse_duration(text: str | None) -> float | None:
 
 def _parse_size(text: str) -> int:
     from podium.kubernetes.rules.quantity import QuantityError, value
-    from podium.offline.traces.trace_writing import MIN_SIZE_BYTES
+    from podium.offline.traces.trace_files import MIN_SIZE_BYTES
 
     try:
         size = value(text)

@@ -23,16 +23,15 @@ from podium.offline.scenarios.run_answer import (
     ScenarioRunAnswer,
     ScenarioSummary,
 )
-from podium.offline.scenarios.run_measures import list_resources
+from podium.offline.scenarios.run_measures import WorkloadResult, list_resources
 from podium.offline.scenarios.running import ScenarioRun
-from podium.offline.scenarios.workload_results import WorkloadResult
 from podium.offline.what_if.comparison_answer import (
     ComparedRun,
     ComparisonAnswer,
     Judgement,
     ScenarioComparisonDocument,
 )
-from podium.offline.what_if.metric_words import describe_metrics
+from podium.offline.what_if.run_metrics import describe_metrics
 from podium.offline.what_if.sweep_answer import SweepRun
 
 MAX_RUNS: Final = 5_000

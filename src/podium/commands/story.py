@@ -54,7 +54,7 @@ def story(
     from podium.commands.story_document import story_document
     from podium.commands.story_view import show_story
     from podium.commands.tables import Screen
-    from podium.offline.simulate.pod_history import PodHistory
+    from podium.offline.simulate.report import PodHistory
 
     if recorded.is_asked:
         return tell_recorded(pod, options.cluster, recorded, output, show_recorded_story)

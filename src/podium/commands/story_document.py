@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from podium.offline.simulate.pod_history import HistoryEntry, PodHistory
+from podium.offline.simulate.report import HistoryEntry, PodHistory
 from podium.offline.simulate.simulation_answer import PodEvent
 from podium.scheduler.engine.decision import Decision
 from podium.scheduler.explain.decision_digest import digest_of, rejections

@@ -25,8 +25,8 @@ from podium.scheduler.plugins import in_tree_registry
 from podium.testing.event_promises import check_events
 from podium.testing.fake_cluster import FakeCluster
 from podium.testing.memory_promises import check_memory
+from podium.testing.objects import seeded_node, seeded_pod, variants
 from podium.testing.placement_promises import check_placements
-from podium.testing.seeded_objects import seeded_node, seeded_pod, variants
 from podium.testing.vector_promises import check_vectors
 from podium.user_code.guarded_plugin import guarded
 

@@ -22,12 +22,13 @@ from podium.offline.sweeps.executors import (
     LocalProcesses,
     Outcome,
     Session,
+    Sweep,
     ThisProcess,
     WorkerDied,
+    digest_values,
     find_obstacle,
     make_run,
 )
-from podium.offline.sweeps.planned_runs import Sweep, digest_values
 from podium.offline.sweeps.result_directory import SUFFIX, ResultDirectory
 
 

@@ -24,8 +24,7 @@ from podium.offline.traces.recording_rights import (
     describe_unread,
     find_rights,
 )
-from podium.offline.traces.trace_lines import End, make_header
-from podium.offline.traces.trace_writing import TraceFull, TraceWriter
+from podium.offline.traces.trace_files import End, TraceFull, TraceWriter, make_header
 from podium.scheduler.config.flags.client_settings import ClientSettings
 
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)

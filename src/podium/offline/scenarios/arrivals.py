@@ -20,14 +20,15 @@ from podium.offline.scenarios.durations import (
     parse_positive_duration,
     parse_rate,
 )
-from podium.offline.scenarios.exclusive_fields import choose_one, parse_number
 from podium.offline.scenarios.file_format import (
     WrittenArrivals,
     WrittenBurst,
     WrittenDiurnal,
     WrittenTrace,
+    choose_one,
+    parse_number,
 )
-from podium.offline.scenarios.random_streams import Stream
+from podium.offline.scenarios.run_times import Stream
 
 _KINDS: Final = ("poisson", "diurnal", "interval", "burst", "trace")
 _COLUMNS: Final = ("at", "run_time", "workload")

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.rules.nodes import zone_of
 from podium.offline.scenarios.pools import POOL
-from podium.offline.scenarios.random_streams import Stream
-from podium.offline.scenarios.run_times import RunTime
+from podium.offline.scenarios.run_times import RunTime, Stream
 from podium.offline.simulate.timed_events import NodePut, NodeRemoval, TimedEvent
 from podium.scheduler.engine import Engine
 

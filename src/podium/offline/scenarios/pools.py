@@ -17,8 +17,7 @@ from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.rules.label_syntax import value_problems
 from podium.kubernetes.rules.nodes import ZONE
-from podium.offline.scenarios.exclusive_fields import choose_one
-from podium.offline.scenarios.file_format import WrittenPool
+from podium.offline.scenarios.file_format import WrittenPool, choose_one
 from podium.offline.simulate.admission import assign_uid
 from podium.offline.simulate.node_prices import PRICE, parse_price, price_of
 from podium.offline.simulate.scenario import read_inline_scenario

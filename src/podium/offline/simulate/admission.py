@@ -44,8 +44,8 @@ from podium.kubernetes.rules.nodes import default_allocatable
 from podium.kubernetes.schema import Decoded, DecodeError
 from podium.kubernetes.status_errors import StatusError, invalid, not_handled, not_strict
 from podium.kubernetes.strategy import ServiceAddresses
-from podium.offline.simulate.cluster_dump import HOW_TO_DUMP
 from podium.offline.simulate.object_lookup import ObjectLookup
+from podium.offline.simulate.read_kinds import HOW_TO_DUMP
 
 K = TypeVar("K", bound=KubeObject)
 

@@ -37,13 +37,12 @@ from podium.kubernetes.kinds.workloads import Namespace, PriorityClass
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.rules.nodes import missing_old_labels
 from podium.offline.simulate.admission import DEFAULT_NAMESPACE, Admission, assign_uid, is_stored
-from podium.offline.simulate.cluster_dump import HOW_TO_DUMP
 from podium.offline.simulate.control_plane import ControlPlane
+from podium.offline.simulate.input_files import Problems
 from podium.offline.simulate.inputs import Inputs, Item, Validation, read_inline, read_inputs
 from podium.offline.simulate.node_conditions import taint_by_conditions
-from podium.offline.simulate.pod_claims import ClaimMaker
-from podium.offline.simulate.problems import Problems
-from podium.offline.simulate.volumes import provision_at_once
+from podium.offline.simulate.pod_claims import ClaimMaker, provision_at_once
+from podium.offline.simulate.read_kinds import HOW_TO_DUMP
 from podium.scheduler.engine.garbage import pause_collection
 from podium.scheduler.framework.events import WatchedKind
 

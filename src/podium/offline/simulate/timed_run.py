@@ -26,19 +26,25 @@ from podium.offline.simulate.node_daemons import NodeDaemons
 from podium.offline.simulate.pod_successors import PodSuccessors, is_made_again
 from podium.offline.simulate.run import Simulation
 from podium.offline.simulate.scenario import Scenario
-from podium.offline.simulate.timed_agenda import Agenda, PodEnd
 from podium.offline.simulate.timed_events import (
+    Agenda,
     NodePut,
     NodeRemoval,
     ObjectPut,
     ObjectRemoval,
     PodArrival,
+    PodEnd,
     PodRemoval,
     TimedEvent,
 )
-from podium.offline.simulate.timed_lives import TimedLives
-from podium.offline.simulate.timed_report import TimedNode, TimedPod, TimedPodState, TimedReport
-from podium.offline.simulate.timed_series import TimedSeries
+from podium.offline.simulate.timed_report import (
+    TimedLives,
+    TimedNode,
+    TimedPod,
+    TimedPodState,
+    TimedReport,
+    TimedSeries,
+)
 from podium.scheduler.cluster.catalog import object_key
 from podium.scheduler.config.types import Configuration
 from podium.scheduler.engine import Engine

@@ -14,8 +14,7 @@ from typing import Final, Generic, Protocol, TypeVar
 import msgspec
 
 from podium.golang.errors import PodiumError
-from podium.offline.sweeps.executors import Executor, Outcome
-from podium.offline.sweeps.planned_runs import PlannedRun, Sweep
+from podium.offline.sweeps.executors import Executor, Outcome, PlannedRun, Sweep
 
 MAX_AHEAD: Final = 64
 """Results that wait for an earlier one, at least; executors with many workers have twice these."""

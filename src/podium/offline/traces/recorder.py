@@ -40,7 +40,7 @@ from podium.offline.traces.object_recording import (
     decode_recorded,
     resource_name,
 )
-from podium.offline.traces.trace_lines import (
+from podium.offline.traces.trace_files import (
     Delete,
     Gap,
     Patch,
@@ -49,9 +49,9 @@ from podium.offline.traces.trace_lines import (
     Resumed,
     SnapshotEnd,
     TraceLine,
+    TraceWriter,
     diff_objects,
 )
-from podium.offline.traces.trace_writing import TraceWriter
 
 _LOOK_S: Final = 0.5
 """How often lines are brought into the file, and reflectors asked how they are."""

@@ -37,7 +37,7 @@ from podium.offline.what_if.comparison_answer import (
     run_records,
 )
 from podium.offline.what_if.failures import fail_each_node, fail_each_zone
-from podium.offline.what_if.node_prices import prices_of
+from podium.offline.what_if.node_selection import prices_of
 from podium.offline.what_if.node_shapes import (
     NodePurchase,
     mix_records,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Final
 
-from podium.offline.simulate.percentiles import find_percentile
+from podium.offline.simulate.timed_report import find_percentile
 from podium.offline.what_if.measured_runs import MeasuredRun, list_metrics
 
 PERCENTILES: Final = (5, 50, 95)

@@ -21,8 +21,7 @@ from podium.offline.simulate.asking_extenders import asker_of
 from podium.offline.simulate.run import Simulation
 from podium.offline.simulate.scenario import Scenario
 from podium.offline.sweeps.execution import collect_finished, execute_sweep
-from podium.offline.sweeps.executors import Executor
-from podium.offline.sweeps.planned_runs import PlannedRun, Sweep, digest_values
+from podium.offline.sweeps.executors import Executor, PlannedRun, Sweep, digest_values
 from podium.offline.sweeps.result_directory import ResultDirectory
 from podium.offline.what_if.measured_runs import (
     InputReview,
@@ -37,8 +36,7 @@ from podium.offline.what_if.scenario_runs import NamedScenario, measure_scenario
 from podium.scheduler.config.errors import ConfigurationError
 from podium.scheduler.config.types import Configuration
 from podium.scheduler.plugins import in_tree_registry
-from podium.user_code.code_digest import digest_code
-from podium.user_code.modules import loaded_anew
+from podium.user_code.modules import digest_code, loaded_anew
 from podium.user_code.plugins import Equipped, equip
 from podium.user_code.time_limits import DEFAULT_LIMIT_S, limit_calls
 

@@ -16,7 +16,7 @@ from podium.offline.what_if.cluster_model import Comparison, equip_model
 from podium.offline.what_if.comparison import DEFAULT, plan_seeds, require_configs
 from podium.offline.what_if.comparison_answer import metric_records, run_records
 from podium.offline.what_if.records import Record
-from podium.offline.what_if.scenario_comparison import compare_scenario
+from podium.offline.what_if.scenario_runs import compare_scenario
 from podium.user_code.plugins import Equipped
 
 
