@@ -19,7 +19,7 @@ from support.waiting import PATIENCE_S, wait_until
 
 from podium.golang.errors import InputError
 from podium.offline.traces.object_recording import RECORDED_STRUCTS
-from podium.offline.traces.recording_rights import cluster_role
+from podium.offline.traces.recorder import cluster_role
 from podium.offline.traces.trace_files import TraceLine, open_trace
 
 PODS = "/api/v1/namespaces/default/pods"

@@ -12,7 +12,7 @@ from support.simulated.controller_objects import pod, timestamp
 from podium.client import KubeClient, Unreachable
 from podium.client.api_errors import Conflict, Forbidden
 from podium.client.resources import PODS
-from podium.kubernetes.controllers.actions import (
+from podium.kubernetes.controllers.controller import (
     NOTHING,
     Action,
     Create,

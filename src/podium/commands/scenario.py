@@ -322,7 +322,7 @@ def _require_scale(scale: float) -> None:
 
 
 def _read_until(text: str | None) -> float | None:
-    from podium.offline.scenarios.durations import parse_positive_duration
+    from podium.offline.scenarios.run_times import parse_positive_duration
 
     if text is None:
         return None

@@ -11,8 +11,10 @@ from support.suite.requirements import SEMAPHORES
 
 from podium.offline.sweeps.execution import (
     MAX_AHEAD,
+    SUFFIX,
     FailedRun,
     FinishedRun,
+    ResultDirectory,
     RunsFailed,
     collect_finished,
     execute_sweep,
@@ -29,7 +31,6 @@ from podium.offline.sweeps.executors import (
     find_obstacle,
     make_run,
 )
-from podium.offline.sweeps.result_directory import SUFFIX, ResultDirectory
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from support.simulated.controller_objects import (
     timestamp,
 )
 
-from podium.kubernetes.controllers.claims import POD_CLAIM, ResourceClaimTemplate
+from podium.kubernetes.controllers.pod_templates import POD_CLAIM, ResourceClaimTemplate
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.resource_claims import (
     FINALIZER,

@@ -18,7 +18,7 @@ from support.simulated.controller_objects import (
     written_status,
 )
 
-from podium.kubernetes.controllers.actions import Plan
+from podium.kubernetes.controllers.controller import Plan
 from podium.kubernetes.controllers.deployments import REVISION, decide
 from podium.kubernetes.controllers.pod_templates import TEMPLATE_HASH
 from podium.kubernetes.controllers.pods import Pod

@@ -4,7 +4,7 @@ from typing import Any
 
 from support.simulated.controller_objects import build, patches
 
-from podium.kubernetes.controllers.actions import NOTHING, Create, Plan
+from podium.kubernetes.controllers.controller import NOTHING, Create, Plan
 from podium.kubernetes.controllers.elastic_quotas import decide
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.kinds.scheduler_plugins import ElasticQuota

@@ -16,7 +16,7 @@ from support.simulated.controller_objects import (
     written_status,
 )
 
-from podium.kubernetes.controllers.actions import Plan
+from podium.kubernetes.controllers.controller import Plan
 from podium.kubernetes.controllers.pod_templates import REVISION_HASH
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.revisions import revision_hash

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from podium.kubernetes.controllers.actions import Action, Create, Delete, Patch, Plan
+from podium.kubernetes.controllers.controller import Action, Create, Delete, Patch, Plan
 from podium.kubernetes.controllers.objects import Node
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.rules.timestamps import Moment

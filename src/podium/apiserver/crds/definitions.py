@@ -10,14 +10,15 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Final
 
-from podium.apiserver.crds.allowances import (
+from podium.apiserver.crds.rule_costs import (
     MAX_INSTRUCTIONS,
     MAX_WORK,
     TooManyChecks,
     bounded_checks,
     bounded_matching,
+    excess_of_rules,
+    rule_cost_errors,
 )
-from podium.apiserver.crds.rule_costs import excess_of_rules, rule_cost_errors
 from podium.apiserver.crds.rule_tree import has_rules
 from podium.apiserver.crds.structural import Node, fill_defaults, read_schema
 from podium.apiserver.crds.structural_rules import structural_errors, usage_errors

@@ -7,13 +7,13 @@ What the server serves for a definition: a resource for each served version.
 
 from typing import Final
 
-from podium.apiserver.crds.allowances import (
+from podium.apiserver.crds.expressions import rule_errors
+from podium.apiserver.crds.rule_costs import (
     MAX_WORK,
     TooManyChecks,
     bounded_checks,
     bounded_matching,
 )
-from podium.apiserver.crds.expressions import rule_errors
 from podium.apiserver.crds.rule_tree import build_rule_tree
 from podium.apiserver.crds.structural import Node, custom_schema, fill_defaults, pruned, read_schema
 from podium.apiserver.crds.values import problems, repeated_items

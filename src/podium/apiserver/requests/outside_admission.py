@@ -15,10 +15,9 @@ from podium.apiserver.requests.attempted_writes import attempted_write
 from podium.apiserver.requests.body_decoding import internal_type, with_metadata
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.registry import Registry
-from podium.apiserver.webhooks.mutating import ObjectRules, mutate
+from podium.apiserver.webhooks.dispatch import ObjectRules, mutate, validate
 from podium.apiserver.webhooks.reviews import Outcome
 from podium.apiserver.webhooks.stored_hooks import Webhook, mutating_hooks, validating_hooks
-from podium.apiserver.webhooks.validating import validate
 from podium.golang.json_values import JsonObject, copied
 from podium.kubernetes import status_errors
 from podium.kubernetes.resources.resource import Resource

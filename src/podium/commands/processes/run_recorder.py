@@ -18,8 +18,9 @@ from podium.client import KubeClient, ResourceType
 from podium.client.connection import transport_for
 from podium.golang.errors import PodiumError
 from podium.offline.traces.object_recording import resource_name
-from podium.offline.traces.recorder import ClusterRecorder, RecordingProgress
-from podium.offline.traces.recording_rights import (
+from podium.offline.traces.recorder import (
+    ClusterRecorder,
+    RecordingProgress,
     RecordingRights,
     describe_unread,
     find_rights,

@@ -19,10 +19,15 @@ from typing import Final
 
 from podium.golang.json_values import JsonObject
 from podium.kubernetes import status_errors
-from podium.kubernetes.admission import limits, pods, priorities, quotas, storage
+from podium.kubernetes.admission import pods, priorities, storage
 from podium.kubernetes.admission.lookup import DEFAULT_SETTINGS, AdmissionSettings, Lookup
 from podium.kubernetes.admission.pods import admit_runtime_class, refuse_own_overhead
 from podium.kubernetes.admission.priorities import class_of
+from podium.kubernetes.admission.quotas import (
+    apply_limit_ranges,
+    refuse_beyond_limits,
+    refuse_beyond_quota,
+)
 from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.rules.field_errors import FieldError, forbidden
 
@@ -62,7 +67,7 @@ def _admit_of_group(resource: Resource, obj: JsonObject, lookup: Lookup) -> None
 def _admit_new_pod(
     resource: Resource, pod: JsonObject, lookup: Lookup, settings: AdmissionSettings
 ) -> None:
-    limits.fill_in(pod, pod["metadata"].get("namespace") or "", lookup)
+    apply_limit_ranges(pod, pod["metadata"].get("namespace") or "", lookup)
     priorities.set_priority(resource, pod, lookup)
     pods.add_default_tolerations(pod, settings)
     admit_runtime_class(resource, pod, lookup)
@@ -109,11 +114,11 @@ def review_create(resource: Resource, obj: JsonObject, lookup: Lookup) -> None:
     elif resource.kind == "CertificateSigningRequest":
         refuse_masters(resource, obj)
     elif (resource.group, resource.kind) == ("", "Pod"):
-        limits.refuse_beyond(resource, obj, lookup)
+        refuse_beyond_limits(resource, obj, lookup)
         if obj["spec"].get("overhead"):
             refuse_own_overhead(resource, obj, lookup)
     elif (resource.group, resource.kind) == ("", "PersistentVolumeClaim"):
-        limits.refuse_beyond(resource, obj, lookup)
+        refuse_beyond_limits(resource, obj, lookup)
     elif resource.group == "resource.k8s.io" and resource.namespaced:
         refuse_device_administration(resource, obj, lookup)
 
@@ -121,20 +126,20 @@ def review_create(resource: Resource, obj: JsonObject, lookup: Lookup) -> None:
 def charge_create(resource: Resource, obj: JsonObject, lookup: Lookup) -> None:
     """Quotas, after everybody else had their say; StatusError if one is exceeded."""
     if resource.namespaced:
-        quotas.refuse_beyond(resource, obj, lookup)
+        refuse_beyond_quota(resource, obj, lookup)
 
 
 def review_update(resource: Resource, new: JsonObject, old: JsonObject, lookup: Lookup) -> None:
     if (resource.group, resource.kind) == ("scheduling.k8s.io", "PriorityClass"):
         priorities.refuse_second_default(resource, new, lookup)
     elif (resource.group, resource.kind) == ("", "PersistentVolumeClaim"):
-        limits.refuse_beyond(resource, new, lookup)
+        refuse_beyond_limits(resource, new, lookup)
         storage.refuse_growth(resource, new, old, lookup)
 
 
 def charge_update(resource: Resource, new: JsonObject, old: JsonObject, lookup: Lookup) -> None:
     if resource.namespaced:
-        quotas.refuse_beyond(resource, new, lookup, old)
+        refuse_beyond_quota(resource, new, lookup, old)
 
 
 _CLIENT_SIGNER: Final = "kubernetes.io/kube-apiserver-client"

@@ -16,8 +16,7 @@ from typing import Any
 from podium.golang.regexp import PatternError, TooLarge
 from podium.kubernetes.cel.errors import CelError, cost_exceeded, no_such_overload
 from podium.kubernetes.cel.evaluation import METER, Code, Frame, constant
-from podium.kubernetes.cel.functions.charges import FAILED_PATTERN, compiling
-from podium.kubernetes.cel.library import Overload
+from podium.kubernetes.cel.library import FAILED_PATTERN, Overload, compiling
 from podium.kubernetes.cel.values import Opaque, type_name
 
 

@@ -11,17 +11,17 @@ from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import (
+from podium.kubernetes.controllers.controller import (
     NOTHING,
     Action,
     Create,
     Plan,
+    Wake,
     delete,
     event_about,
     find_creation,
     status_patch,
 )
-from podium.kubernetes.controllers.controller import Wake
 from podium.kubernetes.controllers.job_pods import JOB
 from podium.kubernetes.controllers.objects import Kind, owner_reference
 from podium.kubernetes.controllers.ownership import wake_owners

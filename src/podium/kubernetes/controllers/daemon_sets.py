@@ -10,17 +10,17 @@ from typing import Final, NamedTuple
 
 from podium.golang.errors import ObjectError
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import (
+from podium.kubernetes.controllers.controller import (
     NOTHING,
     Action,
     Create,
     Plan,
+    Wake,
     delete,
     plan_without_pods,
     reported,
     status_patch,
 )
-from podium.kubernetes.controllers.controller import Wake
 from podium.kubernetes.controllers.daemon_pods import DAEMON_SET, DaemonTemplate
 from podium.kubernetes.controllers.objects import Node
 from podium.kubernetes.controllers.ownership import (

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import reported
+from podium.kubernetes.controllers.controller import reported
 from podium.kubernetes.controllers.objects import changed_condition, condition_of
 from podium.kubernetes.controllers.replica_sets import REPLICA_FAILURE
 from podium.kubernetes.controllers.rollout import limits

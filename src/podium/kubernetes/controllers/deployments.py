@@ -8,18 +8,18 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from podium.golang.arithmetic import parse_int
-from podium.kubernetes.controllers.actions import (
+from podium.kubernetes.controllers.controller import (
     NOTHING,
     Action,
     Create,
     Patch,
     Plan,
+    Wake,
     delete,
     event_about,
     find_creation,
     status_patch,
 )
-from podium.kubernetes.controllers.controller import Wake
 from podium.kubernetes.controllers.deployment_status import (
     CREATE_ERROR,
     creation_failure,

@@ -13,8 +13,14 @@ from collections.abc import Iterable
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import NOTHING, Plan, reported, sooner, status_patch
-from podium.kubernetes.controllers.controller import Wake
+from podium.kubernetes.controllers.controller import (
+    NOTHING,
+    Plan,
+    Wake,
+    reported,
+    sooner,
+    status_patch,
+)
 from podium.kubernetes.controllers.objects import changed_condition
 from podium.kubernetes.controllers.ownership import wake_changed
 from podium.kubernetes.controllers.pods import Pod

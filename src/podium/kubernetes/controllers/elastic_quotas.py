@@ -11,8 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import NOTHING, Plan, event_about, status_patch
-from podium.kubernetes.controllers.controller import Wake
+from podium.kubernetes.controllers.controller import NOTHING, Plan, Wake, event_about, status_patch
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.stores import Stores
 from podium.kubernetes.kinds.meta import Quantity

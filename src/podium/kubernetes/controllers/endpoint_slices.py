@@ -8,8 +8,15 @@ from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import NOTHING, Action, Create, Patch, Plan, delete
-from podium.kubernetes.controllers.controller import Wake
+from podium.kubernetes.controllers.controller import (
+    NOTHING,
+    Action,
+    Create,
+    Patch,
+    Plan,
+    Wake,
+    delete,
+)
 from podium.kubernetes.controllers.endpoints import (
     HEADLESS,
     SERVICE_NAME,

@@ -10,8 +10,7 @@ from typing import Final
 
 from podium.golang.json_values import JsonObject
 from podium.golang.urls import parse_ip
-from podium.kubernetes.controllers.actions import NOTHING, Create, Patch, Plan, delete
-from podium.kubernetes.controllers.controller import Wake
+from podium.kubernetes.controllers.controller import NOTHING, Create, Patch, Plan, Wake, delete
 from podium.kubernetes.controllers.pods import Container, Pod
 from podium.kubernetes.controllers.stores import (
     EXTERNAL_NAME,

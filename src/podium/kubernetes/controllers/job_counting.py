@@ -15,13 +15,12 @@ from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import Action, without_finalizer
+from podium.kubernetes.controllers.controller import Action, without_finalizer
 from podium.kubernetes.controllers.job_pods import index_of
-from podium.kubernetes.controllers.job_policies import match_failure
+from podium.kubernetes.controllers.job_policies import match_failure, read_indexes
 from podium.kubernetes.controllers.pods import Pod, ended_at
 from podium.kubernetes.controllers.workloads import Job, JobStatus, Uncounted
 from podium.kubernetes.resources.resource_types import PODS
-from podium.kubernetes.rules.index_ranges import read_indexes
 
 TRACKING: Final = "batch.kubernetes.io/job-tracking"
 _NONE: Final = Uncounted()

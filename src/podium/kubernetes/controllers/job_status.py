@@ -11,10 +11,9 @@ from typing import Final, NamedTuple
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers import job_counting
 from podium.kubernetes.controllers.job_counting import Count, has_failed
-from podium.kubernetes.controllers.job_policies import match_failure, match_success
+from podium.kubernetes.controllers.job_policies import match_failure, match_success, written_indexes
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.workloads import Job
-from podium.kubernetes.rules.index_ranges import written_indexes
 from podium.kubernetes.rules.timestamps import Moment
 
 

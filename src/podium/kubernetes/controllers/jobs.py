@@ -10,18 +10,18 @@ from typing import Final
 
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers import job_counting, job_pods
-from podium.kubernetes.controllers.actions import (
+from podium.kubernetes.controllers.controller import (
     NOTHING,
     Action,
     Create,
     Plan,
+    Wake,
     delete,
     plan_without_pods,
     sooner,
     status_patch,
     without_finalizer,
 )
-from podium.kubernetes.controllers.controller import Wake
 from podium.kubernetes.controllers.job_counting import (
     TRACKING,
     failed_indexes,
@@ -32,7 +32,7 @@ from podium.kubernetes.controllers.job_counting import (
     is_tracked,
 )
 from podium.kubernetes.controllers.job_pods import JOB, job_pod, wanted_pods
-from podium.kubernetes.controllers.job_policies import match_failure
+from podium.kubernetes.controllers.job_policies import match_failure, read_indexes
 from podium.kubernetes.controllers.job_status import (
     Situation,
     Verdict,
@@ -50,7 +50,6 @@ from podium.kubernetes.controllers.pods import Pod, ended_at, least_missed
 from podium.kubernetes.controllers.stores import Stores
 from podium.kubernetes.controllers.workloads import Job
 from podium.kubernetes.resources.resource_types import JOBS, PODS
-from podium.kubernetes.rules.index_ranges import read_indexes
 from podium.kubernetes.rules.labels import selector_or_nothing
 from podium.kubernetes.rules.timestamps import Moment
 

@@ -12,10 +12,8 @@ import msgspec
 from msgspec.structs import replace
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import Action, Create, Patch
-from podium.kubernetes.controllers.controller import Controller
-from podium.kubernetes.controllers.indexer import Indexer
-from podium.kubernetes.controllers.object_keys import Key
+from podium.kubernetes.controllers.controller import Action, Controller, Create, Patch
+from podium.kubernetes.controllers.indexer import Indexer, Key
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.stores import Listener, PodStore, Store, Stores
 from podium.kubernetes.kinds.meta import KubeObject

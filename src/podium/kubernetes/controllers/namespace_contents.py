@@ -6,8 +6,7 @@ Both are made again when somebody deletes them, for as long as their namespace i
 
 from typing import Final
 
-from podium.kubernetes.controllers.actions import NOTHING, Create, Patch, Plan
-from podium.kubernetes.controllers.controller import Wake
+from podium.kubernetes.controllers.controller import NOTHING, Create, Patch, Plan, Wake
 from podium.kubernetes.controllers.stores import Store, Stores
 from podium.kubernetes.controllers.workloads import ConfigMap
 from podium.kubernetes.kinds.meta import KubeObject

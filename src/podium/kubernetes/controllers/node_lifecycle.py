@@ -12,8 +12,14 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import NOTHING, Action, Patch, Plan, status_patch
-from podium.kubernetes.controllers.controller import Wake
+from podium.kubernetes.controllers.controller import (
+    NOTHING,
+    Action,
+    Patch,
+    Plan,
+    Wake,
+    status_patch,
+)
 from podium.kubernetes.controllers.objects import Lease, Node, changed_condition, condition_of
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.stores import Stores

@@ -10,8 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import Action, metadata_patch
-from podium.kubernetes.controllers.controller import Wake
+from podium.kubernetes.controllers.controller import Action, Wake, metadata_patch
 from podium.kubernetes.controllers.objects import Kind, owner_reference
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.stores import Store, Stores

@@ -14,8 +14,14 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from podium.kubernetes.controllers.actions import NOTHING, Plan, event_about, reported, status_patch
-from podium.kubernetes.controllers.controller import Wake
+from podium.kubernetes.controllers.controller import (
+    NOTHING,
+    Plan,
+    Wake,
+    event_about,
+    reported,
+    status_patch,
+)
 from podium.kubernetes.controllers.ownership import wake_changed
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.stores import Stores

@@ -7,17 +7,17 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import (
+from podium.kubernetes.controllers.controller import (
     NOTHING,
     Action,
     Create,
     Plan,
+    Wake,
     delete,
     event_about,
     reported,
     status_patch,
 )
-from podium.kubernetes.controllers.controller import Wake
 from podium.kubernetes.controllers.objects import Kind, changed_condition, condition_of
 from podium.kubernetes.controllers.ownership import (
     possible_pods,

@@ -5,29 +5,29 @@ reserves any more loses its allocation; one that was made for a pod is deleted w
 (`pkg/controller/resourceclaim/controller.go`).
 
 Claims of pods that are not there yet, of devices and of ephemeral volumes, are made here as well
-(`podium.kubernetes.controllers.claims`).
+(`podium.kubernetes.controllers.pod_templates`).
 """
 
 from collections.abc import Callable, Sequence
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import (
+from podium.kubernetes.controllers.controller import (
     NOTHING,
     Action,
     Create,
     Plan,
+    Wake,
     delete,
     status_patch,
     without_finalizer,
 )
-from podium.kubernetes.controllers.claims import (
+from podium.kubernetes.controllers.pod_templates import (
     POD_CLAIM,
     ResourceClaimTemplate,
     device_claim,
     volume_claim,
 )
-from podium.kubernetes.controllers.controller import Wake
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.stores import Stores
 from podium.kubernetes.kinds.devices import ResourceClaim, ResourceClaimConsumerReference

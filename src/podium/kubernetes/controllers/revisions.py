@@ -17,7 +17,7 @@ from itertools import count
 from typing import Any, Final, NamedTuple
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import Action, Create, Patch, delete
+from podium.kubernetes.controllers.controller import Action, Create, Patch, delete
 from podium.kubernetes.controllers.objects import Kind, owner_reference
 from podium.kubernetes.controllers.ownership import settle_ownership
 from podium.kubernetes.controllers.pod_templates import REVISION_HASH, template_hash

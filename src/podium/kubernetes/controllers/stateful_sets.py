@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import (
+from podium.kubernetes.controllers.controller import (
     NOTHING,
     Action,
     Create,
     Plan,
+    Wake,
     delete,
     event_about,
     find_creation,
@@ -24,7 +25,6 @@ from podium.kubernetes.controllers.actions import (
     status_patch,
     status_writes,
 )
-from podium.kubernetes.controllers.controller import Wake
 from podium.kubernetes.controllers.ownership import (
     possible_pods,
     settle_ownership,

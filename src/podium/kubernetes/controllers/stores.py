@@ -18,16 +18,16 @@ import msgspec
 
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers import workloads as controlled
-from podium.kubernetes.controllers.claims import ResourceClaimTemplate
 from podium.kubernetes.controllers.indexer import NAMESPACE_INDEX, Index, Indexer
 from podium.kubernetes.controllers.objects import Lease, Node
+from podium.kubernetes.controllers.pod_templates import ResourceClaimTemplate
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.kinds import storage, workloads
 from podium.kubernetes.kinds import workloads as read_by_engine
-from podium.kubernetes.kinds.admission_kinds import ResourceQuota
 from podium.kubernetes.kinds.devices import ResourceClaim
 from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
 from podium.kubernetes.kinds.scheduler_plugins import ElasticQuota, SchedulingXPodGroup
+from podium.kubernetes.kinds.workloads import ResourceQuota
 from podium.kubernetes.resources import resource_types as known
 from podium.kubernetes.resources.resource_types import ResourceType
 

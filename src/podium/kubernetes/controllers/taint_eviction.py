@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import (
+from podium.kubernetes.controllers.controller import (
     NOTHING,
     Action,
     Create,
     Plan,
+    Wake,
     delete,
     status_patch,
 )
-from podium.kubernetes.controllers.controller import Wake
 from podium.kubernetes.controllers.objects import Node, pod_disruption
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.stores import Stores

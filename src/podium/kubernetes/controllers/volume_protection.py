@@ -8,8 +8,7 @@ no kubelet starts a pod whose claim is about to go.
 from collections.abc import Iterable
 from typing import Final
 
-from podium.kubernetes.controllers.actions import NOTHING, Plan, without_finalizer
-from podium.kubernetes.controllers.controller import Wake
+from podium.kubernetes.controllers.controller import NOTHING, Plan, Wake, without_finalizer
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.stores import Stores
 from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim

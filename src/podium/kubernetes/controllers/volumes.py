@@ -15,16 +15,16 @@ from collections.abc import Iterable
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import (
+from podium.kubernetes.controllers.controller import (
     NOTHING,
     Action,
     Create,
     Patch,
     Plan,
+    Wake,
     delete,
     status_patch,
 )
-from podium.kubernetes.controllers.controller import Wake
 from podium.kubernetes.controllers.objects import Node
 from podium.kubernetes.controllers.provisioning import (
     can_provision,

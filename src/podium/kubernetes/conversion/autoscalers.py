@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 
 from podium.golang.json_reader import JSONSyntaxError, read_whole
 from podium.golang.json_values import JsonObject, JsonValue, copied
-from podium.kubernetes.defaulting.autoscaling import DEFAULT_METRIC
+from podium.kubernetes.defaulting.workloads import DEFAULT_METRIC
 from podium.kubernetes.rules.field_errors import go_json
 from podium.kubernetes.rules.quantity import nano
 from podium.kubernetes.schema.catalogue import built_in_struct

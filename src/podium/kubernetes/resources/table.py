@@ -11,9 +11,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from podium.kubernetes.resources.builtin import builtin_resources
+from podium.kubernetes.resources.builtin import EVERYTHING, RuntimeConfig, builtin_resources
 from podium.kubernetes.resources.resource import Resource
-from podium.kubernetes.resources.runtime_config import EVERYTHING, RuntimeConfig
 
 
 class ResourceTable:

@@ -14,8 +14,8 @@ from typing import Final
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.workloads import NAMESPACE_LABEL
 from podium.kubernetes.rules.labels import merge_label_keys
-from podium.kubernetes.rules.quality_of_service import qos_class
-from podium.kubernetes.strategy.kept_fields import keep_field, keep_metadata
+from podium.kubernetes.rules.pod_level_resources import qos_class
+from podium.kubernetes.strategy.preparation import keep_field, keep_metadata
 
 _GATED: Final = "Scheduling is blocked due to non-empty scheduling gates"
 

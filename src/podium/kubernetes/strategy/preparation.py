@@ -7,6 +7,8 @@ Fields of features that are off: written ones are not kept, unless the object ha
 counts as having them differs. Mostly an object that uses a feature anywhere may use it everywhere:
 a pod in all its containers, a slice in all its devices. Leases and pod groups are looked at field
 by field, and the templates of a Workload one by one.
+
+What a write cannot change: fields of the stored object that take the place of written ones.
 """
 
 from typing import Final
@@ -14,7 +16,6 @@ from typing import Final
 from podium.golang.json_values import JsonObject, copied
 from podium.kubernetes.kinds.record import ANY_KEY, Path
 from podium.kubernetes.resources.resource import Resource
-from podium.kubernetes.strategy.kept_fields import keep_field, keep_generation, keep_metadata
 
 _METADATA_PARTS: Final = ("annotations", "labels")
 
@@ -173,3 +174,31 @@ def _drop_unless_used(obj: JsonObject, old: JsonObject, path: Path) -> None:
                 item.setdefault(*rest, None)  # upstream: written even when there are none
     elif below:
         _drop_unless_used(below, before or {}, tuple(rest))
+
+
+_METADATA: Final = (
+    "labels",
+    "annotations",
+    "finalizers",
+    "ownerReferences",
+    "deletionTimestamp",
+    "generation",
+)
+
+
+def keep_field(new: JsonObject, old: JsonObject, name: str) -> None:
+    """A field is as it was, or absent as it was."""
+    if name in old:
+        new[name] = old[name]
+    else:
+        new.pop(name, None)
+
+
+def keep_metadata(new: JsonObject, old: JsonObject) -> None:
+    """The parts of the metadata that a write to another part of the object does not touch."""
+    for name in _METADATA:
+        keep_field(new["metadata"], old["metadata"], name)
+
+
+def keep_generation(new: JsonObject, old: JsonObject) -> None:
+    keep_field(new["metadata"], old["metadata"], "generation")

@@ -8,7 +8,7 @@ versions of its template in an annotation.
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.strategy.kept_fields import keep_field
+from podium.kubernetes.strategy.preparation import keep_field
 
 CONTROLLER_UID: Final = "batch.kubernetes.io/controller-uid"
 _TEMPLATE_GENERATION: Final = "deprecated.daemonset.template.generation"

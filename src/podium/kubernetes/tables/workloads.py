@@ -19,7 +19,7 @@ from podium.kubernetes.tables.printer import (
     spec_of,
     status_of,
 )
-from podium.kubernetes.validation.templates import compiled
+from podium.kubernetes.validation.pod_specs import compiled
 
 _WIDE: Final = ("Containers", "Images", "Selector")
 _JOB_STATES: Final = (

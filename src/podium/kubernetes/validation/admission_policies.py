@@ -17,7 +17,6 @@ from podium.kubernetes.rules.field_errors import (
     not_supported,
     required,
 )
-from podium.kubernetes.validation.conditions import check_conditions
 from podium.kubernetes.validation.match_resources import (
     TOO_MANY,
     are_too_many,
@@ -34,6 +33,7 @@ from podium.kubernetes.validation.object_meta import (
     Errors,
     built_in_meta_errors,
     built_in_meta_update_errors,
+    check_conditions,
     check_label_key,
     meta_of,
 )

@@ -27,8 +27,8 @@ from podium.kubernetes.validation.object_meta import (
     built_in_meta_update_errors,
     meta_of,
 )
+from podium.kubernetes.validation.pod_specs import check_matches, check_template, compiled
 from podium.kubernetes.validation.selectors import check_label_selector
-from podium.kubernetes.validation.templates import check_matches, check_template, compiled
 
 _COUNTS: Final = (
     "parallelism",

@@ -6,7 +6,7 @@ from podium.golang.json_values import JsonObject
 from podium.golang.quoting import quoted
 from podium.kubernetes.rules.field_errors import forbidden, invalid
 from podium.kubernetes.rules.nodes import CONFIG_MIRROR
-from podium.kubernetes.rules.quality_of_service import qos_class
+from podium.kubernetes.rules.pod_level_resources import qos_class
 from podium.kubernetes.validation.go_forms import difference
 from podium.kubernetes.validation.object_meta import Errors, built_in_meta_update_errors, meta_of
 from podium.kubernetes.validation.pods import check_annotation_changes, metadata_and_spec_errors

@@ -14,12 +14,6 @@ from typing import Final, NamedTuple
 
 from podium.golang.errors import InputError, ObjectError
 from podium.net.files.bounded_files import MAX_CLUSTER_BYTES, read_input
-from podium.offline.scenarios.durations import (
-    DAY_S,
-    parse_duration,
-    parse_positive_duration,
-    parse_rate,
-)
 from podium.offline.scenarios.file_format import (
     WrittenArrivals,
     WrittenBurst,
@@ -28,7 +22,13 @@ from podium.offline.scenarios.file_format import (
     choose_one,
     parse_number,
 )
-from podium.offline.scenarios.run_times import Stream
+from podium.offline.scenarios.run_times import (
+    DAY_S,
+    Stream,
+    parse_duration,
+    parse_positive_duration,
+    parse_rate,
+)
 
 _KINDS: Final = ("poisson", "diurnal", "interval", "burst", "trace")
 _COLUMNS: Final = ("at", "run_time", "workload")

@@ -26,7 +26,6 @@ from podium.net.files.bounded_files import read_input
 from podium.net.files.versioned_documents import API_VERSION
 from podium.offline.scenarios.arrivals import find_beside, read_arrivals
 from podium.offline.scenarios.autoscaler import AutoscaledPool, AutoscalerRule
-from podium.offline.scenarios.durations import parse_duration, parse_positive_duration
 from podium.offline.scenarios.file_format import (
     KIND,
     WrittenAutoscaler,
@@ -39,7 +38,11 @@ from podium.offline.scenarios.file_format import (
 )
 from podium.offline.scenarios.node_failures import NodeFailure
 from podium.offline.scenarios.pools import MAX_NODES, Pool, read_pool
-from podium.offline.scenarios.run_times import read_run_time
+from podium.offline.scenarios.run_times import (
+    parse_duration,
+    parse_positive_duration,
+    read_run_time,
+)
 from podium.offline.scenarios.tenants import Tenant, WorkloadShape, read_workload
 from podium.offline.simulate.input_files import Problems
 from podium.offline.simulate.scenario import Scenario, load_scenario, read_inline_scenario

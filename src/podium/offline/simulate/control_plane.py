@@ -22,8 +22,7 @@ from podium.golang.errors import ObjectError
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers import objects as seen_objects
 from podium.kubernetes.controllers import pods as seen_pods
-from podium.kubernetes.controllers.actions import Action, Create, Delete, Patch
-from podium.kubernetes.controllers.controller import Controller
+from podium.kubernetes.controllers.controller import Action, Controller, Create, Delete, Patch
 from podium.kubernetes.controllers.daemon_sets import DaemonSets
 from podium.kubernetes.controllers.deployments import Deployments
 from podium.kubernetes.controllers.job_pods import COMPLETION_INDEX, wanted_pods
@@ -60,7 +59,7 @@ from podium.kubernetes.resources.resource_types import (
 from podium.kubernetes.rules.labels import selector_or_nothing
 from podium.kubernetes.rules.timestamps import Moment
 from podium.kubernetes.strategy.workloads import job_labels
-from podium.kubernetes.validation.templates import SELECTOR_MISMATCH
+from podium.kubernetes.validation.pod_specs import SELECTOR_MISMATCH
 from podium.offline.simulate.admission import Admission, assign_uid
 
 K = TypeVar("K", bound=KubeObject)

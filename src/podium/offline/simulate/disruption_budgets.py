@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.admission.evictions import admit_eviction
 from podium.kubernetes.controllers import pods as seen_pods
-from podium.kubernetes.controllers.actions import Action, Create, Delete, Patch
+from podium.kubernetes.controllers.controller import Action, Create, Delete, Patch
 from podium.kubernetes.controllers.disruption_budgets import DisruptionBudgets
 from podium.kubernetes.controllers.memory_stores import (
     ControllerLoop,

@@ -29,10 +29,10 @@ from podium.golang.documents import (
 from podium.golang.errors import InputError, ObjectError, raise_first
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.workloads import WORKLOAD_KINDS, Workload
-from podium.kubernetes.kinds.admission_kinds import ADMISSION_KINDS
 from podium.kubernetes.kinds.reading import described, read_raw, unknown_fields
 from podium.kubernetes.kinds.strict_decoding import decode_strictly
 from podium.kubernetes.kinds.typed_objects import KINDS, KubeObject, convert_object
+from podium.kubernetes.kinds.workloads import ADMISSION_KINDS
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate.admission import ServedKinds, served_kinds
 from podium.offline.simulate.input_files import Problems, display_path, find_files, read_unpacked

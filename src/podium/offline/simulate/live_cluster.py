@@ -30,10 +30,10 @@ from podium.client.api_errors import ApiError, Unauthorized
 from podium.client.connection import find_ended_process, transport_for
 from podium.client.snapshot import Listing, OnProgress, Snapshot, Unread, read_snapshot
 from podium.golang.errors import InputError, ObjectError
-from podium.kubernetes.kinds.admission_kinds import ADMISSION_KINDS
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.typed_objects import KINDS, KubeObject
+from podium.kubernetes.kinds.workloads import ADMISSION_KINDS
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate.read_kinds import (
     ADMISSION,

@@ -20,7 +20,7 @@ from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import NAMESPACE_LABEL
 from podium.kubernetes.resources.builtin import ResourcesByGroup
 from podium.kubernetes.resources.resource import Resource
-from podium.kubernetes.rules.quality_of_service import qos_class_of
+from podium.kubernetes.rules.pod_level_resources import qos_class_of
 
 T = TypeVar("T")
 Key = tuple[str, str]

@@ -1,4 +1,4 @@
-"""Claims that controllers make for a pod once it exists (`podium.kubernetes.controllers.claims`).
+"""Claims that controllers make for a pod once it exists (`kubernetes.controllers.pod_templates`).
 
 The scheduler waits for them, so offline they are made here for pods that lack them.
 
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from podium.kubernetes.controllers.claims import device_claim, volume_claim
+from podium.kubernetes.controllers.pod_templates import device_claim, volume_claim
 from podium.kubernetes.controllers.provisioning import bind_claim, can_provision, provisioned_volume
 from podium.kubernetes.kinds.devices import ResourceClaim, ResourceClaimTemplate
 from podium.kubernetes.kinds.meta import KubeObject

@@ -56,7 +56,7 @@ ADMISSION: Final[tuple[ResourceType, ...]] = (
     resources.RESOURCE_QUOTAS,
     resources.RUNTIME_CLASSES,
 )
-"""What decides about pods that files add to a cluster (`admission_kinds.py`); pods that are there
+"""What decides about pods that files add to a cluster (`workloads.py`); pods that are there
 have gone through it."""
 
 

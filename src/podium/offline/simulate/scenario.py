@@ -21,19 +21,20 @@ from podium.golang.documents import Document
 from podium.golang.errors import InputError
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.workloads import DaemonSet, Deployment, Job, Workload
-from podium.kubernetes.kinds.admission_kinds import (
-    ADMISSION_KINDS,
-    LimitRange,
-    ResourceQuota,
-    RuntimeClass,
-)
 from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.pod_groups import Workload as PodGroupWorkload
 from podium.kubernetes.kinds.storage import StorageClass
 from podium.kubernetes.kinds.typed_objects import KINDS
-from podium.kubernetes.kinds.workloads import Namespace, PriorityClass
+from podium.kubernetes.kinds.workloads import (
+    ADMISSION_KINDS,
+    LimitRange,
+    Namespace,
+    PriorityClass,
+    ResourceQuota,
+    RuntimeClass,
+)
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.rules.nodes import missing_old_labels
 from podium.offline.simulate.admission import DEFAULT_NAMESPACE, Admission, assign_uid, is_stored

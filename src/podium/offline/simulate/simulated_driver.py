@@ -18,7 +18,7 @@ from hashlib import sha256
 
 from msgspec.structs import replace
 
-from podium.kubernetes.controllers.claims import release_claims
+from podium.kubernetes.controllers.pod_templates import release_claims
 from podium.kubernetes.controllers.provisioning import bind_claim
 from podium.kubernetes.kinds.devices import ResourceClaim
 from podium.kubernetes.kinds.meta import KubeObject

@@ -9,9 +9,9 @@ from fractions import Fraction
 
 from podium.golang.errors import InputError, closest, did_you_mean
 from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.rules.label_selector_text import parse_label_selector
 from podium.kubernetes.rules.labels import SelectorError
 from podium.kubernetes.rules.nodes import zone_of
+from podium.kubernetes.rules.selector_text import parse_label_selector
 from podium.offline.simulate.node_prices import parse_price, price_of
 from podium.scheduler.cluster.state import Cluster
 

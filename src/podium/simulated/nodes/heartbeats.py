@@ -23,8 +23,15 @@ from typing import Final
 from podium.client import PatchType
 from podium.client.resources import LEASES, NODES
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import NOTHING, Action, Create, Patch, Plan, status_patch
-from podium.kubernetes.controllers.controller import Wake
+from podium.kubernetes.controllers.controller import (
+    NOTHING,
+    Action,
+    Create,
+    Patch,
+    Plan,
+    Wake,
+    status_patch,
+)
 from podium.kubernetes.controllers.node_lifecycle import LEASE_NAMESPACE
 from podium.kubernetes.controllers.objects import (
     Lease,

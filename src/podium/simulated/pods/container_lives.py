@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import sooner
+from podium.kubernetes.controllers.controller import sooner
 from podium.kubernetes.controllers.pods import (
     Container,
     ContainerState,

@@ -11,8 +11,14 @@ from typing import Final
 from podium.addons.gpu.agents.node_agents import GPUAgents, Waiting
 from podium.client.resources import PODS
 from podium.golang.urls import parse_ip
-from podium.kubernetes.controllers.actions import NOTHING, Action, Plan, delete, status_patch
-from podium.kubernetes.controllers.controller import Wake
+from podium.kubernetes.controllers.controller import (
+    NOTHING,
+    Action,
+    Plan,
+    Wake,
+    delete,
+    status_patch,
+)
 from podium.kubernetes.controllers.objects import Node
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.rules.timestamps import Moment

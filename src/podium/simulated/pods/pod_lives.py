@@ -22,7 +22,7 @@ from typing import Final
 
 from podium.golang.durations import Duration
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import sooner
+from podium.kubernetes.controllers.controller import sooner
 from podium.kubernetes.controllers.objects import changed_condition, condition_of
 from podium.kubernetes.controllers.pods import Container, Pod
 from podium.kubernetes.rules.timestamps import Moment

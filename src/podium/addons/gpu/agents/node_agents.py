@@ -26,8 +26,7 @@ from podium.client.api_errors import AlreadyExists
 from podium.client.resources import CONFIG_MAPS, NODES, PODS
 from podium.golang.errors import InputError
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import Action, Create, Patch, delete
-from podium.kubernetes.controllers.controller import Wake
+from podium.kubernetes.controllers.controller import Action, Create, Patch, Wake, delete
 from podium.kubernetes.controllers.objects import Node
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.kinds.node import Node as SchedulerNode

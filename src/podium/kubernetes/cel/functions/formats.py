@@ -10,10 +10,9 @@ import re
 from collections.abc import Callable
 
 from podium.kubernetes.cel.errors import CelError
-from podium.kubernetes.cel.functions.charges import parsing
 from podium.kubernetes.cel.functions.moments import parse_timestamp
 from podium.kubernetes.cel.functions.urls import is_url
-from podium.kubernetes.cel.library import Functions
+from podium.kubernetes.cel.library import Functions, parsing
 from podium.kubernetes.cel.values import NONE, Opaque, Optional, some
 
 FORMATS = Functions()

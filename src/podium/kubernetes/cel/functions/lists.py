@@ -5,7 +5,15 @@ from typing import Any
 
 from podium.kubernetes.cel.errors import CelError, cost_exceeded
 from podium.kubernetes.cel.evaluation import COST_LIMIT
-from podium.kubernetes.cel.functions.charges import (
+from podium.kubernetes.cel.functions.operators import (
+    checked_duration,
+    checked_int,
+    checked_uint,
+    less,
+    sorted_by_keys,
+)
+from podium.kubernetes.cel.library import (
+    Functions,
     comparing_all,
     flattening,
     making_list,
@@ -14,14 +22,6 @@ from podium.kubernetes.cel.functions.charges import (
     sized,
     traversing,
 )
-from podium.kubernetes.cel.functions.operators import (
-    checked_duration,
-    checked_int,
-    checked_uint,
-    less,
-    sorted_by_keys,
-)
-from podium.kubernetes.cel.library import Functions
 from podium.kubernetes.cel.values import Duration, Uint, contains, equal, not_equal
 
 LISTS = Functions()

@@ -10,12 +10,11 @@ from collections.abc import Callable
 
 from podium.golang import durations
 from podium.kubernetes.cel.errors import CelError, unreadable
-from podium.kubernetes.cel.functions.charges import looking_up
 from podium.kubernetes.cel.functions.operators import (
     checked_duration,
     checked_timestamp,
 )
-from podium.kubernetes.cel.library import Functions
+from podium.kubernetes.cel.library import Functions, looking_up
 from podium.kubernetes.cel.values import NANOS, Duration, Timestamp
 
 MOMENTS = Functions()

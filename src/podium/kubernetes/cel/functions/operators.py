@@ -11,8 +11,7 @@ import math
 from typing import Any
 
 from podium.kubernetes.cel.errors import CelError, no_such_overload
-from podium.kubernetes.cel.functions.charges import adding, adding_lists, comparing
-from podium.kubernetes.cel.library import Functions
+from podium.kubernetes.cel.library import Functions, adding, adding_lists, comparing
 from podium.kubernetes.cel.values import (
     INT64_MAX,
     INT64_MIN,

@@ -6,8 +6,7 @@ Arithmetic is exact, in units of 10^-9 like everywhere else in Podium.
 import re
 
 from podium.kubernetes.cel.errors import CelError, no_such_overload
-from podium.kubernetes.cel.functions.charges import parsing
-from podium.kubernetes.cel.library import Functions
+from podium.kubernetes.cel.library import Functions, parsing
 from podium.kubernetes.cel.values import INT64_MAX, INT64_MIN, Opaque
 from podium.kubernetes.kinds.meta import Quantity as Written
 from podium.kubernetes.rules.quantity import NANO_PER_UNIT, QuantityError, nano

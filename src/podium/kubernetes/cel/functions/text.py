@@ -14,7 +14,10 @@ from typing import Any
 from podium.golang.regexp import Pattern, PatternError, TooLarge, compile_pattern
 from podium.kubernetes.cel.errors import CelError, cost_exceeded
 from podium.kubernetes.cel.evaluation import COST_LIMIT
-from podium.kubernetes.cel.functions.charges import (
+from podium.kubernetes.cel.functions.conversions import double_text
+from podium.kubernetes.cel.functions.moments import duration_text, timestamp_text
+from podium.kubernetes.cel.library import (
+    Functions,
     finding,
     formatting,
     joining,
@@ -27,9 +30,6 @@ from podium.kubernetes.cel.functions.charges import (
     splitting,
     traversing,
 )
-from podium.kubernetes.cel.functions.conversions import double_text
-from podium.kubernetes.cel.functions.moments import duration_text, timestamp_text
-from podium.kubernetes.cel.library import Functions
 from podium.kubernetes.cel.values import (
     Duration,
     Timestamp,

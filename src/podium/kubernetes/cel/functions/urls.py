@@ -4,8 +4,7 @@ import re
 from typing import NamedTuple
 
 from podium.kubernetes.cel.errors import CelError
-from podium.kubernetes.cel.functions.charges import parsing
-from podium.kubernetes.cel.library import Functions
+from podium.kubernetes.cel.library import Functions, parsing
 from podium.kubernetes.cel.values import Opaque
 
 URLS = Functions()

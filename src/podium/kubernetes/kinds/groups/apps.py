@@ -10,8 +10,8 @@ from podium.kubernetes.kinds.record import (
     Validation,
     Warnings,
     gated_spec_fields,
+    read_text,
 )
-from podium.kubernetes.kinds.selectable_fields import read_text
 from podium.kubernetes.strategy import workloads as strategy
 from podium.kubernetes.tables import workloads as tables
 from podium.kubernetes.validation import configuration, workloads

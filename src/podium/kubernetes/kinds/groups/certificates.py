@@ -11,9 +11,9 @@ from podium.kubernetes.kinds.record import (
     Strategy,
     Subresource,
     Validation,
+    read_texts,
 )
-from podium.kubernetes.kinds.selectable_fields import read_texts
-from podium.kubernetes.strategy.kept_fields import keep_field
+from podium.kubernetes.strategy.preparation import keep_field
 from podium.kubernetes.tables.printer import (
     NONE,
     age_of,

@@ -8,6 +8,7 @@ from podium.kubernetes.deferred import defer
 from podium.kubernetes.kinds.record import (
     ALL_VERBS,
     ANY_KEY,
+    EVENT_FIELDS,
     SCALE,
     STATUS_VERBS,
     Kind,
@@ -17,8 +18,9 @@ from podium.kubernetes.kinds.record import (
     Warnings,
     gated_pod_fields,
     gated_spec_fields,
+    read_text,
+    read_texts,
 )
-from podium.kubernetes.kinds.selectable_fields import EVENT_FIELDS, read_text, read_texts
 from podium.kubernetes.warnings.workloads import about_created_pod, about_workload
 
 if TYPE_CHECKING:

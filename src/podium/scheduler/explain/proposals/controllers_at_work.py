@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from podium.golang.errors import ObjectError
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import Action, Create, Delete, Patch
+from podium.kubernetes.controllers.controller import Action, Create, Delete, Patch
 from podium.kubernetes.controllers.deployments import REVISION
 from podium.kubernetes.controllers.memory_stores import ControllerLoop, apply_patch
 from podium.kubernetes.controllers.provisioning import (
