@@ -17,9 +17,8 @@ from podium.golang.json_values import JsonObject, encode
 from podium.kubernetes.conversion import stored_in
 from podium.kubernetes.kinds.record import Subresource
 from podium.kubernetes.releases.release import release
-from podium.kubernetes.resources.builtin import builtin_resources
 from podium.kubernetes.resources.resource import Resource
-from podium.kubernetes.resources.table import ResourceTable
+from podium.kubernetes.resources.table import ResourceTable, builtin_resources
 
 
 def version_info() -> JsonObject:

@@ -12,7 +12,7 @@ from podium.golang.shapes import (
     go_name,
 )
 from podium.kubernetes.releases.entries import FieldEntry, TypeEntry
-from podium.kubernetes.resources.builtin import builtin_resources
+from podium.kubernetes.resources.table import builtin_resources
 from podium.kubernetes.schema import schema_of
 from podium.kubernetes.schema.catalogue import ReleaseTypes, built_in_types
 

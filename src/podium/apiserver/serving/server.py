@@ -44,7 +44,7 @@ from podium.golang.errors import InputError
 from podium.golang.urls import parse_ip
 from podium.kubernetes.admission import AdmissionSettings
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.kubernetes.resources.builtin import EVERYTHING, RuntimeConfig
+from podium.kubernetes.resources.table import EVERYTHING, RuntimeConfig
 from podium.kubernetes.status_errors import StatusError, forbidden_path, unsupported_media_type
 from podium.net.files.private_files import (
     create_private_directory,

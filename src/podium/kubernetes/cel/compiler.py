@@ -10,7 +10,7 @@ they have run.
 from collections.abc import Callable
 from typing import Any
 
-from podium.kubernetes.cel import access, control_flow, literals, overload_calls
+from podium.kubernetes.cel import composites, control_flow, overload_calls
 from podium.kubernetes.cel.checker import Checker
 from podium.kubernetes.cel.costs.sizes import FOLD_COSTS, LIST_BASE, MAP_BASE, STRUCT_BASE
 from podium.kubernetes.cel.evaluation import (
@@ -89,11 +89,11 @@ class Compiler:
             case ListLiteral():
                 is_constant = all(isinstance(item, Literal) for item in node.elements)
                 codes = [self._compile(item) for item in node.elements]
-                made = literals.make_list(codes, frozenset(node.optional))
+                made = composites.make_list(codes, frozenset(node.optional))
                 return self._paid(made, 0 if is_constant else LIST_BASE)
             case MapLiteral():
                 pairs = [(self._compile(key), self._compile(value)) for key, value in node.entries]
-                return self._paid(literals.make_map(pairs, frozenset(node.optional)), MAP_BASE)
+                return self._paid(composites.make_map(pairs, frozenset(node.optional)), MAP_BASE)
             case StructLiteral():
                 return self._paid(self._struct(node), STRUCT_BASE)
             case Comprehension():
@@ -122,10 +122,10 @@ class Compiler:
             return constant(TypeValue(dotted_name(node)))
         operand = self._compile(node.operand)
         if node.test:
-            return access.test_field(operand, node.field)
+            return composites.test_field(operand, node.field)
         if node.optional:
-            return self._paid(access.select_optional(operand, node.field), 1)
-        return self._paid(access.select(operand, node.field), 1)
+            return self._paid(composites.select_optional(operand, node.field), 1)
+        return self._paid(composites.select(operand, node.field), 1)
 
     # calls
 
@@ -171,11 +171,11 @@ class Compiler:
             case "_[_]":
                 operand, key = self._compile(args[0]), args[1]
                 if isinstance(key, Literal) and isinstance(key.value, str):
-                    return self._paid(access.index_constant_text(operand, key.value), 1)
-                return self._paid(access.index(operand, self._compile(key)), 1)
+                    return self._paid(composites.index_constant_text(operand, key.value), 1)
+                return self._paid(composites.index(operand, self._compile(key)), 1)
             case "_[?_]":
                 operand = self._compile(args[0])
-                return self._paid(access.index_optional(operand, self._compile(args[1])), 1)
+                return self._paid(composites.index_optional(operand, self._compile(args[1])), 1)
             case "or" | "orValue" if node.target is not None:
                 self._due += 1
                 return _otherwise(
@@ -229,7 +229,7 @@ class Compiler:
         struct = self._structs(node.type_name)
         assert struct is not None, f"unchecked type {node.type_name}"
         parts = [(each.name, self._compile(each.value), each.optional) for each in node.fields]
-        return literals.make_struct(struct, parts)
+        return composites.make_struct(struct, parts)
 
     # variables
 
@@ -268,7 +268,7 @@ class Compiler:
                 return NONE
             frame[position] = found.value
             value = body(frame)
-            return literals.optional(value) if flat else some(value)
+            return composites.optional(value) if flat else some(value)
 
         return run
 
@@ -329,6 +329,6 @@ def _otherwise(target: Code, default: Code, *, keep: bool) -> Code:
             return found
         if found.present:
             return found if keep else found.value
-        return literals.optional(default(frame)) if keep else default(frame)
+        return composites.optional(default(frame)) if keep else default(frame)
 
     return run

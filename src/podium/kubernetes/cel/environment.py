@@ -23,14 +23,13 @@ from podium.kubernetes.cel.evaluation import Code, Meter
 from podium.kubernetes.cel.functions.addresses import ADDRESSES
 from podium.kubernetes.cel.functions.conversions import CONVERSIONS
 from podium.kubernetes.cel.functions.formats import FORMATS
-from podium.kubernetes.cel.functions.lists import ATTRIBUTE_LISTS, LISTS
+from podium.kubernetes.cel.functions.lists import ATTRIBUTE_LISTS, LISTS, OPTIONALS
 from podium.kubernetes.cel.functions.moments import (
     MOMENTS,
     parse_duration,
     parse_timestamp,
 )
 from podium.kubernetes.cel.functions.operators import OPERATORS
-from podium.kubernetes.cel.functions.optionals import OPTIONALS
 from podium.kubernetes.cel.functions.quantities import QUANTITIES
 from podium.kubernetes.cel.functions.text import TEXT
 from podium.kubernetes.cel.functions.urls import URLS

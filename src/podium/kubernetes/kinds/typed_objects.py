@@ -22,7 +22,6 @@ import msgspec
 from podium.golang.documents import Document
 from podium.golang.errors import ObjectError, UnknownKind, closest, raise_first
 from podium.golang.json_values import DecodedValue, JsonObject
-from podium.kubernetes.kinds.countable import is_countable
 from podium.kubernetes.kinds.devices import (
     DeviceClass,
     DeviceTaintRule,
@@ -44,7 +43,7 @@ from podium.kubernetes.kinds.storage import (
     StorageClass,
     VolumeAttachment,
 )
-from podium.kubernetes.kinds.strict_decoding import convert_strictly
+from podium.kubernetes.kinds.strict_decoding import convert_strictly, is_countable
 from podium.kubernetes.kinds.workloads import (
     Namespace,
     PodDisruptionBudget,

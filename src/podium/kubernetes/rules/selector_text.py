@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from podium.kubernetes.rules.field_errors import aggregate, invalid
-from podium.kubernetes.rules.label_syntax import key_problems
 from podium.kubernetes.rules.labels import (
     DOES_NOT_EXIST,
     EVERYTHING,
@@ -28,6 +27,7 @@ from podium.kubernetes.rules.labels import (
     Requirement,
     Selector,
     SelectorError,
+    key_problems,
     requirement_problems,
 )
 

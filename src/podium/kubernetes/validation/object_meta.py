@@ -15,7 +15,6 @@ from typing import Final
 from podium.golang.json_values import JsonObject, ReadOnlyJson
 from podium.golang.quoting import quoted
 from podium.golang.text_cache import cache_short_texts
-from podium.kubernetes.rules import label_syntax
 from podium.kubernetes.rules.field_errors import (
     FieldError,
     duplicate,
@@ -25,6 +24,12 @@ from podium.kubernetes.rules.field_errors import (
     not_supported,
     required,
     too_long,
+)
+from podium.kubernetes.rules.labels import (
+    is_plain_key,
+    is_plain_value,
+    key_problems,
+    value_problems,
 )
 from podium.kubernetes.validation.names import NameRule, as_prefix, label_problems
 
@@ -64,12 +69,12 @@ _FIXED_IF_SET: Final = ("deletionTimestamp", "deletionGracePeriodSeconds")
 
 @cache_short_texts(8192)
 def _key_problems(key: str) -> tuple[str, ...]:
-    return tuple(label_syntax.key_problems(key))
+    return tuple(key_problems(key))
 
 
 @cache_short_texts(8192)
 def _value_problems(value: str) -> tuple[str, ...]:
-    return tuple(label_syntax.value_problems(value))
+    return tuple(value_problems(value))
 
 
 def check_label_key(errors: Errors, key: str, path: str) -> None:
@@ -101,7 +106,7 @@ def _sorted_suspects(labels: Mapping[str, str]) -> list[tuple[str, str]]:
     return sorted(
         (key, value)
         for key, value in labels.items()
-        if not (label_syntax.is_plain_key(key) and label_syntax.is_plain_value(value))
+        if not (is_plain_key(key) and is_plain_value(value))
     )
 
 
@@ -110,7 +115,7 @@ def check_annotations(errors: Errors, annotations: Mapping[str, str], path: str)
     many = len(annotations) > _MANY_LABELS
     for key, value in sorted(annotations.items()):
         size += len(key) + len(value)
-        if many and label_syntax.is_plain_key(key):
+        if many and is_plain_key(key):
             continue
         for problem in _key_problems(key.lower()):
             errors.append(invalid(path, key, problem))

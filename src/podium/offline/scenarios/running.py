@@ -23,8 +23,7 @@ from podium.offline.scenarios.autoscaler import (
     AutoscalerRule,
     FitTrials,
 )
-from podium.offline.scenarios.node_failures import NodeFailures
-from podium.offline.scenarios.pools import Pool
+from podium.offline.scenarios.pools import NodeFailures, Pool
 from podium.offline.scenarios.run_measures import (
     Metrics,
     WorkloadResult,
@@ -33,8 +32,8 @@ from podium.offline.scenarios.run_measures import (
 )
 from podium.offline.scenarios.scenario_file import ScenarioFile
 from podium.offline.scenarios.tenants import merge_events
-from podium.offline.simulate.asking_extenders import asker_of
 from podium.offline.simulate.node_daemons import NodeDaemons
+from podium.offline.simulate.outside_code import asker_of
 from podium.offline.simulate.scenario import Scenario
 from podium.offline.simulate.timed_events import ObjectRemoval, TimedEvent
 from podium.offline.simulate.timed_report import TimedPod, TimedReport

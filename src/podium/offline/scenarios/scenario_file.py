@@ -20,7 +20,7 @@ from podium.golang.errors import InputError, ObjectError, closest, did_you_mean
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.reading import read_raw
 from podium.kubernetes.releases.feature_gates import FeatureGateError, FeatureGates
-from podium.kubernetes.rules.label_syntax import value_problems
+from podium.kubernetes.rules.labels import value_problems
 from podium.kubernetes.rules.nodes import zone_of
 from podium.net.files.bounded_files import read_input
 from podium.net.files.versioned_documents import API_VERSION
@@ -36,8 +36,7 @@ from podium.offline.scenarios.file_format import (
     WrittenWorkload,
     choose_one,
 )
-from podium.offline.scenarios.node_failures import NodeFailure
-from podium.offline.scenarios.pools import MAX_NODES, Pool, read_pool
+from podium.offline.scenarios.pools import MAX_NODES, NodeFailure, Pool, read_pool
 from podium.offline.scenarios.run_times import (
     parse_duration,
     parse_positive_duration,

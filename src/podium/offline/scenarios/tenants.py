@@ -31,7 +31,7 @@ from podium.kubernetes.kinds.pod_groups import (
     PodGroupSpec,
 )
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.kubernetes.rules.label_syntax import value_problems
+from podium.kubernetes.rules.labels import value_problems
 from podium.kubernetes.rules.nodes import is_daemon
 from podium.kubernetes.validation.resource_amounts import may_be_overcommitted
 from podium.net.files.bounded_files import MAX_CLUSTER_BYTES, read_input

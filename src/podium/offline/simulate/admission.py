@@ -38,8 +38,8 @@ from podium.kubernetes.kinds.reading import advice_on, is_in_status, remedy_of
 from podium.kubernetes.kinds.storage import PersistentVolume
 from podium.kubernetes.kinds.typed_objects import convert_object
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.kubernetes.resources.builtin import ResourcesByGroup
 from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.table import ResourcesByGroup
 from podium.kubernetes.rules.nodes import default_allocatable
 from podium.kubernetes.schema import Decoded, DecodeError
 from podium.kubernetes.status_errors import StatusError, invalid, not_handled, not_strict

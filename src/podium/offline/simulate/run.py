@@ -29,11 +29,11 @@ from podium.offline.simulate.node_conditions import (
     tolerate_memory_pressure,
 )
 from podium.offline.simulate.outcomes import FailedPods, Outcomes
+from podium.offline.simulate.outside_code import SourceFetching
 from podium.offline.simulate.report import Eviction, PodResult, SimulationReport
 from podium.offline.simulate.result_annotations import ComparedResults
 from podium.offline.simulate.scenario import Scenario
 from podium.offline.simulate.simulated_driver import SimulatedApi, SimulatedDriver
-from podium.offline.simulate.source_fetching import SourceFetching
 from podium.offline.simulate.timeline import Timeline
 from podium.offline.simulate.watching import WatchedPods
 from podium.scheduler.cluster.catalog import object_key

@@ -34,7 +34,7 @@ from podium.kubernetes.kinds.storage import (
 )
 from podium.kubernetes.kinds.typed_objects import KINDS
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.offline.simulate.asking_extenders import asker_of
+from podium.offline.simulate.outside_code import asker_of
 from podium.offline.simulate.scenario import Scenario, load_scenario
 from podium.offline.simulate.timed_events import (
     NodePut,

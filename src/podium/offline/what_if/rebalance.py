@@ -24,7 +24,7 @@ from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.optimum.integer_program import require_solver
-from podium.offline.simulate.asking_extenders import asker_of
+from podium.offline.simulate.outside_code import asker_of
 from podium.offline.simulate.run import Simulation
 from podium.offline.simulate.scenario import Scenario
 from podium.offline.what_if.changed_cluster import ChangedCluster

@@ -21,7 +21,7 @@ from typing import Final
 from podium.golang.errors import InputError
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.scenarios import ScenarioFile
-from podium.offline.simulate.asking_extenders import asker_of
+from podium.offline.simulate.outside_code import asker_of
 from podium.offline.simulate.run import Simulation
 from podium.offline.simulate.scenario import Scenario
 from podium.offline.sweeps.execution import ResultDirectory, collect_finished, execute_sweep

@@ -11,14 +11,22 @@ requests against allocatable, cpu in milli, memory in bytes.
 What exactly stands between a pod and a node. Filters answer with upstream's reasons, which say what
 kind of thing is wrong ("Insufficient cpu"). For a single node one can say more: how much is
 missing, which label. This is for people only; nothing decides by it.
+
+The toleration `CriticalAddonsOnly`: a mark of the past that people still write. Before there were
+priorities it was one of two marks of a critical add-on, and the rescheduler, which tainted nodes
+for such pods, looked for it. Today nothing reads it but taints of that key; what makes a pod
+critical is its priority.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Final
 
 import numpy as np
 
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.rules.priorities import MIN_CRITICAL_PRIORITY
 from podium.kubernetes.rules.requests import CPU, MEMORY, PODS
 from podium.scheduler.cluster.growth import Ints, indices
 from podium.scheduler.cluster.load import SUFFIX, Load
@@ -276,3 +284,22 @@ def room_for(pod: PodInfo, node: str, load: Load) -> list[Room]:
             requested = int(load.requested[row, column])
         found.append(Room(resource, amount, allocatable - requested, allocatable))
     return found
+
+
+CRITICAL_ADDONS_ONLY: Final = "CriticalAddonsOnly"
+
+
+def describe_critical_toleration(pod: Pod) -> list[str]:
+    """A note on the toleration, for a pod that has it."""
+    spec = pod.spec
+    if not any(each.key == CRITICAL_ADDONS_ONLY for each in spec.tolerations or ()):
+        return []
+    priority = spec.priority or 0
+    told = (
+        f"tolerates {CRITICAL_ADDONS_ONLY}, which marked critical add-ons before there were"
+        " priorities and is a toleration like any other today"
+    )
+    if priority >= MIN_CRITICAL_PRIORITY:
+        by = spec.priority_class_name or "its number"
+        return [f"{told}; the pod is critical by its priority ({by})"]
+    return [f"{told}; what makes a pod critical is priorityClassName system-cluster-critical"]

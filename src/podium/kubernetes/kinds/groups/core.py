@@ -24,9 +24,8 @@ from podium.kubernetes.kinds.record import (
 from podium.kubernetes.warnings.workloads import about_created_pod, about_workload
 
 if TYPE_CHECKING:
-    from podium.kubernetes.defaulting import cluster as cluster_defaults
+    from podium.kubernetes.defaulting import core as core_defaults
     from podium.kubernetes.defaulting import pods as pod_defaults
-    from podium.kubernetes.defaulting import services as service_defaults
     from podium.kubernetes.defaulting import storage as storage_defaults
     from podium.kubernetes.defaulting import workloads as workload_defaults
     from podium.kubernetes.strategy import pods as pod_strategy
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from podium.kubernetes.strategy import storage as storage_strategy
     from podium.kubernetes.tables import cluster as cluster_tables
     from podium.kubernetes.tables import pods as pod_tables
-    from podium.kubernetes.tables import services as service_tables
     from podium.kubernetes.tables import storage as storage_tables
     from podium.kubernetes.tables import workloads as workload_tables
     from podium.kubernetes.validation import (
@@ -53,9 +51,8 @@ if TYPE_CHECKING:
     from podium.kubernetes.warnings import networking as network_warnings
     from podium.kubernetes.warnings import storage as storage_warnings
 else:
-    cluster_defaults = defer("podium.kubernetes.defaulting.cluster")
+    core_defaults = defer("podium.kubernetes.defaulting.core")
     pod_defaults = defer("podium.kubernetes.defaulting.pods")
-    service_defaults = defer("podium.kubernetes.defaulting.services")
     storage_defaults = defer("podium.kubernetes.defaulting.storage")
     workload_defaults = defer("podium.kubernetes.defaulting.workloads")
     pod_strategy = defer("podium.kubernetes.strategy.pods")
@@ -63,7 +60,6 @@ else:
     storage_strategy = defer("podium.kubernetes.strategy.storage")
     cluster_tables = defer("podium.kubernetes.tables.cluster")
     pod_tables = defer("podium.kubernetes.tables.pods")
-    service_tables = defer("podium.kubernetes.tables.services")
     storage_tables = defer("podium.kubernetes.tables.storage")
     workload_tables = defer("podium.kubernetes.tables.workloads")
     configuration = defer("podium.kubernetes.validation.configuration")
@@ -169,9 +165,9 @@ _CONFIGURATION: Final = (
         "Endpoints",
         "endpoints",
         ("ep",),
-        defaults=service_defaults.set_endpoints_defaults,
+        defaults=core_defaults.set_endpoints_defaults,
         validation=Validation(endpoints.create_errors, endpoints.update_errors),
-        printer=service_tables.ENDPOINTS,
+        printer=cluster_tables.ENDPOINTS,
         warnings=Warnings(
             use="v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
         ),
@@ -193,7 +189,7 @@ _CONFIGURATION: Final = (
         "limitranges",
         ("limits",),
         description="Limits and defaults for single objects of a namespace.",
-        defaults=cluster_defaults.set_limit_range_defaults,
+        defaults=core_defaults.set_limit_range_defaults,
         validation=Validation(quotas.range_errors, quotas.range_update_errors),
     ),
 )
@@ -213,7 +209,7 @@ _CLUSTER: Final = (
                 "finalize", "Namespace", ("update",), validate=nodes.namespace_finalize_errors
             ),
         ),
-        defaults=cluster_defaults.set_namespace_defaults,
+        defaults=core_defaults.set_namespace_defaults,
         validation=Validation(
             nodes.namespace_create_errors,
             nodes.namespace_update_errors,
@@ -235,7 +231,7 @@ _CLUSTER: Final = (
         description="A machine of the cluster.",
         namespaced=False,
         has_status=True,
-        defaults=cluster_defaults.set_node_defaults,
+        defaults=core_defaults.set_node_defaults,
         validation=Validation(nodes.create_errors, nodes.update_errors, nodes.status_errors),
         strategy=Strategy(
             create=pod_strategy.prepare_node, update=pod_strategy.prepare_node_update
@@ -325,7 +321,7 @@ _OTHERS: Final = (
         ("quota",),
         description="Limits on what a namespace may use in all.",
         has_status=True,
-        defaults=cluster_defaults.set_resource_quota_defaults,
+        defaults=core_defaults.set_resource_quota_defaults,
         validation=Validation(
             quotas.quota_create_errors, quotas.quota_update_errors, quotas.quota_status_errors
         ),
@@ -337,7 +333,7 @@ _OTHERS: Final = (
         "Secret",
         "secrets",
         description="Settings that should not be seen by everyone.",
-        defaults=cluster_defaults.set_secret_defaults,
+        defaults=core_defaults.set_secret_defaults,
         validation=Validation(
             configuration.secret_create_errors, configuration.secret_update_errors
         ),
@@ -364,7 +360,7 @@ _OTHERS: Final = (
         description="A name and address for a set of pods.",
         categories=("all",),
         has_status=True,
-        defaults=service_defaults.set_service_defaults,
+        defaults=core_defaults.set_service_defaults,
         validation=Validation(
             services.create_errors, services.update_errors, services.status_errors
         ),
@@ -373,7 +369,7 @@ _OTHERS: Final = (
             create=service_strategy.prepare_create,
             update=service_strategy.prepare_update,
         ),
-        printer=service_tables.SERVICE,
+        printer=cluster_tables.SERVICE,
         warnings=Warnings(always=network_warnings.about_service),
         selectable_fields=read_texts("spec.clusterIP", "spec.type"),
         selector_refusal=_NOT_SUPPORTED,

@@ -7,7 +7,7 @@ import msgspec
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.pod import Pod
 from podium.scheduler.cluster.catalog import object_key
-from podium.scheduler.explain.proposals.pod_commands import spec_patch
+from podium.scheduler.explain.proposals.object_writes import spec_patch
 from podium.scheduler.explain.proposals.proposal import Proposal
 from podium.scheduler.explain.proposals.search import Answer
 from podium.scheduler.explain.proposals.workload import Workload

@@ -40,8 +40,8 @@ from podium.scheduler.explain.proposals.object_writes import (
     ObjectWrite,
     Verb,
     list_object_writes,
+    template_change,
 )
-from podium.scheduler.explain.proposals.pod_commands import template_change
 from podium.scheduler.explain.proposals.workload import Workload
 from podium.scheduler.explain.proposals.workload_copy import WorkloadCopy, copy_workload
 from podium.scheduler.explain.trial import Trial

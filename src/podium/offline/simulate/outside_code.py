@@ -1,17 +1,49 @@
-"""Sources of plugins in a simulation: fetched before it begins, and again as virtual time passes.
+"""What a simulation asks outside of the engine: extenders, and the sources of plugins.
 
-The world outside does not know of virtual time, so a source says at two virtual times what it says
-at one real one, unless it is a file that changes. Nothing runs in the background: the simulation
+Extenders of a configuration, for whoever runs an engine offline: they are really asked.
+
+Sources of plugins in a simulation: fetched before it begins, and again as virtual time passes. The
+world outside does not know of virtual time, so a source says at two virtual times what it says at
+one real one, unless it is a file that changes. Nothing runs in the background: the simulation
 stands still while a source is asked. One that fails again and again is not asked any more, so that
 a run takes no longer than a few timeouts more than it would.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
+from podium.kubernetes.kinds.node import Node
 from podium.scheduler.engine import Engine
+from podium.scheduler.framework.asking import Asker
 from podium.scheduler.framework.faults import describe
 from podium.scheduler.framework.sources import SourceColumn
 from podium.user_code.guarded_calls import fetch_guarded
+
+
+@contextmanager
+def asker_of(engine: Engine) -> Iterator[Asker | None]:
+    """Somebody who asks the engine's extenders; None if it has none.
+
+    Raises ConfigurationError if certificates cannot be used.
+    """
+    extenders = engine.configuration.extenders
+    if not extenders:
+        yield None
+        return
+    from podium.client.extenders.client import BlockingExtenderClient
+    from podium.client.extenders.objects import TypedObjects
+
+    nodes = engine.cluster.nodes
+
+    def node(name: str) -> Node:
+        if not nodes.is_present(name):
+            raise KeyError(name)
+        return nodes.node(nodes.row(name))
+
+    with BlockingExtenderClient(extenders, TypedObjects(node)) as client:
+        yield client.ask
+
 
 MAX_FAILURES: Final = 3
 """In a row, of one source."""
