@@ -164,7 +164,7 @@ class Discovery:
             if remote.resources:
                 shown["resources"] = list(remote.resources)
             return {**shown, "freshness": "Current" if remote.is_current else "Stale"}
-        resources = [_aggregated(each) for each in self._of_version(group, version)]
+        resources = [_describe_resource(each) for each in self._of_version(group, version)]
         return {"version": version, "resources": resources, "freshness": "Current"}
 
     def has_group(self, name: str) -> bool:
@@ -243,7 +243,7 @@ def _aggregated_group(name: str, versions: list[JsonObject]) -> JsonObject:
     return {"metadata": {"name": name} if name else {}, "versions": versions}
 
 
-def _aggregated(resource: Resource) -> JsonObject:
+def _describe_resource(resource: Resource) -> JsonObject:
     entry: JsonObject = {
         "resource": resource.plural,
         "responseKind": _own_kind(resource, resource.kind),

@@ -227,7 +227,9 @@ def _find_spec_errors(spec: JsonObject, before: dict[str, JsonValue]) -> list[Fi
         errors += _version_errors(version, f"spec.versions[{index}]")
         errors += _part_errors(version, _PARTS - set(shared), f"spec.versions[{index}]", before)
     names = [version.get("name") for version in versions]
-    shown = [_shown(version, shared) for version in versions] if "versions" in spec else None
+    shown = (
+        [_reduce_version(version, shared) for version in versions] if "versions" in spec else None
+    )
     if len(set(names)) != len(names):
         told = "must contain unique version names"
         errors.append(invalid("spec.versions", shown, told))
@@ -301,7 +303,7 @@ def _part_errors(
         yield from _scale_errors(version.get("subresources") or {}, f"{path}.subresources")
 
 
-def _shown(version: JsonObject, shared: list[str]) -> JsonObject:
+def _reduce_version(version: JsonObject, shared: list[str]) -> JsonObject:
     """A version as errors show it, without what all have in common."""
     form: JsonObject = {
         "Name": version.get("name") or "",

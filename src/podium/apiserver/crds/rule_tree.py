@@ -254,7 +254,7 @@ class Rule:
 
     @cached_property
     def program(self) -> Program:
-        return _compiled(self.environment, self.source, BOOL, "", "cel expression")
+        return _compile_rule(self.environment, self.source, BOOL, "", "cel expression")
 
     @cached_property
     def message(self) -> Program | None:
@@ -262,14 +262,14 @@ class Rule:
         if not expression:
             return None
         name = "messageExpression"
-        return _compiled(self.environment, expression, STRING, f"{name} ", name)
+        return _compile_rule(self.environment, expression, STRING, f"{name} ", name)
 
     @property
     def is_about_changes(self) -> bool:
         return OLD in self.program.names
 
 
-def _compiled(
+def _compile_rule(
     environment: Environment, source: str, wanted: Type, prefix: str, name: str
 ) -> Program:
     try:

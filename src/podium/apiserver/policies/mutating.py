@@ -178,10 +178,10 @@ class Mutation(NamedTuple):
         """
         if not self.is_json_patch:
             try:
-                return read(_merged(obj, made, schema)).value
+                return read(_merge_object(obj, made, schema)).value
             except DecodeError as problem:
                 raise Failed(_unconverted(problem.message, schema)) from None
-        patched = _patched(obj, made)
+        patched = _patch_object(obj, made)
         try:
             taken = read({"apiVersion": schema.api_version, "kind": schema.kind, **patched})
         except DecodeError as problem:
@@ -203,7 +203,7 @@ def _unconverted(why: str, schema: Schema) -> str:
     return f"unable to convert unstructured object to {kind}: {why}"
 
 
-def _merged(obj: JsonObject, made: StructValue, schema: Schema) -> JsonObject:
+def _merge_object(obj: JsonObject, made: StructValue, schema: Schema) -> JsonObject:
     _require_type_names(made)
     try:
         config = configuration_of(made)
@@ -237,7 +237,7 @@ def _atomic_parts(value: JsonValue, shape: Shape, path: str = "") -> Iterator[st
             yield from _atomic_parts(item, shape.item, f"{path}[{index}]")
 
 
-def _patched(obj: JsonObject, made: Sequence[StructValue]) -> JsonObject:
+def _patch_object(obj: JsonObject, made: Sequence[StructValue]) -> JsonObject:
     patch: JsonValue = [_operation(each) for each in made]
     try:
         patched = json_patch.apply(obj, patch, null_is_missing=False)

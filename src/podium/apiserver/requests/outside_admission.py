@@ -120,7 +120,7 @@ def _mutate(
     object_rules = ObjectRules(rules.read, rules.admit, is_changed=rules.mutation.has_mutated)
     new_uid = registry.new_uid
     outcome = mutate(hooks, attempted, registry.forms, object_rules, call.webhooks, new_uid)
-    _heed(outcome, call)
+    _heed_outcome(outcome, call)
     return outcome
 
 
@@ -155,10 +155,10 @@ def review_write(
 def _validate(registry: Registry, attempted: AttemptedWrite, call: Call) -> None:
     assert call.webhooks is not None
     hooks = validating_hooks(registry.lookup)
-    _heed(validate(hooks, attempted, registry.forms, call.webhooks, registry.new_uid), call)
+    _heed_outcome(validate(hooks, attempted, registry.forms, call.webhooks, registry.new_uid), call)
 
 
-def _heed(outcome: Outcome | None, call: Call) -> None:
+def _heed_outcome(outcome: Outcome | None, call: Call) -> None:
     if outcome is None:
         return
     call.warn_all(outcome.warnings)

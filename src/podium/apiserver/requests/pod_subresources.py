@@ -166,14 +166,14 @@ def _ask_budgets(
     call: Call,
 ) -> None:
     budgets = registry.table.named("poddisruptionbudgets", "policy")
-    guarding = _guarding(registry, namespace, version)
+    guarding = _find_guarding_budgets(registry, namespace, version)
     read = [registry.read(budgets, stored) for stored in guarding]
     charged = admit_eviction(pod, read, call.now)
     if charged is not None and not dry_run:
         registry.replace(budgets, guarding[0], charged, dry_run=False)
 
 
-def _guarding(registry: Registry, namespace: str, pod: Stored) -> list[Stored]:
+def _find_guarding_budgets(registry: Registry, namespace: str, pod: Stored) -> list[Stored]:
     """The budgets whose selectors match the pod's labels."""
     budgets = registry.table.named("poddisruptionbudgets", "policy")
     found: list[Stored] = []

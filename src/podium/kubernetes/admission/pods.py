@@ -131,10 +131,10 @@ def _restrict_nodes(spec: JsonObject, scheduling: JsonObject) -> None:
         spec["nodeSelector"] = chosen
     tolerations = [*(spec.get("tolerations") or ()), *(scheduling.get("tolerations") or ())]
     if tolerations:
-        spec["tolerations"] = [copied(each) for each in _merged(tolerations)]
+        spec["tolerations"] = [copied(each) for each in _merge_tolerations(tolerations)]
 
 
-def _merged(tolerations: list[JsonObject]) -> list[JsonObject]:
+def _merge_tolerations(tolerations: list[JsonObject]) -> list[JsonObject]:
     """Without those that another one includes; of equals the first stays."""
     merged: list[JsonObject] = []
     for number, each in enumerate(tolerations):

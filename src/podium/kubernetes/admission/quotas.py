@@ -99,14 +99,14 @@ def _refuse_beyond(
     asked = {each: asked[each] for each in names if nano(asked.get(each, "0")) > 0}
     if not asked:
         return
-    used = _used(quota, resource, new, lookup)
+    used = _sum_usage(quota, resource, new, lookup)
     exceeded = [
         each for each in asked if nano(asked[each]) + nano(used.get(each, "0")) > nano(hard[each])
     ]
     if exceeded:
         why = (
-            f"exceeded quota: {quota.name}, requested: {_told(asked, exceeded)}, "
-            f"used: {_told(used, exceeded)}, limited: {_told(hard, exceeded)}"
+            f"exceeded quota: {quota.name}, requested: {_format_amounts(asked, exceeded)}, "
+            f"used: {_format_amounts(used, exceeded)}, limited: {_format_amounts(hard, exceeded)}"
         )
         raise status_errors.forbidden(resource, name, why)
 
@@ -146,7 +146,7 @@ class _Used:
                 self._leaving.remove(charge)
             else:
                 usage = self._usage(charge, None)
-                _add_to(self._used, {name: _negated(usage[name]) for name in usage})
+                _add_to(self._used, {name: _negate_amount(usage[name]) for name in usage})
 
     def at(self, now_s: float | None) -> Amounts:
         if not self._leaving:
@@ -170,11 +170,11 @@ def _add_to(used: Amounts, usage: Amounts) -> None:
         used[name] = total(used[name], amount) if name in used else amount
 
 
-def _negated(amount: str) -> str:
+def _negate_amount(amount: str) -> str:
     return amount[1:] if amount.startswith("-") else f"-{amount}"
 
 
-def _used(quota: _Quota, resource: Resource, new: JsonObject, lookup: Lookup) -> Amounts:
+def _sum_usage(quota: _Quota, resource: Resource, new: JsonObject, lookup: Lookup) -> Amounts:
     """What the objects of the namespace take of a quota's amounts."""
     kind = Counted(resource.group, resource.plural)
     metadata = new["metadata"]
@@ -191,7 +191,7 @@ def _used(quota: _Quota, resource: Resource, new: JsonObject, lookup: Lookup) ->
 
 
 def _charge_for_pod(obj: JsonObject) -> _Charge:
-    return _Charge(usage_of(PODS, obj), _seen(obj))
+    return _Charge(usage_of(PODS, obj), _reduce_object(obj))
 
 
 def _charge_for_service(obj: JsonObject) -> _Charge:
@@ -199,7 +199,7 @@ def _charge_for_service(obj: JsonObject) -> _Charge:
 
 
 def _charge_for_claim(obj: JsonObject) -> _Charge:
-    return _Charge(usage_of(CLAIMS, obj), _seen(obj))
+    return _Charge(usage_of(CLAIMS, obj), _reduce_object(obj))
 
 
 def _charge_for_other(_: JsonObject) -> _Charge:
@@ -223,7 +223,7 @@ _SEEN: Final = {
 }
 
 
-def _seen(obj: JsonObject) -> JsonObject:
+def _reduce_object(obj: JsonObject) -> JsonObject:
     """The little of an object that scopes and grace periods are about."""
     return {
         part: {name: obj[part][name] for name in names if name in obj[part]}
@@ -243,7 +243,7 @@ def _by_namespace(quotas: Sequence[JsonObject]) -> dict[str, list[_Quota]]:
     return found
 
 
-def _told(amounts: Amounts, names: Sequence[str]) -> str:
+def _format_amounts(amounts: Amounts, names: Sequence[str]) -> str:
     return ",".join(f"{name}={canonical(amounts.get(name, '0'))}" for name in sorted(names))
 
 

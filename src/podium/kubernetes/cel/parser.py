@@ -84,7 +84,7 @@ class _Parser:
     def finish(self) -> None:
         token = self._peek()
         if token.kind != END:
-            raise _unexpected(token, "<EOF>")
+            raise _refuse_token(token, "<EOF>")
 
     def expression(self) -> Node:
         condition = self._binary(1)
@@ -171,7 +171,7 @@ class _Parser:
             return self._list(token)
         if token.kind == SYMBOL and token.text == "{":
             return self._map(token)
-        raise _unexpected(token, "an expression")
+        raise _refuse_token(token, "an expression")
 
     def _identifier(self, token: Token) -> Node:
         absolute = token.text == "."
@@ -179,7 +179,7 @@ class _Parser:
         if not absolute and name in _CONSTANTS:
             return Literal(token.offset, _CONSTANTS[name])
         if name == "in":
-            raise _unexpected(token, "an expression")
+            raise _refuse_token(token, "an expression")
         if name in _RESERVED:
             raise IssueError(f"reserved identifier: {name}", token.offset)
         opening = self._peek()
@@ -257,12 +257,12 @@ class _Parser:
 
     def _expect(self, symbol: str) -> None:
         if not self._accept(symbol):
-            raise _unexpected(self._peek(), f"'{symbol}'")
+            raise _refuse_token(self._peek(), f"'{symbol}'")
 
     def _name(self, wanted: str = "IDENTIFIER") -> str:
         token = self._next()
         if token.kind != IDENT or token.text in _CONSTANTS or token.text == "in":
-            raise _unexpected(token, wanted)
+            raise _refuse_token(token, wanted)
         return token.text
 
 
@@ -282,7 +282,7 @@ def _number(token: Token, *, negative: bool) -> object:
     return value
 
 
-def _unexpected(token: Token, wanted: str) -> IssueError:
+def _refuse_token(token: Token, wanted: str) -> IssueError:
     return IssueError(
         f"Syntax error: mismatched input '{token.text}' expecting {wanted}", token.offset
     )

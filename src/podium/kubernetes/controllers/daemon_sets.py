@@ -85,7 +85,7 @@ def decide(
     made, removed = _pods_in_place(daemons, template, places, revision.hash)
     actions += made + removed
     if not made and not removed:
-        actions += _rolling(daemons, places, revision.hash, moment)
+        actions += _roll_pods(daemons, places, revision.hash, moment)
     status = _status(daemons, places, revision.hash, moment)
     if status != reported(daemons.status, status):
         actions.append(status_patch(DAEMON_SETS, daemons, status))
@@ -136,7 +136,7 @@ def _pods_in_place(
     return made, removed
 
 
-def _rolling(
+def _roll_pods(
     daemons: DaemonSet, places: Sequence[_Place], revision: str, moment: Moment
 ) -> list[Action]:
     strategy = daemons.spec.update_strategy

@@ -90,7 +90,7 @@ def _progress(
         text = f"{named} has successfully progressed."
         return _condition(deployment, moment, "True", "NewReplicaSetAvailable", text), None
     begins = known is None or known.reason in ("NewReplicaSetAvailable", CREATE_ERROR)
-    if begins or known is None or _moved(deployment, counts):
+    if begins or known is None or _has_progressed(deployment, counts):
         text = f"{named} is progressing."
         updated = _condition(deployment, moment, "True", "ReplicaSetUpdated", text, always=True)
         return updated, deadline_s
@@ -144,7 +144,7 @@ def _copy(failure: Condition) -> JsonObject:
     }
 
 
-def _moved(deployment: Deployment, counts: dict[str, int]) -> bool:
+def _has_progressed(deployment: Deployment, counts: dict[str, int]) -> bool:
     before = reported(deployment.status, counts)
     old_pods = counts["replicas"] - counts["updatedReplicas"]
     return (

@@ -84,11 +84,11 @@ def decide(
 def _new_set(deployment: Deployment, sets: Sequence[ReplicaSet]) -> ReplicaSet | None:
     """The oldest set that has the deployment's template."""
     wanted = canonical(deployment.spec.template)
-    fitting = [each for each in sets if canonical(_unmarked(each.spec.template)) == wanted]
+    fitting = [each for each in sets if canonical(_remove_mark(each.spec.template)) == wanted]
     return min(fitting, key=lambda each: each.metadata.creation_timestamp or "", default=None)
 
 
-def _unmarked(template: PodTemplate) -> PodTemplate:
+def _remove_mark(template: PodTemplate) -> PodTemplate:
     labels = {**(template.metadata.get("labels") or {})}
     labels.pop(TEMPLATE_HASH, None)
     metadata = {**template.metadata, "labels": labels}
@@ -118,7 +118,7 @@ def _creation(
     revision: int,
 ) -> list[Action]:
     if deployment.spec.strategy.type == "Recreate":
-        emptying = _emptied(deployment, old)
+        emptying = _scale_to_zero(deployment, old)
         if emptying or _still_there(old, pods):
             return emptying
     replicas = new_replicas(deployment, 0, old)
@@ -150,16 +150,16 @@ def _roll(
         actions.append(Patch(REPLICA_SETS, new.namespace, new.name, body))
     actions += _tell_revision(deployment, revision)
     if deployment.spec.strategy.type == "Recreate":
-        emptying = _emptied(deployment, old)
+        emptying = _scale_to_zero(deployment, old)
         if emptying or _still_there(old, pods):
             return actions + emptying
     replicas = new_replicas(deployment, new.wanted, old)
     if replicas != new.wanted:
-        return [*actions, _scaled(deployment, new, replicas)]
+        return [*actions, _scale_replica_set(deployment, new, replicas)]
     by_name = {each.name: each for each in old}
     shrinking = old_replicas(deployment, new, old)
     return actions + [
-        _scaled(deployment, by_name[name], count) for name, count in shrinking.items()
+        _scale_replica_set(deployment, by_name[name], count) for name, count in shrinking.items()
     ]
 
 
@@ -181,24 +181,24 @@ def _resize(
         if only is None:
             return []
         is_right = only.wanted == deployment.wanted and not is_resized(deployment, [only])
-        return [] if is_right else [_scaled(deployment, only, deployment.wanted)]
+        return [] if is_right else [_scale_replica_set(deployment, only, deployment.wanted)]
     if new is not None and new.wanted == new.status.available_replicas == deployment.wanted:
-        return _emptied(deployment, old)
+        return _scale_to_zero(deployment, old)
     if deployment.spec.strategy.type == "Recreate":
         return []
     sizes = proportional_sizes(deployment, active)
-    return [_scaled(deployment, each, sizes[each.name]) for each in active]
+    return [_scale_replica_set(deployment, each, sizes[each.name]) for each in active]
 
 
-def _emptied(deployment: Deployment, old: Sequence[ReplicaSet]) -> list[Action]:
-    return [_scaled(deployment, each, 0) for each in old if each.wanted]
+def _scale_to_zero(deployment: Deployment, old: Sequence[ReplicaSet]) -> list[Action]:
+    return [_scale_replica_set(deployment, each, 0) for each in old if each.wanted]
 
 
 def _still_there(old: Sequence[ReplicaSet], pods: Mapping[str, Sequence[Pod]]) -> bool:
     return any(not pod.is_ended for each in old for pod in pods.get(each.metadata.uid, ()))
 
 
-def _scaled(deployment: Deployment, replica_set: ReplicaSet, replicas: int) -> Action:
+def _scale_replica_set(deployment: Deployment, replica_set: ReplicaSet, replicas: int) -> Action:
     marks = {"annotations": size_marks(deployment)}
     body = {"metadata": marks, "spec": {"replicas": replicas}}
     return Patch(REPLICA_SETS, replica_set.namespace, replica_set.name, body)

@@ -83,7 +83,7 @@ def decide(budget: PodDisruptionBudget, pods: GuardedPods, scale: Scale, moment:
     """`pods` are those of the namespace that its selector matches."""
     if budget.metadata.is_terminating:
         return NOTHING
-    disrupted, again_after_s = _disrupted(budget, pods, moment)
+    disrupted, again_after_s = _find_disrupted_pods(budget, pods, moment)
     guarded = pods.count(budget.namespace, disrupted)
     expected, desired, allowed = count_disruptions(budget.spec, guarded, scale)
     status: JsonObject = {
@@ -111,7 +111,7 @@ def decide(budget: PodDisruptionBudget, pods: GuardedPods, scale: Scale, moment:
     return Plan([status_patch(POD_DISRUPTION_BUDGETS, budget, status)], again_after_s)
 
 
-def _disrupted(
+def _find_disrupted_pods(
     budget: PodDisruptionBudget, pods: GuardedPods, moment: Moment
 ) -> tuple[set[str], float | None]:
     """Pods whose eviction is believed to be under way, and when the first is doubted."""

@@ -66,7 +66,7 @@ def decide(
     for group in groups:
         fitting = [each for each in left if _is_of(each, group)]
         left = [each for each in left if each not in fitting]
-        actions += _settled(service, group, fitting, labels)
+        actions += _distribute_endpoints(service, group, fitting, labels)
     removal: list[Action] = [delete(ENDPOINT_SLICES, each) for each in left]
     return Plan([*actions, *removal])
 
@@ -95,7 +95,7 @@ def _in_order(ports: Sequence[JsonObject]) -> list[JsonObject]:
     return sorted(ports, key=lambda each: (each["name"], each.get("port") or 0))
 
 
-def _settled(
+def _distribute_endpoints(
     service: Service, group: _Group, known: Sequence[EndpointSlice], labels: dict[str, str]
 ) -> list[Action]:
     """Writes after which each endpoint of a group is in one slice."""

@@ -65,8 +65,8 @@ def count(job: Job, pods: Sequence[Pod], held: Collection[str] = ()) -> Count:
     actions: list[Action] = [
         without_finalizer(PODS, pod, TRACKING) for uid, pod in tracked.items() if uid in written
     ]
-    succeeded, left_succeeded = _settled(status.succeeded, known.succeeded, tracked)
-    failed, left_failed = _settled(status.failed, known.failed, tracked)
+    succeeded, left_succeeded = _settle_count(status.succeeded, known.succeeded, tracked)
+    failed, left_failed = _settle_count(status.failed, known.failed, tracked)
     waiting = 0
     for uid, pod in tracked.items():
         if uid in written:
@@ -97,7 +97,7 @@ def reported(status: JobStatus) -> JsonObject:
     }
 
 
-def _settled(
+def _settle_count(
     counted: int, uncounted: tuple[str, ...] | None, tracked: dict[str, Pod]
 ) -> tuple[int, list[str]]:
     """The count with those whose finalizer is gone, and those that still have it."""

@@ -109,10 +109,10 @@ def _progress(
     """Pods to make or remove, conditions to write, and when to look again."""
     verdict = find_verdict(situation)
     if verdict is not None:
-        return _ending(situation, verdict)
+        return _end_job(situation, verdict)
     conditions = _suspension(situation)
     if situation.job.spec.suspend:
-        return _unneeded(situation.active), conditions, None
+        return _remove_unneeded_pods(situation.active), conditions, None
     deadline_s = situation.job.spec.active_deadline_seconds
     rest_s = None
     if deadline_s is not None and situation.job.status.start_time:
@@ -121,7 +121,7 @@ def _progress(
     return actions, conditions, sooner(rest_s, pause_s)
 
 
-def _ending(
+def _end_job(
     situation: Situation, verdict: Verdict
 ) -> tuple[list[Action], list[JsonObject], float | None]:
     """Announce the end, remove what still runs, and when all of it is gone, be over."""
@@ -158,7 +158,7 @@ def _pods(situation: Situation) -> tuple[list[Action], float | None]:
     wanted = wanted_pods(situation.job, situation.succeeded, len(situation.active))
     missing = wanted - len(situation.active)
     if missing < 0:
-        return _unneeded(least_missed(situation.active)[:-missing]), None
+        return _remove_unneeded_pods(least_missed(situation.active)[:-missing]), None
     if situation.job.replaces_only_failed:
         missing -= situation.terminating
     if missing <= 0:
@@ -173,7 +173,7 @@ def _pods(situation: Situation) -> tuple[list[Action], float | None]:
     return list(made), 0.0 if missing > situation.burst else None
 
 
-def _unneeded(pods: Sequence[Pod]) -> list[Action]:
+def _remove_unneeded_pods(pods: Sequence[Pod]) -> list[Action]:
     """Pods that the job itself gives up are not counted as failures."""
     tracked = [without_finalizer(PODS, pod, TRACKING) for pod in pods if is_tracked(pod)]
     return [*tracked, *(delete(PODS, pod) for pod in pods)]

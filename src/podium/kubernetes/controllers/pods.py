@@ -254,15 +254,15 @@ def least_missed(pods: Sequence[Pod]) -> list[Pod]:
             pod.is_ready,
             parse_int(pod.metadata.annotation(DELETION_COST)) or 0,
             -crowds[pod.spec.node_name],
-            _reversed(ready_since(pod)),
+            _reverse_order(ready_since(pod)),
             -pod.restarts,
-            _reversed(pod.metadata.creation_timestamp),
+            _reverse_order(pod.metadata.creation_timestamp),
         )
 
     return sorted(pods, key=rank)
 
 
-def _reversed(timestamp: str | None) -> str:
+def _reverse_order(timestamp: str | None) -> str:
     """A text that sorts the later before the earlier."""
     return "".join(chr(0x10FFFF - ord(letter)) for letter in timestamp or "")
 

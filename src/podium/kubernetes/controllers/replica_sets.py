@@ -61,7 +61,7 @@ def decide(
     owned, actions = settle_ownership(kind, replicas.metadata, selector, PODS, candidates)
     active = [pod for pod in owned if pod.is_active]
     if not replicas.metadata.is_terminating:
-        actions += _scaling(kind, replicas, active, burst)
+        actions += _scale_pods(kind, replicas, active, burst)
     found = availability(active, replicas.spec.min_ready_seconds, moment)
     status = _status(replicas, active, found)
     if condition_of(replicas.status.conditions, REPLICA_FAILURE) is not None:
@@ -116,7 +116,9 @@ def report_failure(
     return Plan([*actions, event_about(owner, component, "Warning", reason, told, moment)])
 
 
-def _scaling(kind: Kind, replicas: ReplicaSet, active: Sequence[Pod], burst: int) -> list[Action]:
+def _scale_pods(
+    kind: Kind, replicas: ReplicaSet, active: Sequence[Pod], burst: int
+) -> list[Action]:
     missing = replicas.wanted - len(active)
     if missing > 0:
         pod = pod_from_template(kind, replicas.metadata, replicas.spec.template)

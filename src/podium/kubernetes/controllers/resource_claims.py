@@ -54,8 +54,8 @@ def decide(claim: ResourceClaim, pod_of: Callable[[str], Pod | None]) -> Plan:
     reserved = status.reserved_for or ()
     kept = [each for each in reserved if _still_needs(each, pod_of)]
     if len(kept) < len(reserved):
-        changed: JsonObject = {"reservedFor": [_written(each) for each in kept] or None}
-        return _changed(claim, changed if kept else {**changed, **_UNALLOCATED})
+        changed: JsonObject = {"reservedFor": [_write_consumer(each) for each in kept] or None}
+        return _change_status(claim, changed if kept else {**changed, **_UNALLOCATED})
     if kept:
         return NOTHING
     owner = claim.metadata.controller
@@ -64,7 +64,7 @@ def decide(claim: ResourceClaim, pod_of: Callable[[str], Pod | None]) -> Plan:
         orphaned = _is_through(owner.uid, owner.name, pod_of)
     if status.allocation is not None:
         unused = orphaned or claim.metadata.is_terminating
-        return _changed(claim, _UNALLOCATED) if unused else NOTHING
+        return _change_status(claim, _UNALLOCATED) if unused else NOTHING
     if FINALIZER in (claim.metadata.finalizers or ()):
         return Plan([without_finalizer(RESOURCE_CLAIMS, claim, FINALIZER)])
     if orphaned and not claim.metadata.is_terminating:
@@ -72,7 +72,7 @@ def decide(claim: ResourceClaim, pod_of: Callable[[str], Pod | None]) -> Plan:
     return NOTHING
 
 
-def _changed(claim: ResourceClaim, status: JsonObject) -> Plan:
+def _change_status(claim: ResourceClaim, status: JsonObject) -> Plan:
     return Plan([status_patch(RESOURCE_CLAIMS, claim, status, PatchType.MERGE)])
 
 
@@ -89,7 +89,7 @@ def _is_through(uid: str, name: str, pod_of: Callable[[str], Pod | None]) -> boo
     return pod is None or pod.metadata.uid != uid or pod.is_ended
 
 
-def _written(consumer: ResourceClaimConsumerReference) -> JsonObject:
+def _write_consumer(consumer: ResourceClaimConsumerReference) -> JsonObject:
     fields = {"resource": consumer.resource, "name": consumer.name, "uid": consumer.uid}
     return {**fields, **({"apiGroup": consumer.api_group} if consumer.api_group else {})}
 

@@ -133,9 +133,9 @@ def _part(deployment: Deployment, replica_set: ReplicaSet) -> int:
     if not before:
         return 0
     now = deployment.wanted + limits(deployment).surge
-    return _rounded(replica_set.wanted * now / before) - replica_set.wanted
+    return _round_half_away(replica_set.wanted * now / before) - replica_set.wanted
 
 
-def _rounded(value: float) -> int:
+def _round_half_away(value: float) -> int:
     """Halves away from zero, as Go's integer.RoundToInt32."""
     return math.floor(value + 0.5) if value >= 0 else math.ceil(value - 0.5)

@@ -169,10 +169,10 @@ def _pods_in_place(situation: _Situation) -> list[Action]:
             actions.append(delete(PODS, pod))
         if situation.in_order:
             return actions
-    return actions or _rolling(situation)
+    return actions or _roll_pods(situation)
 
 
-def _rolling(situation: _Situation) -> list[Action]:
+def _roll_pods(situation: _Situation) -> list[Action]:
     if situation.stateful.spec.update_strategy.type != "RollingUpdate":
         return []
     for ordinal in reversed(situation.ordinals):

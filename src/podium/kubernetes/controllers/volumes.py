@@ -63,7 +63,7 @@ def decide_claim(
     if claim.metadata.is_terminating:
         return NOTHING
     if claim.spec.volume_name:
-        return _named(claim, volumes)
+        return _bind_named_volume(claim, volumes)
     waits = storage_class is not None and storage_class.volume_binding_mode == _WAITS
     selected = claim.metadata.annotation(SELECTED_NODE)
     reserved = next((each for each in volumes if is_reserved_for(each, claim)), None)
@@ -83,7 +83,7 @@ def decide_claim(
     return Plan([Create(PERSISTENT_VOLUMES, "", volume_body)])
 
 
-def _named(claim: PersistentVolumeClaim, volumes: Iterable[PersistentVolume]) -> Plan:
+def _bind_named_volume(claim: PersistentVolumeClaim, volumes: Iterable[PersistentVolume]) -> Plan:
     """A claim that names its volume."""
     was_bound = claim.metadata.annotation(BIND_COMPLETED) != ""
     volume = next((each for each in volumes if each.name == claim.spec.volume_name), None)
@@ -136,13 +136,13 @@ def decide_volume(volume: PersistentVolume, claim: PersistentVolumeClaim | None)
             return Plan(_bound(claim, volume))
         if not claim.spec.volume_name or not reference.uid:
             return _phase(volume, "Available") if not reference.uid else NOTHING
-        return _left(volume)
+        return _decide_left_volume(volume)
     if not reference.uid:
         return _phase(volume, "Available")
-    return _left(volume)
+    return _decide_left_volume(volume)
 
 
-def _left(volume: PersistentVolume) -> Plan:
+def _decide_left_volume(volume: PersistentVolume) -> Plan:
     """The claim is gone, or has another volume."""
     released = _phase(volume, "Released")
     if volume.metadata.is_terminating:

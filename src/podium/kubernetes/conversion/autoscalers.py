@@ -61,7 +61,7 @@ def as_v1_autoscaler(value: JsonObject) -> JsonObject:
     if spec.get("behavior") is not None:
         form = go_form("autoscaling/v2", "HorizontalPodAutoscalerBehavior", spec["behavior"])
         annotations[_BEHAVIOR] = go_json(form)
-    return _assembled(value, annotations, shown, seen)
+    return _assemble_autoscaler(value, annotations, shown, seen)
 
 
 def as_v2_autoscaler(value: JsonObject) -> JsonObject:
@@ -90,10 +90,10 @@ def as_v2_autoscaler(value: JsonObject) -> JsonObject:
     conditions = _read_conditions(annotations)
     if conditions:
         seen["conditions"] = conditions
-    return _assembled(value, _own_annotations(value), shown, seen)
+    return _assemble_autoscaler(value, _own_annotations(value), shown, seen)
 
 
-def _assembled(
+def _assemble_autoscaler(
     value: JsonObject, annotations: JsonObject, spec: JsonObject, status: JsonObject
 ) -> JsonObject:
     metadata = {
@@ -200,23 +200,25 @@ _BY_NAME: Final = ("resource", "containerResource")
 
 def as_old_metric(metric: JsonObject) -> JsonObject:
     """What to scale by, in the older form."""
-    return _converted(metric, _old_source)
+    return _convert_metric(metric, _old_source)
 
 
 def as_new_metric(metric: JsonObject) -> JsonObject:
-    return _converted(metric, _new_source)
+    return _convert_metric(metric, _new_source)
 
 
 def as_old_measurement(measurement: JsonObject) -> JsonObject:
     """What was last measured, in the older form."""
-    return _converted(measurement, _old_status)
+    return _convert_metric(measurement, _old_status)
 
 
 def as_new_measurement(measurement: JsonObject) -> JsonObject:
-    return _converted(measurement, _new_status)
+    return _convert_metric(measurement, _new_status)
 
 
-def _converted(metric: JsonObject, convert: Callable[[str, JsonObject], JsonObject]) -> JsonObject:
+def _convert_metric(
+    metric: JsonObject, convert: Callable[[str, JsonObject], JsonObject]
+) -> JsonObject:
     found: JsonObject = {
         field: convert(field, metric[field]) for field in _SOURCES if field in metric
     }

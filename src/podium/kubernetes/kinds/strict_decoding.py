@@ -47,7 +47,7 @@ def decode_strictly(data: bytes | msgspec.Raw, struct: type[T]) -> T | None:
     """The object, if it has a name and nothing in it is wrong."""
     check = _CHECKS.get(struct)
     if check is None:
-        check = _CHECKS[struct] = msgspec.json.Decoder(_checked(struct, msgspec.Raw))
+        check = _CHECKS[struct] = msgspec.json.Decoder(_derive_checked_struct(struct, msgspec.Raw))
         _DECODERS[struct] = msgspec.json.Decoder(struct)
     try:
         check.decode(data)
@@ -60,13 +60,13 @@ def decode_strictly(data: bytes | msgspec.Raw, struct: type[T]) -> T | None:
 def convert_strictly(raw: Mapping[str, object], struct: type[S]) -> S | None:
     """The same for raw data, if nothing in it is wrong; it may have no name."""
     try:
-        msgspec.convert(raw, _checked(struct, _ANYTHING))
+        msgspec.convert(raw, _derive_checked_struct(struct, _ANYTHING))
         return msgspec.convert(raw, struct)
     except msgspec.ValidationError:
         return None
 
 
-def _checked(
+def _derive_checked_struct(
     struct: type, skipped: DecodedValue, *, forbids: bool = True, at_root: bool = True
 ) -> type:
     """The Struct that refuses what is wrong; what programs write, the status, may have more.
@@ -106,7 +106,7 @@ def _type(info: inspect.Type, skipped: DecodedValue, forbids: bool) -> DecodedVa
             inner = _type(kinds[0], skipped, forbids) if len(kinds) == 1 else str | _INTEGER
             return inner if inner is skipped else inner | None
         case inspect.StructType(cls=struct):
-            return _checked(struct, skipped, forbids=forbids, at_root=False)
+            return _derive_checked_struct(struct, skipped, forbids=forbids, at_root=False)
         case inspect.VarTupleType():
             element = _type(info.item_type, skipped, forbids)
             return skipped if element is skipped else list[element]  # type: ignore[valid-type]

@@ -217,7 +217,7 @@ def _raw_object(data: bytes | msgspec.Raw) -> JsonObject:
 
 
 def _struct_of(api_version: object, kind: object) -> type[KubeObject]:
-    kind, api_version = _named("kind", kind), _named("apiVersion", api_version)
+    kind, api_version = _name_field("kind", kind), _name_field("apiVersion", api_version)
     struct = KINDS.get((api_version, kind))
     if struct is not None:
         return struct
@@ -229,7 +229,7 @@ def _struct_of(api_version: object, kind: object) -> type[KubeObject]:
     raise UnknownKind(api_version, kind, closest(kind, sorted(siblings), cutoff=0.85))
 
 
-def _named(field: str, written: object) -> str:
+def _name_field(field: str, written: object) -> str:
     if isinstance(written, str) and written:
         return written
     if written:

@@ -55,7 +55,7 @@ def _merged_objects(original: JsonObject, patch: JsonObject, shape: Shape | None
         return _as_directed(patch)
     out, rest = dict(original), dict(patch)
     if RETAIN_KEYS in rest:
-        out = _retained(out, rest)
+        out = _retain_keys(out, rest)
     for key in [key for key in rest if key.startswith(SET_ORDER)]:
         _merge_ordered(out, rest, key, shape)
     for key, value in rest.items():
@@ -97,7 +97,7 @@ def _take(out: JsonObject, name: str, value: JsonValue) -> None:
         out.pop(name, None)
 
 
-def _retained(original: JsonObject, patch: JsonObject) -> JsonObject:
+def _retain_keys(original: JsonObject, patch: JsonObject) -> JsonObject:
     keys = patch.pop(RETAIN_KEYS)
     if not isinstance(keys, list):
         raise bad_patch(_BAD_RETAIN_KEYS)

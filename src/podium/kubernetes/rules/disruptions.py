@@ -94,17 +94,17 @@ def count_disruptions(spec: PodDisruptionBudgetSpec, pods: Guarded, scale: Scale
 
 def _expectation(spec: PodDisruptionBudgetSpec, pods: Guarded, scale: Scale) -> tuple[int, int]:
     if spec.max_unavailable is not None:
-        expected = _expected(pods, scale)
+        expected = _count_expected(pods, scale)
         return expected, max(
             0, expected - scale_amount(spec.max_unavailable, expected, rounds_up=True)
         )
     if isinstance(spec.min_available, int):
         return pods.number, spec.min_available
-    expected = _expected(pods, scale) if spec.min_available is not None else 0
+    expected = _count_expected(pods, scale) if spec.min_available is not None else 0
     return expected, scale_amount(spec.min_available, expected, rounds_up=True)
 
 
-def _expected(pods: Guarded, scale: Scale) -> int:
+def _count_expected(pods: Guarded, scale: Scale) -> int:
     """What the controllers of the pods want together.
 
     upstream: pods without a controller are not expected. Those of a controller whose scale is not

@@ -171,14 +171,15 @@ def selector_of(written: LabelSelector | None) -> Selector:
     if written is None:
         return NOTHING
     requirements = [
-        _validated(key, IN, (value,)) for key, value in sorted((written.match_labels or {}).items())
+        _validate_requirement(key, IN, (value,))
+        for key, value in sorted((written.match_labels or {}).items())
     ]
     for expression in written.match_expressions or ():
         if expression.operator not in (IN, NOT_IN, EXISTS, DOES_NOT_EXIST):
             raise SelectorError(f'"{expression.operator}" is not a valid label selector operator')
         # upstream: an empty list of values is copied into a null one before it is reported.
         values = expression.values or None
-        requirements.append(_validated(expression.key, expression.operator, values))
+        requirements.append(_validate_requirement(expression.key, expression.operator, values))
     return Selector(requirements) if requirements else EVERYTHING
 
 
@@ -189,7 +190,7 @@ def selector_of_map(labels: Mapping[str, str] | None) -> Selector:
     return Selector(Requirement(key, IN, frozenset((value,))) for key, value in labels.items())
 
 
-def _validated(key: str, operator: str, values: Sequence[str] | None) -> Requirement:
+def _validate_requirement(key: str, operator: str, values: Sequence[str] | None) -> Requirement:
     problems = requirement_problems(key, operator, values)
     if problems:
         raise SelectorError(aggregate(problems))

@@ -111,9 +111,9 @@ def qos_class(spec: JsonObject) -> str:
     """The class by a pod's spec as JSON."""
     whole = spec.get("resources")
     if whole is not None:
-        return _class_of([_written(whole)], pod_level=True)
+        return _class_of([_write_holder(whole)], pod_level=True)
     containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
-    return _class_of([_written(c.get("resources") or {}) for c in containers], pod_level=False)
+    return _class_of([_write_holder(c.get("resources") or {}) for c in containers], pod_level=False)
 
 
 def qos_class_of(pod: Pod) -> str:
@@ -125,7 +125,7 @@ def qos_class_of(pod: Pod) -> str:
     return _class_of([_typed(container.resources) for container in containers], pod_level=False)
 
 
-def _written(resources: JsonObject) -> _Holder:
+def _write_holder(resources: JsonObject) -> _Holder:
     return resources.get("requests"), resources.get("limits")
 
 

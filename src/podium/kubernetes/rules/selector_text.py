@@ -143,9 +143,9 @@ class _Parser:
             # upstream: the path of the key is a nil pointer here.
             raise SelectorError(str(invalid("<nil>", key, "; ".join(problems))))
         if absent:
-            return _checked(key, DOES_NOT_EXIST, [])
+            return _check_requirement(key, DOES_NOT_EXIST, [])
         if self._next().kind in (_END, ","):
-            return _checked(key, EXISTS, [])
+            return _check_requirement(key, EXISTS, [])
         return self._comparison(key)
 
     def _comparison(self, key: str) -> Requirement:
@@ -154,8 +154,8 @@ class _Parser:
         if operator is None:
             raise SelectorError(f"found '{token.text}', expected: {_KNOWN_OPERATORS}")
         if token.text in ("in", "notin"):
-            return _checked(key, operator, sorted(self._values()))
-        return _checked(key, operator, [self._value()])
+            return _check_requirement(key, operator, sorted(self._values()))
+        return _check_requirement(key, operator, [self._value()])
 
     def _value(self) -> str:
         if self._next().kind in (_END, ","):
@@ -214,7 +214,7 @@ class _Parser:
         return token
 
 
-def _checked(key: str, operator: str, values: list[str]) -> Requirement:
+def _check_requirement(key: str, operator: str, values: list[str]) -> Requirement:
     problems = requirement_problems(key, operator, values)
     if problems:
         raise SelectorError(aggregate(problems))
@@ -275,12 +275,12 @@ def _term(part: str) -> FieldTerm | None:
     for place in range(len(part)):
         for operator in _FIELD_OPERATORS:
             if part.startswith(operator, place):
-                value = _unescaped(part[place + len(operator) :])
+                value = _unescape_text(part[place + len(operator) :])
                 return FieldTerm(part[:place], operator != "!=", value)
     return None
 
 
-def _unescaped(text: str) -> str:
+def _unescape_text(text: str) -> str:
     if "\\" not in text and "=" not in text:
         return text
     out: list[str] = []

@@ -90,7 +90,7 @@ def prepare_resize(new: JsonObject, old: JsonObject, _now: str) -> None:
             return
         if containers:
             kept[kind] = [
-                _resized(container, base)
+                _resize_container(container, base)
                 for container, base in zip(containers, earlier, strict=True)
             ]
     if spec.get("resources") is not None:
@@ -105,7 +105,7 @@ def _keep_all_but_spec(new: JsonObject, old: JsonObject) -> None:
     keep_metadata(new, old)
 
 
-def _resized(container: JsonObject, base: JsonObject) -> JsonObject:
+def _resize_container(container: JsonObject, base: JsonObject) -> JsonObject:
     merged = dict(base)
     for field in ("resources", "resizePolicy"):
         if container.get(field) is not None:

@@ -111,7 +111,7 @@ def update_errors(new: JsonObject, old: JsonObject) -> Errors:
         return errors
     _check_tolerations(errors, spec.get("tolerations") or [], before.get("tolerations") or [])
     _check_gates(errors, spec.get("schedulingGates") or [], before.get("schedulingGates") or [])
-    munged = _munged(spec, before)
+    munged = _restore_mutable_fields(spec, before)
     if before.get("schedulingGates"):
         _allow_narrowing(errors, munged, before)
     if munged != before:
@@ -188,7 +188,7 @@ def _check_gates(errors: Errors, new: list[JsonObject], old: list[JsonObject]) -
             errors.append(forbidden(f"spec.schedulingGates[{index}].name", detail))
 
 
-def _munged(spec: JsonObject, before: JsonObject) -> JsonObject:
+def _restore_mutable_fields(spec: JsonObject, before: JsonObject) -> JsonObject:
     """The new spec with everything that may change put back."""
     munged = dict(spec)
     for kind in ("containers", "initContainers"):

@@ -184,7 +184,7 @@ def _downward_file(errors: Errors, item: JsonObject, path: str) -> None:
 _RESOURCE: Final = "resourceFieldRef"
 
 
-def _projected(errors: Errors, projected: JsonObject, path: str) -> None:
+def _check_projected(errors: Errors, projected: JsonObject, path: str) -> None:
     check_mode(errors, projected.get("defaultMode"), f"{path}.defaultMode")
     taken: set[str] = set()
     for index, source in enumerate(projected.get("sources") or ()):
@@ -311,7 +311,7 @@ _SOURCES: Final[Mapping[str, Check]] = {
     "portworxVolume": _with("volumeID"),
     "azureDisk": _with("diskName", "diskURI"),
     "storageos": _with("volumeName"),
-    "projected": _projected,
+    "projected": _check_projected,
     "scaleIO": _with("gateway", "system", "volumeName"),
     "csi": _csi,
     "ephemeral": _ephemeral,

@@ -89,7 +89,7 @@ def _read_diurnal(written: WrittenDiurnal, path: str) -> Arrivals:
         return wave * (weekend if is_weekend else 1.0)
 
     most = (1.0 + amplitude) * max(1.0, weekend)
-    return Arrivals(lambda stream, scale: _thinned(stream, rate * scale * most, share, most))
+    return Arrivals(lambda stream, scale: _thin_arrivals(stream, rate * scale * most, share, most))
 
 
 def _read_burst(burst: WrittenBurst, path: str) -> Arrivals:
@@ -113,7 +113,7 @@ def _poisson(stream: Stream, rate: float) -> Iterator[Arrival]:
         yield Arrival(at)
 
 
-def _thinned(
+def _thin_arrivals(
     stream: Stream, rate: float, share: Callable[[float], float], most: float
 ) -> Iterator[Arrival]:
     for arrival in _poisson(stream, rate):

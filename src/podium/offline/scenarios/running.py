@@ -151,7 +151,7 @@ def _build_cluster(
 
 
 def _scale_pool(pool: Pool, scale: float) -> Pool:
-    return dataclasses.replace(pool, count=_scaled(pool.count, scale))
+    return dataclasses.replace(pool, count=_scale_count(pool.count, scale))
 
 
 def _scale_rule(rule: AutoscalerRule | None, pools: Sequence[Pool]) -> AutoscalerRule | None:
@@ -163,13 +163,13 @@ def _scale_rule(rule: AutoscalerRule | None, pools: Sequence[Pool]) -> Autoscale
     for each in rule.pools:
         pool = by_name[each.pool.name]
         ratio = pool.count / each.pool.count if each.pool.count else 1.0
-        low = min(_scaled(each.min_nodes, ratio), pool.count)
-        high = max(_scaled(each.max_nodes, ratio), pool.count)
+        low = min(_scale_count(each.min_nodes, ratio), pool.count)
+        high = max(_scale_count(each.max_nodes, ratio), pool.count)
         scaled.append(AutoscaledPool(pool, low, high, each.delay_s))
     return dataclasses.replace(rule, pools=scaled)
 
 
-def _scaled(count: int, scale: float) -> int:
+def _scale_count(count: int, scale: float) -> int:
     return max(1, round(count * scale)) if count else 0
 
 

@@ -130,7 +130,7 @@ class ControlPlane:
         is_replicated = isinstance(workload, Deployment) and key in self._replicated
         if key in self._at_work or is_replicated:
             return made
-        self.refuse_beyond(_wanted(workload))
+        self.refuse_beyond(_count_wanted(workload))
         _Expansion(self, made, _as_stored(workload)).run()
         return made
 
@@ -267,7 +267,7 @@ class _Expansion:
         return str(self._numbers[owner["uid"]] - 1)
 
 
-def _wanted(workload: Workload) -> int:
+def _count_wanted(workload: Workload) -> int:
     """How many pods a controller asks for; those of a daemon set are as many as nodes."""
     match workload:
         case Job():

@@ -190,7 +190,7 @@ class _EventReading:
         elif kind in WORKLOAD_KINDS:
             yield from self._apply_workload(value, WORKLOAD_KINDS[kind], at)
         elif kind in KINDS:
-            obj = assign_uid(self._admission.admit_leniently(_placed(value), KINDS[kind]))
+            obj = assign_uid(self._admission.admit_leniently(_add_namespace(value), KINDS[kind]))
             if isinstance(obj, Pod):
                 yield from self._put_pods(identify(value), [obj], at)
             elif isinstance(obj, Node):
@@ -211,7 +211,7 @@ class _EventReading:
 
     def _put_pods(self, owner: _Identity, pods: Sequence[Pod], at: float) -> Iterator[TimedEvent]:
         """What it takes until an owner has these pods and no others."""
-        wanted = {_key(pod): _unbound(pod) for pod in pods}
+        wanted = {_key(pod): _unbind_pod(pod) for pod in pods}
         there = self._pods.setdefault(owner, {})
         for key in [key for key, pod in there.items() if wanted.get(key) != pod]:
             del there[key]
@@ -281,12 +281,12 @@ def _times(lifecycle: Lifecycle) -> tuple[int | None, float | None]:
     return None, None
 
 
-def _unbound(pod: Pod) -> Pod:
+def _unbind_pod(pod: Pod) -> Pod:
     """A pod that somebody has yet to decide about."""
     return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, node_name=""))
 
 
-def _placed(value: JsonObject) -> JsonObject:
+def _add_namespace(value: JsonObject) -> JsonObject:
     """The object with its namespace, which a trace may leave out."""
     metadata = value.get("metadata") or {}
     return {**value, "metadata": {"namespace": DEFAULT_NAMESPACE, **metadata}}

@@ -203,7 +203,7 @@ class TimedLives(Observer):
         self.totals.attempts += 1
         life = self.there.get(decision.pod.key)
         if life is not None and life.first_attempt_s is None:
-            life.first_attempt_s = _rounded(self._clock_s())
+            life.first_attempt_s = _round_seconds(self._clock_s())
 
     def binding_ended(self, queued: QueuedPod, binding: Binding, problem: Status | None) -> None:
         if problem is None:
@@ -213,7 +213,7 @@ class TimedLives(Observer):
 
     def begin(self, key: str, at: float, workload: str = "") -> None:
         """A pod appears and waits for a node."""
-        self.there[key] = TimedPod(key, workload, _rounded(at))
+        self.there[key] = TimedPod(key, workload, _round_seconds(at))
         self._waiting_since[key] = at
         self.totals.arrived += 1
 
@@ -229,11 +229,11 @@ class TimedLives(Observer):
         now = self._clock_s()
         waited = max(0.0, now - since)
         if life.bound_s is None:
-            life.first_wait_s = _rounded(waited)
+            life.first_wait_s = _round_seconds(waited)
             self._waits.append(life.first_wait_s)
             self.totals.placed += 1
-        life.waited_s = _rounded(life.waited_s + waited)
-        life.bound_s, life.node, life.state = _rounded(now), node, TimedPodState.RUNNING
+        life.waited_s = _round_seconds(life.waited_s + waited)
+        life.bound_s, life.node, life.state = _round_seconds(now), node, TimedPodState.RUNNING
         self.bound.append(key)
 
     def note_lost(self, key: str, *, evicted: bool) -> None:
@@ -256,8 +256,8 @@ class TimedLives(Observer):
             return
         since = self._waiting_since.pop(key, None)
         if since is not None:
-            life.waited_s = _rounded(life.waited_s + max(0.0, at - since))
-        life.state, life.ended_s = state, _rounded(at)
+            life.waited_s = _round_seconds(life.waited_s + max(0.0, at - since))
+        life.state, life.ended_s = state, _round_seconds(at)
         totals = self.totals
         match state:
             case TimedPodState.FINISHED:
@@ -273,11 +273,11 @@ class TimedLives(Observer):
         now = self._clock_s()
         for key, since in self._waiting_since.items():
             life = self.there[key]
-            life.waited_s = _rounded(life.waited_s + max(0.0, now - since))
+            life.waited_s = _round_seconds(life.waited_s + max(0.0, now - since))
             life.reason = reason_of(key)
         totals, waits = self.totals, self._waits
         totals.pending, totals.running = self.pending, self.running
-        totals.wait_mean_s = _rounded(math.fsum(waits) / len(waits)) if waits else 0.0
+        totals.wait_mean_s = _round_seconds(math.fsum(waits) / len(waits)) if waits else 0.0
         totals.wait_p50_s = find_percentile(waits, 50)
         totals.wait_p99_s = find_percentile(waits, 99)
         totals.wait_max_s = max(waits, default=0.0)
@@ -293,7 +293,7 @@ class TimedLives(Observer):
         return life
 
 
-def _rounded(seconds: float) -> float:
+def _round_seconds(seconds: float) -> float:
     return round(seconds, 6)
 
 

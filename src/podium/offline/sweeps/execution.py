@@ -175,7 +175,7 @@ class ResultDirectory:
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as problem:
-            raise _failed("used", path, problem) from None
+            raise _make_error("used", path, problem) from None
 
     def read(self, key: str) -> bytes | None:
         """The result with this key, if there is a whole one."""
@@ -185,7 +185,7 @@ class ResultDirectory:
         except FileNotFoundError:
             return None
         except OSError as problem:
-            raise _failed("read", path, problem) from None
+            raise _make_error("read", path, problem) from None
         return result if digest == _digest(result) else None
 
     def write(self, key: str, result: bytes) -> None:
@@ -200,7 +200,7 @@ class ResultDirectory:
                     beside.unlink()
                 raise
         except OSError as problem:
-            raise _failed("written", path, problem) from None
+            raise _make_error("written", path, problem) from None
 
     def _place(self, key: str) -> Path:
         return self.path / f"{key}{SUFFIX}"
@@ -210,6 +210,6 @@ def _digest(result: bytes) -> bytes:
     return sha256(result).hexdigest().encode()
 
 
-def _failed(what: str, path: Path, problem: OSError) -> InputError:
+def _make_error(what: str, path: Path, problem: OSError) -> InputError:
     reason = (problem.strerror or str(problem)).lower()
     return InputError(f"cannot be {what}: {reason}", source=str(path))

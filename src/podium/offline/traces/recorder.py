@@ -289,7 +289,7 @@ def cluster_role(resources: Iterable[ResourceType]) -> str:
     in_order = sorted(resources, key=lambda each: (each.group, each.plural))
     for group, members in groupby(in_order, key=lambda each: each.group):
         lines += [
-            f"- apiGroups: [{group or _quoted('')}]",
+            f"- apiGroups: [{group or _quote_text('')}]",
             f"  resources: [{', '.join(each.plural for each in members)}]",
             f"  verbs: [{', '.join(_VERBS)}]",
         ]
@@ -305,5 +305,5 @@ def describe_unread(unread: Mapping[ResourceType, Unread]) -> str:
     )
 
 
-def _quoted(text: str) -> str:
+def _quote_text(text: str) -> str:
     return f'"{text}"'

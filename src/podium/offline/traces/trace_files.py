@@ -230,7 +230,7 @@ def _numbered_lines(path: str) -> Iterator[tuple[int, bytes]]:
     """Whole lines, as many as there are."""
     rest = b""
     number = 0
-    for piece in _unpacked(path):
+    for piece in _read_unpacked(path):
         *whole, rest = (rest + piece).split(b"\n")
         for line in whole:
             number += 1
@@ -240,7 +240,7 @@ def _numbered_lines(path: str) -> Iterator[tuple[int, bytes]]:
             raise InputError(problem, source=path, line=number + 1)
 
 
-def _unpacked(path: str) -> Iterator[bytes]:
+def _read_unpacked(path: str) -> Iterator[bytes]:
     size = 0
     try:
         with Path(path).open("rb") as file:

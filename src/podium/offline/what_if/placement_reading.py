@@ -252,7 +252,7 @@ def _state(engine: Engine, rows: Ints, kinds: list[AskedKind]) -> StatedProblem:
         attracted,
         spread,
     )
-    return StatedProblem(problem, tuple(kind.infos for kind in kinds), _ignored(engine, kinds))
+    return StatedProblem(problem, tuple(kind.infos for kind in kinds), _find_ignored(engine, kinds))
 
 
 def _pod_kind(kind: AskedKind, position: Mapping[str, int]) -> PodKind:
@@ -319,7 +319,7 @@ def _free_amounts(rows: Ints, kinds: list[AskedKind]) -> list[dict[str, int]]:
     return free
 
 
-def _ignored(engine: Engine, kinds: list[AskedKind]) -> tuple[str, ...]:
+def _find_ignored(engine: Engine, kinds: list[AskedKind]) -> tuple[str, ...]:
     found = {name: f"plugin {name}" for kind in kinds for name in sorted(kind.answer.disbelieved)}
     told = [found[name] for name in sorted(found)]
     firsts = [kind.infos[0].pod for kind in kinds]

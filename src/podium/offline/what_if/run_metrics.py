@@ -107,7 +107,7 @@ def choose_yardstick(
 def measure_run(report: SimulationReport, scenario: Scenario, yardstick: Yardstick) -> Metrics:
     load = report.utilisation.after
     closed = {node.metadata.name for node in scenario.nodes if node.spec.unschedulable}
-    placed = list(_placed(report, scenario))
+    placed = list(_find_placed_pods(report, scenario))
     used = {name for pod, name in placed if not (is_daemon(pod) or is_bound_to_node(pod))}
     waits = waiting_times(report)
     found: Metrics = {
@@ -153,7 +153,7 @@ def wait_quantiles(waits: Sequence[float]) -> tuple[float, ...]:
     return tuple(find_percentile(waits, percent) for percent in WAIT_PERCENTILES)
 
 
-def _placed(report: SimulationReport, scenario: Scenario) -> Iterator[tuple[Pod, str]]:
+def _find_placed_pods(report: SimulationReport, scenario: Scenario) -> Iterator[tuple[Pod, str]]:
     """Pods that run in the end, with their nodes."""
     evicted = {eviction.victim.metadata.uid for eviction in report.evictions}
     for pod in scenario.running:

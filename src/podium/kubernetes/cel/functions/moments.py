@@ -127,25 +127,25 @@ for _name, _part in _PARTS.items():
     _declare_part(_name, _part)
 
 
-def _truncated(nanos: int, unit: int) -> int:
+def _truncate_nanos(nanos: int, unit: int) -> int:
     return nanos // unit if nanos >= 0 else -(-nanos // unit)
 
 
 @MOMENTS.define("(duration).getHours() -> int")
 def _hours(duration: Duration) -> int:
-    return _truncated(duration.nanos, 3600 * NANOS)
+    return _truncate_nanos(duration.nanos, 3600 * NANOS)
 
 
 @MOMENTS.define("(duration).getMinutes() -> int")
 def _minutes(duration: Duration) -> int:
-    return _truncated(duration.nanos, 60 * NANOS)
+    return _truncate_nanos(duration.nanos, 60 * NANOS)
 
 
 @MOMENTS.define("(duration).getSeconds() -> int")
 def _seconds(duration: Duration) -> int:
-    return _truncated(duration.nanos, NANOS)
+    return _truncate_nanos(duration.nanos, NANOS)
 
 
 @MOMENTS.define("(duration).getMilliseconds() -> int")
 def _milliseconds(duration: Duration) -> int:
-    return _truncated(duration.nanos, 10**6) % 1000
+    return _truncate_nanos(duration.nanos, 10**6) % 1000

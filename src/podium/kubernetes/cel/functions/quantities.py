@@ -124,24 +124,24 @@ def _as_integer(quantity: Quantity) -> int:
 
 @_define("(quantity).add(quantity) -> quantity")
 def _add(left: Quantity, right: Quantity) -> Quantity:
-    return _computed(left.nano + right.nano)
+    return _make_quantity(left.nano + right.nano)
 
 
 @_define("(quantity).add(int) -> quantity")
 def _add_int(left: Quantity, right: int) -> Quantity:
-    return _computed(left.nano + right * NANO_PER_UNIT)
+    return _make_quantity(left.nano + right * NANO_PER_UNIT)
 
 
 @_define("(quantity).sub(quantity) -> quantity")
 def _subtract(left: Quantity, right: Quantity) -> Quantity:
-    return _computed(left.nano - right.nano)
+    return _make_quantity(left.nano - right.nano)
 
 
 @_define("(quantity).sub(int) -> quantity")
 def _subtract_int(left: Quantity, right: int) -> Quantity:
-    return _computed(left.nano - right * NANO_PER_UNIT)
+    return _make_quantity(left.nano - right * NANO_PER_UNIT)
 
 
-def _computed(amount: int) -> Quantity:
+def _make_quantity(amount: int) -> Quantity:
     whole, rest = divmod(amount, NANO_PER_UNIT)
     return Quantity(amount, whole=not rest and INT64_MIN <= whole <= INT64_MAX, computed=True)

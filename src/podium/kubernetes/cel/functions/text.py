@@ -55,7 +55,7 @@ _WHITE = (
 )
 
 
-def _bounded(length: int) -> None:
+def _check_length(length: int) -> None:
     """Refuse to build a text that would cost more than any evaluation may."""
     if length > COST_LIMIT * 10:
         raise cost_exceeded()
@@ -172,7 +172,7 @@ def _replace_all(text: str, old: str, new: str) -> str:
 @_define("(string).replace(string, string, int) -> string", cost=replacing)
 def _replace(text: str, old: str, new: str, count: int) -> str:
     times = len(text) + 1 if count < 0 else min(count, len(text) + 1)
-    _bounded(len(text) + times * len(new) if len(new) > len(old) else 0)
+    _check_length(len(text) + times * len(new) if len(new) > len(old) else 0)
     return text.replace(old, new, count)
 
 
@@ -199,7 +199,7 @@ def _join_plain(parts: list[str]) -> str:
 
 @_define("(list<string>).join(string) -> string", cost=joining)
 def _join(parts: list[str], separator: str) -> str:
-    _bounded(sum(map(len, parts)) + len(separator) * len(parts))
+    _check_length(sum(map(len, parts)) + len(separator) * len(parts))
     return separator.join(parts)
 
 
@@ -218,25 +218,25 @@ def _format(template: str, args: list[Any]) -> str:
 
 @_define("matches(string, string) -> bool", "(string).matches(string) -> bool", cost=matching)
 def _matches(text: str, pattern: str) -> bool:
-    return _compiled(pattern, text).matches(text)
+    return _compile_pattern(pattern, text).matches(text)
 
 
 @_define("(string).find(string) -> string", cost=matching)
 def _find(text: str, pattern: str) -> str:
-    return _compiled(pattern, text).find(text) or ""
+    return _compile_pattern(pattern, text).find(text) or ""
 
 
 @_define("(string).findAll(string) -> list<string>", cost=matching_all)
 def _find_all(text: str, pattern: str) -> list[str]:
-    return list(_compiled(pattern, text).find_all(text, -1))
+    return list(_compile_pattern(pattern, text).find_all(text, -1))
 
 
 @_define("(string).findAll(string, int) -> list<string>", cost=matching_all)
 def _find_some(text: str, pattern: str, limit: int) -> list[str]:
-    return list(_compiled(pattern, text).find_all(text, limit))
+    return list(_compile_pattern(pattern, text).find_all(text, limit))
 
 
-def _compiled(pattern: str, text: str) -> Pattern:
+def _compile_pattern(pattern: str, text: str) -> Pattern:
     """Refuses, before it matches, what would cost more than any evaluation may."""
     try:
         compiled = compile_pattern(pattern)
@@ -307,7 +307,7 @@ def _string(value: Any, _: int) -> str:
             entries = sorted((_string(from_key(k), 0), _string(v, 0)) for k, v in value.items())
             return f"{{{', '.join(f'{key}: {item}' for key, item in entries)}}}"
         case _:
-            raise _unsupported(
+            raise _refuse_clause(
                 "string",
                 "strings, bools, bytes, ints, doubles, maps, lists,"
                 " types, durations, and timestamps",
@@ -327,11 +327,11 @@ def _decimal(value: Any, _: int) -> str:
     if type(value) is float and not math.isfinite(value):
         return _plain_double(value)
     if type(value) not in (int, Uint, float):
-        raise _unsupported("decimal", "integers", value)
+        raise _refuse_clause("decimal", "integers", value)
     return double_text(value) if type(value) is float else str(int(value))
 
 
-def _fixed(value: Any, precision: int) -> str:
+def _format_fixed(value: Any, precision: int) -> str:
     number = _number(value, "fixed-point")
     return _plain_double(number) if not math.isfinite(number) else f"{number:.{precision}f}"
 
@@ -346,7 +346,7 @@ def _number(value: Any, clause: str) -> float:
         return float(value)
     if value in ("NaN", "Infinity", "-Infinity"):
         return float(value)
-    raise _unsupported(clause, "doubles", value)
+    raise _refuse_clause(clause, "doubles", value)
 
 
 def _binary(value: Any, _: int) -> str:
@@ -354,13 +354,13 @@ def _binary(value: Any, _: int) -> str:
         return format(int(value), "b")
     if type(value) is bool:
         return "1" if value else "0"
-    raise _unsupported("binary", "integers and bools", value)
+    raise _refuse_clause("binary", "integers and bools", value)
 
 
 def _octal(value: Any, _: int) -> str:
     if type(value) in (int, Uint):
         return format(int(value), "o")
-    raise _unsupported("octal", "integers", value)
+    raise _refuse_clause("octal", "integers", value)
 
 
 def _hex(value: Any, _: int) -> str:
@@ -370,14 +370,14 @@ def _hex(value: Any, _: int) -> str:
         return value.encode().hex()
     if isinstance(value, bytes):
         return value.hex()
-    raise _unsupported("hex", "integers, byte buffers, and strings", value)
+    raise _refuse_clause("hex", "integers, byte buffers, and strings", value)
 
 
 def _upper_hex(value: Any, precision: int) -> str:
     return _hex(value, precision).upper()
 
 
-def _unsupported(clause: str, allowed: str, value: Any) -> CelError:
+def _refuse_clause(clause: str, allowed: str, value: Any) -> CelError:
     return CelError(
         f"error during formatting: {clause} clause can only be used on {allowed}, "
         f"was given {type_name(value)}"
@@ -387,7 +387,7 @@ def _unsupported(clause: str, allowed: str, value: Any) -> CelError:
 _VERBS: dict[str, Callable[[Any, int], str]] = {
     "s": _string,
     "d": _decimal,
-    "f": _fixed,
+    "f": _format_fixed,
     "e": _scientific,
     "b": _binary,
     "o": _octal,

@@ -221,10 +221,10 @@ def find_waiting_cause(engine: Engine, pod: Pod) -> Cause | None:
     refusal = engine.pre_enqueue(engine.cluster.infos.of(pod))
     if refusal is None:
         return None
-    return _refused(engine, pod, refusal)
+    return _find_refusal_cause(engine, pod, refusal)
 
 
-def _refused(engine: Engine, pod: Pod, refusal: Status) -> Cause:
+def _find_refusal_cause(engine: Engine, pod: Pod, refusal: Status) -> Cause:
     told = explain_refusal(engine, pod, refusal)
     if told is not None:
         return cause_of(refusal.plugin, told)

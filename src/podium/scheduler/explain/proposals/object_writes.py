@@ -91,7 +91,7 @@ def _write_of(obj: KubeObject, before: KubeObject | None, pod: Pod) -> ObjectWri
 def _change_of(before: KubeObject, after: KubeObject) -> JsonObject:
     """What a user would write to turn an object into another; what binding leaves in a claim is
     left to binding."""
-    change = difference(_written(before), _written(after))
+    change = difference(_write_object(before), _write_object(after))
     found: JsonObject = change if isinstance(change, dict) else {}
     if isinstance(before, PersistentVolumeClaim) and isinstance(after, PersistentVolumeClaim):
         was, will = before.spec.volume_name, after.spec.volume_name
@@ -101,7 +101,7 @@ def _change_of(before: KubeObject, after: KubeObject) -> JsonObject:
     return found
 
 
-def _written(obj: KubeObject) -> JsonObject:
+def _write_object(obj: KubeObject) -> JsonObject:
     """What a user writes of an object: no status, and of a claim not which volume it got."""
     body: JsonObject = msgspec.to_builtins(obj)
     found = {key: value for key, value in body.items() if key not in ("metadata", "status")}
@@ -111,7 +111,7 @@ def _written(obj: KubeObject) -> JsonObject:
 
 
 def _without_marks(obj: KubeObject) -> JsonObject:
-    body = _written(obj)
+    body = _write_object(obj)
     metadata: JsonObject = {"name": obj.name}
     if obj.namespace:
         metadata["namespace"] = obj.namespace

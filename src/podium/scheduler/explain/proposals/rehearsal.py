@@ -279,7 +279,7 @@ class _Run:
         if work.is_cut_short and is_template_changed:
             outcome.restarted = len(workload.placed)
         else:
-            outcome.stranded += tuple(_stranded(workload, work))
+            outcome.stranded += tuple(_find_stranded_pods(workload, work))
         if hypothesis.replicas is not None:
             outcome.wanted = hypothesis.replicas
             outcome.before = outcome.after - 1 if workload.waiting else hypothesis.replicas
@@ -327,7 +327,7 @@ def _changed_fields(before: PodSpec, after: PodSpec) -> _Changes:
     }
 
 
-def _stranded(workload: Workload, work: ControllersAtWork) -> Iterator[str]:
+def _find_stranded_pods(workload: Workload, work: ControllersAtWork) -> Iterator[str]:
     """Pods with an identity of their own, an ordinal or a node, that had a node and have none."""
     for pod in workload.placed:
         match workload.owner.kind:
