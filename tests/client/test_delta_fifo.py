@@ -13,7 +13,7 @@ from support.live.virtual_loop import run_virtually
 
 from podium.client.reflector import head_of
 from podium.client.shared_informer import DeltaFIFO, PoppedDeltas
-from podium.kubernetes.controllers.object_keys import DeletedFinalStateUnknown, Key
+from podium.kubernetes.controllers.indexer import DeletedFinalStateUnknown, Key
 
 
 class Known:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from podium.client.object_store import ObjectStore
 from podium.client.reflector import head_of
-from podium.kubernetes.controllers.object_keys import DeletedFinalStateUnknown, Key, last_state
+from podium.kubernetes.controllers.indexer import DeletedFinalStateUnknown, Key, last_state
 
 
 class Copy:

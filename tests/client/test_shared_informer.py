@@ -28,7 +28,7 @@ from podium.client import (
 from podium.client.resources import PODS
 from podium.client.shared_informer import Delta, DeltaType, PoppedDeltas
 from podium.golang.errors import InputError
-from podium.kubernetes.controllers.object_keys import Key
+from podium.kubernetes.controllers.indexer import Key
 
 
 def first_list(version: int, *objects: dict[str, Any]) -> bytes:

@@ -19,9 +19,8 @@ from support.waiting import PATIENCE_S, wait_until
 
 from podium.golang.errors import InputError
 from podium.offline.traces.object_recording import RECORDED_STRUCTS
-from podium.offline.traces.recording_rights import cluster_role
-from podium.offline.traces.trace_lines import TraceLine
-from podium.offline.traces.trace_reading import open_trace
+from podium.offline.traces.recorder import cluster_role
+from podium.offline.traces.trace_files import TraceLine, open_trace
 
 PODS = "/api/v1/namespaces/default/pods"
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
@@ -216,7 +215,7 @@ def test_a_recording_that_may_not_become_larger_says_so_and_what_that_means(
 ) -> None:
     path = tmp_path / "t.podium"
     kubeconfig = server.kubeconfig(tmp_path / "kubeconfig")
-    monkeypatch.setattr("podium.offline.traces.trace_writing.MIN_SIZE_BYTES", 1)
+    monkeypatch.setattr("podium.offline.traces.trace_files.MIN_SIZE_BYTES", 1)
     words = ("record", "--kubeconfig", kubeconfig, "--to", str(path), "--max-size", "1000")
     done = podium(capsys, *words)
     assert done.code == 0, done.err

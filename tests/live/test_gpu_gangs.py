@@ -17,7 +17,7 @@ from podium.addons.gpu.agents.shapes import equip_nodes
 from podium.addons.gpu.dialects import find_dialect
 from podium.addons.gpu.plugin.gpu_share import GPUShare
 from podium.client.resources import EVENTS, NODES, PODS
-from podium.kubernetes.kinds.coscheduling import MIN_AVAILABLE_LABEL, NAME_LABEL
+from podium.kubernetes.kinds.scheduler_plugins import MIN_AVAILABLE_LABEL, NAME_LABEL
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.config.types import API_VERSION, KIND

@@ -9,7 +9,7 @@ from support.scheduler.engine.group_driver import GANGS, make_group, member, nod
 from support.scheduler.framework.fake_plugins import filter_by, permit, pre_filter
 
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.kubernetes.releases.version import Version
+from podium.kubernetes.releases.release import Version
 from podium.live import metric_definitions as known
 from podium.scheduler.framework.points import PermitResult, Plugin
 from podium.scheduler.framework.status import Code, Status, error, unresolvable

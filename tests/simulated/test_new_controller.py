@@ -8,12 +8,12 @@ from support.kubernetes.source_tree import SourceTree
 CONTROLLER = '''
 """Node marks: every node says that somebody has seen it."""
 
-from podium.kubernetes.controllers.actions import NOTHING, Plan, metadata_patch
+from podium.kubernetes.controllers.controller import NOTHING, Plan, metadata_patch
 from podium.kubernetes.controllers.controller import Wake
 from podium.kubernetes.controllers.ownership import wake_changed
 from podium.kubernetes.controllers.stores import Stores
 from podium.kubernetes.resources.resource_types import NODES
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.timestamps import Moment
 
 MARK = "example.com/seen"
 

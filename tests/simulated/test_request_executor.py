@@ -12,7 +12,7 @@ from support.simulated.controller_objects import pod, timestamp
 from podium.client import KubeClient, Unreachable
 from podium.client.api_errors import Conflict, Forbidden
 from podium.client.resources import PODS
-from podium.kubernetes.controllers.actions import (
+from podium.kubernetes.controllers.controller import (
     NOTHING,
     Action,
     Create,
@@ -21,7 +21,7 @@ from podium.kubernetes.controllers.actions import (
     delete,
     status_patch,
 )
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.timestamps import Moment
 from podium.simulated.clock import ClusterClock
 from podium.simulated.control import Planned, make_control_loop
 from podium.simulated.informers import Informers

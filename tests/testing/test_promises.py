@@ -32,10 +32,11 @@ from podium.plugin import (
     unschedulable,
 )
 from podium.scheduler.plugins import in_tree_registry
-from podium.testing import assert_promises, check_promises, event_promises, make_node, make_pod
+from podium.testing import assert_promises, check_promises, make_node, make_pod
 from podium.testing import memory_promises as memory
 from podium.testing import placement_promises as placements
 from podium.testing import vector_promises as vectors
+from podium.testing.promises import EVENTS, HINTS
 
 FULL = unschedulable("full")
 REFUSED_BY_CONFIGURATIONS = ("EBSLimits", "GCEPDLimits", "AzureDiskLimits", "CinderLimits")
@@ -413,13 +414,13 @@ def test_promises_about_many_pods_that_do_not_hold_are_found(
 @pytest.mark.parametrize(
     ("events", "promise"),
     [
-        ("everything", event_promises.EVENTS),
-        ([(Resource.NODE, Action.ADD)], event_promises.EVENTS),
-        ([Registration("Node", Action.ADD)], event_promises.EVENTS),
-        ([Registration(Resource.NODE, Action(0))], event_promises.EVENTS),
-        ([Registration(Resource.NODE, Action.ADD, "hint")], event_promises.EVENTS),  # type: ignore[arg-type]
-        ([Registration(Resource.NODE, Action.ADD, lambda *_: 1 // 0 > 0)], event_promises.HINTS),
-        ([Registration(Resource.NODE, Action.ALL, lambda *_: "yes")], event_promises.HINTS),  # type: ignore[arg-type]
+        ("everything", EVENTS),
+        ([(Resource.NODE, Action.ADD)], EVENTS),
+        ([Registration("Node", Action.ADD)], EVENTS),
+        ([Registration(Resource.NODE, Action(0))], EVENTS),
+        ([Registration(Resource.NODE, Action.ADD, "hint")], EVENTS),  # type: ignore[arg-type]
+        ([Registration(Resource.NODE, Action.ADD, lambda *_: 1 // 0 > 0)], HINTS),
+        ([Registration(Resource.NODE, Action.ALL, lambda *_: "yes")], HINTS),  # type: ignore[arg-type]
     ],
 )
 def test_events_that_mean_nothing_are_found(events: Any, promise: str) -> None:

@@ -1,9 +1,5 @@
 """The aggregation layer: APIServices say which group versions there are and who serves them.
 
-    priorities.py     the order in which clients are told of the server's own groups
-    apiserver/aggregation.py   the stored APIServices; those that the server registers by itself
-    availability.py   whether the service of an APIService can be asked
-
 What the server serves itself, custom resources included, is registered as Local. Requests for the
 group version of any other APIService are passed on to its service, in `http/aggregation_proxy.py`.
 
@@ -27,14 +23,17 @@ from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.query import DeleteOptions
 from podium.apiserver.requests.registry import Registry, StorageHooks
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.resources.maturity import maturity
+from podium.golang.quoting import quoted
+from podium.kubernetes.admission.lookup import Lookup
+from podium.kubernetes.resources.table import maturity
 from podium.kubernetes.rules.api_service_availability import (
     LOCAL,
     Availability,
     condition_of,
-    missing_service,
 )
 from podium.kubernetes.rules.field_errors import FieldError
+
+_SERVICE_LABEL: Final = "kubernetes.io/service-name"
 
 
 class Priority(NamedTuple):
@@ -358,3 +357,54 @@ def _api_service(group_version: GroupVersion, priority: Priority, managed: str) 
         "versionPriority": priority.version,
     }
     return {"metadata": {"name": _name(group_version), "labels": {_LABEL: managed}}, "spec": spec}
+
+
+def missing_service(lookup: Lookup, reference: JsonObject) -> Availability | None:
+    """Why the service cannot be asked; None if it might."""
+    namespace, name = reference["namespace"], reference["name"]
+    told = f"service/{name} in {quoted(namespace)}"
+    service = lookup.find("", "services", namespace, name)
+    if service is None:
+        return Availability("False", "ServiceNotFound", f"{told} is not present")
+    if service["spec"].get("type") != "ClusterIP":
+        return None
+    number = reference["port"]
+    port = next(
+        (each for each in service["spec"].get("ports") or () if each["port"] == number), None
+    )
+    if port is None:
+        return Availability(
+            "False", "ServicePortError", f"{told} is not listening on port {number}"
+        )
+    slices = lookup.summaries("discovery.k8s.io", "endpointslices", namespace, _read_slice)
+    found = [each for _, each in slices if each.service == name]
+    if not found:
+        return Availability("False", "EndpointsNotFound", f"cannot find endpointslices for {told}")
+    port_name = port.get("name") or ""
+    if not any(each.is_ready and port_name in each.ports for each in found):
+        return Availability(
+            "False",
+            "MissingEndpoints",
+            f"endpointslices for {told} have no addresses with port name {quoted(port_name)}",
+        )
+    return None
+
+
+class _Slice(NamedTuple):
+    service: str
+    ports: frozenset[str]
+    is_ready: bool
+
+
+def _read_slice(obj: JsonObject) -> _Slice:
+    labels = obj["metadata"].get("labels") or {}
+    return _Slice(
+        labels.get(_SERVICE_LABEL, ""),
+        frozenset(
+            each["name"] for each in obj.get("ports") or () if "name" in each and "port" in each
+        ),
+        any(
+            (each.get("conditions") or {}).get("ready") is not False
+            for each in obj.get("endpoints") or ()
+        ),
+    )

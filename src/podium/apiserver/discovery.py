@@ -17,9 +17,8 @@ from podium.golang.json_values import JsonObject, encode
 from podium.kubernetes.conversion import stored_in
 from podium.kubernetes.kinds.record import Subresource
 from podium.kubernetes.releases.release import release
-from podium.kubernetes.resources.builtin import builtin_resources
 from podium.kubernetes.resources.resource import Resource
-from podium.kubernetes.resources.table import ResourceTable
+from podium.kubernetes.resources.table import ResourceTable, builtin_resources
 
 
 def version_info() -> JsonObject:
@@ -165,7 +164,7 @@ class Discovery:
             if remote.resources:
                 shown["resources"] = list(remote.resources)
             return {**shown, "freshness": "Current" if remote.is_current else "Stale"}
-        resources = [_aggregated(each) for each in self._of_version(group, version)]
+        resources = [_describe_resource(each) for each in self._of_version(group, version)]
         return {"version": version, "resources": resources, "freshness": "Current"}
 
     def has_group(self, name: str) -> bool:
@@ -244,7 +243,7 @@ def _aggregated_group(name: str, versions: list[JsonObject]) -> JsonObject:
     return {"metadata": {"name": name} if name else {}, "versions": versions}
 
 
-def _aggregated(resource: Resource) -> JsonObject:
+def _describe_resource(resource: Resource) -> JsonObject:
     entry: JsonObject = {
         "resource": resource.plural,
         "responseKind": _own_kind(resource, resource.kind),

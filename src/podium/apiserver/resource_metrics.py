@@ -61,8 +61,8 @@ def container_usages(pod: JsonObject) -> list[ContainerUsage]:
     containers: list[JsonObject] = pod.get("spec", {}).get("containers") or []
     annotations = annotations_of(pod)
     count = max(1, len(containers))
-    cpu = _told(annotations, CPU_USAGE)
-    memory = _told(annotations, MEMORY_USAGE)
+    cpu = _read_quantity(annotations, CPU_USAGE)
+    memory = _read_quantity(annotations, MEMORY_USAGE)
     return [
         ContainerUsage(
             container.get("name", ""),
@@ -81,7 +81,7 @@ def node_usage(node: JsonObject, pods: Iterable[Usage]) -> Usage:
     """Of a node with the pods that are on it."""
     each = list(pods)
     annotations = annotations_of(node)
-    cpu, memory = _told(annotations, CPU_USAGE), _told(annotations, MEMORY_USAGE)
+    cpu, memory = _read_quantity(annotations, CPU_USAGE), _read_quantity(annotations, MEMORY_USAGE)
     return Usage(
         sum(usage.cpu_nano for usage in each) if cpu is None else cpu,
         sum(usage.memory_bytes for usage in each) if memory is None else memory // NANO_PER_UNIT,
@@ -106,7 +106,7 @@ def _requests(container: JsonObject) -> dict[str, Any]:
     return (container.get("resources") or {}).get("requests") or {}
 
 
-def _told(annotations: dict[str, str], key: str) -> int | None:
+def _read_quantity(annotations: dict[str, str], key: str) -> int | None:
     """A quantity of an annotation in nano units; None if there is none that can be read."""
     written = annotations.get(key)
     if written is None:

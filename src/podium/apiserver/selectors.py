@@ -15,16 +15,15 @@ from podium.apiserver.store.collection import FieldReader, no_fields
 from podium.apiserver.store.stored import Stored
 from podium.golang.json_values import JsonObject
 from podium.kubernetes import status_errors
-from podium.kubernetes.kinds.record import ReadField
-from podium.kubernetes.kinds.selectable_fields import read_texts
+from podium.kubernetes.kinds.record import ReadField, read_texts
 from podium.kubernetes.resources.resource import Resource
-from podium.kubernetes.rules.field_selector_text import (
+from podium.kubernetes.rules.labels import EVERYTHING, Selector, SelectorError
+from podium.kubernetes.rules.selector_text import (
     FieldSelectorError,
     FieldTerm,
     parse_field_selector,
+    parse_label_selector,
 )
-from podium.kubernetes.rules.label_selector_text import parse_label_selector
-from podium.kubernetes.rules.labels import EVERYTHING, Selector, SelectorError
 
 NAME: Final = "metadata.name"
 NAMESPACE: Final = "metadata.namespace"

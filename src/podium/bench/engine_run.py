@@ -33,7 +33,7 @@ from podium.kubernetes.kinds.meta import KubeStruct
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.kubernetes.rules.node_status import default_allocatable
+from podium.kubernetes.rules.nodes import default_allocatable
 from podium.offline.driver.driver import OfflineDriver
 from podium.offline.driver.in_memory_api import InMemoryApi
 from podium.scheduler.cluster.pod_info import PodInfo

@@ -55,9 +55,12 @@ if TYPE_CHECKING:
     )
     from podium.client.transport import RequestFailed, Transport, Unreachable
     from podium.client.work_queue import ControlLoop, QueueShutDown, RateLimitingQueue
-    from podium.kubernetes.controllers.indexer import NAMESPACE_INDEX, Index, Indexer, IndexFunc
-    from podium.kubernetes.controllers.object_keys import (
+    from podium.kubernetes.controllers.indexer import (
+        NAMESPACE_INDEX,
         DeletedFinalStateUnknown,
+        Index,
+        Indexer,
+        IndexFunc,
         Key,
         last_state,
         meta_namespace_key,
@@ -170,14 +173,12 @@ _MODULES: Final = {
         "RateLimitingQueue",
     ),
     "podium.kubernetes.controllers.indexer": (
+        "DeletedFinalStateUnknown",
         "Index",
         "IndexFunc",
         "Indexer",
-        "NAMESPACE_INDEX",
-    ),
-    "podium.kubernetes.controllers.object_keys": (
-        "DeletedFinalStateUnknown",
         "Key",
+        "NAMESPACE_INDEX",
         "last_state",
         "meta_namespace_key",
         "split_meta_namespace_key",

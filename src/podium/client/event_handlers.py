@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from podium.client.clock import Clock
-from podium.kubernetes.controllers.object_keys import DeletedFinalStateUnknown, meta_namespace_key
+from podium.kubernetes.controllers.indexer import DeletedFinalStateUnknown, meta_namespace_key
 
 T = TypeVar("T")
 SeenT_contra = TypeVar("SeenT_contra", contravariant=True)

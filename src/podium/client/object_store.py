@@ -20,10 +20,10 @@ import msgspec
 
 from podium.client.event_handlers import ResourceEventHandler
 from podium.client.reflector import Decoder, Head, ObjectReader
-from podium.kubernetes.controllers.indexer import Indexer
-from podium.kubernetes.controllers.object_keys import (
+from podium.kubernetes.controllers.indexer import (
     DeletedFinalStateUnknown,
     Identity,
+    Indexer,
     Key,
     identity_of,
     is_newer,

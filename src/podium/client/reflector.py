@@ -40,7 +40,7 @@ from podium.client.rate_limit import RelistBackoff
 from podium.client.resources import ResourceType
 from podium.client.transport import RequestFailed, Stream, Unreachable
 from podium.golang.errors import InputError, ObjectError, PodiumError
-from podium.kubernetes.controllers.object_keys import Key
+from podium.kubernetes.controllers.indexer import Key
 
 ADDED: Final = "ADDED"
 MODIFIED: Final = "MODIFIED"

@@ -55,9 +55,11 @@ from podium.client.object_store import KnownObjects, MutationCache
 from podium.client.reflector import Decoder, Head, ObjectReader, Reflector, decoder_of
 from podium.client.resources import ResourceType
 from podium.golang.errors import InputError
-from podium.kubernetes.controllers.indexer import NAMESPACE_INDEX, Indexer, IndexFunc
-from podium.kubernetes.controllers.object_keys import (
+from podium.kubernetes.controllers.indexer import (
+    NAMESPACE_INDEX,
     DeletedFinalStateUnknown,
+    Indexer,
+    IndexFunc,
     Key,
     is_newer,
     is_older,

@@ -28,8 +28,12 @@ from podium.client.api_errors import (
 from podium.client.clock import unwrap_errors
 from podium.client.kube_client import EVERYTHING, KubeClient, Query, Selection
 from podium.client.resources import ResourceType
-from podium.kubernetes.kinds.lists import DecodedItems, decode_list_items, decode_list_meta
-from podium.kubernetes.kinds.typed_objects import KubeObject
+from podium.kubernetes.kinds.typed_objects import (
+    DecodedItems,
+    KubeObject,
+    decode_list_items,
+    decode_list_meta,
+)
 
 PAGE: Final = 500
 MAX_LISTS_AT_ONCE: Final = 4

@@ -19,7 +19,7 @@ from podium.golang.errors import InputError
 
 if TYPE_CHECKING:
     from podium.kubernetes.releases.feature_gates import FeatureGates
-    from podium.kubernetes.resources.runtime_config import RuntimeConfig
+    from podium.kubernetes.resources.table import RuntimeConfig
 
 _FLAG: Final = "--runtime-config"
 _PREFIX: Final = "apis/"
@@ -50,7 +50,7 @@ DataRecover = Annotated[
 
 def read_runtime_config(given: Iterable[str] | None, gates: FeatureGates) -> RuntimeConfig:
     """What was given on the command line; what has no effect is told on standard error."""
-    from podium.kubernetes.resources.runtime_config import RuntimeConfig
+    from podium.kubernetes.resources.table import RuntimeConfig
 
     settings: dict[str, bool] = {}
     for setting in (part.strip() for text in given or () for part in text.split(",")):

@@ -14,8 +14,12 @@ from podium.golang.errors import InputError
 from podium.kubernetes.controllers.stores import KINDS
 from podium.kubernetes.controllers.workloads import Workload
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.offline.simulate.live_cluster import LiveCluster, listings_for
-from podium.offline.simulate.live_reading import fetch_snapshot, refusals_told
+from podium.offline.simulate.live_cluster import (
+    LiveCluster,
+    fetch_snapshot,
+    listings_for,
+    refusals_told,
+)
 from podium.scheduler.config.flags.client_settings import ClientSettings
 from podium.scheduler.explain.proposals.owners import owner_of
 from podium.scheduler.explain.proposals.workload_copy import RESOURCES

@@ -19,7 +19,7 @@ from podium.commands.tables import Screen, count, percent
 from podium.kubernetes.rules.requests import CPU, MEMORY, PODS
 from podium.scheduler.cluster.load import Load, load_of
 from podium.scheduler.engine import Engine
-from podium.scheduler.explain.utilisation import Use, Utilisation
+from podium.scheduler.explain.explanation import Use, Utilisation
 
 LOOK_S: Final = 0.25
 REST_LOOKS: Final = 4

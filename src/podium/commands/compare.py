@@ -93,9 +93,9 @@ def compare(
         NamedInput,
         RunMatrix,
         RunPlace,
+        open_run_tables,
     )
     from podium.offline.what_if.run_metrics import choose_yardstick
-    from podium.offline.what_if.run_tables import open_run_tables
 
     configs = config or []
     require_configs(configs)

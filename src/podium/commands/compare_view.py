@@ -18,11 +18,10 @@ from podium.offline.what_if.comparison_answer import (
     ComparisonAnswer,
     ComparisonDocument,
     Judgement,
+    PairedDifference,
 )
 from podium.offline.what_if.measured_runs import InputReview, PodPlace
-from podium.offline.what_if.metric_words import describe_metric, describe_metrics
-from podium.offline.what_if.paired_differences import PairedDifference
-from podium.offline.what_if.typical_pod import TypicalPod
+from podium.offline.what_if.run_metrics import TypicalPod, describe_metric, describe_metrics
 
 MAX_ROWS: Final = 25
 SIGNIFICANT: Final = 0.05

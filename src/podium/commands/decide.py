@@ -24,7 +24,7 @@ def decide_stream(source: BinaryIO, target: BinaryIO) -> None:
     import msgspec
 
     from podium.golang.yaml_writer import escape_in_json
-    from podium.offline.simulate.asking_extenders import asker_of
+    from podium.offline.simulate.outside_code import asker_of
     from podium.parity.cases import Case, Step, read_cases
     from podium.parity.replay import decide as decide_case
 

@@ -55,8 +55,8 @@ def dump_command(
     **Exit code** 0.
     """
     from podium.commands.documents import print_document
-    from podium.offline.simulate.cluster_dump import dump_command as command_line
-    from podium.offline.simulate.cluster_dump import kinds_to_dump
+    from podium.offline.simulate.read_kinds import dump_command as command_line
+    from podium.offline.simulate.read_kinds import kinds_to_dump
 
     watched = _watched_kinds(config, plugin or (), all_plugins)
     command = command_line(watched=watched)

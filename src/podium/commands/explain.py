@@ -86,7 +86,7 @@ def explain(
         names_workload,
     )
     from podium.scheduler.config.policy_names import FILTER_GROUPS
-    from podium.scheduler.explain.critical_addons import describe_critical_toleration
+    from podium.scheduler.explain.explanation import describe_critical_toleration
 
     if recorded.is_asked:
         return ask_scheduler(pod, options.cluster, recorded, show_record)

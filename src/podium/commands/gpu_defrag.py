@@ -151,7 +151,7 @@ def _evict(cluster: ClusterOptions, pause_s: float, pods: list[Pod]) -> bool:
     from podium.client.connection import transport_for
     from podium.commands.processes.event_loop import run
     from podium.commands.processes.pod_evictions import EvictionStopped, evict_in_turn
-    from podium.offline.simulate.live_reading import refusals_told
+    from podium.offline.simulate.live_cluster import refusals_told
 
     sys.stdout.flush()  # the plan comes before what is told of it
     settings = cluster.find().settings

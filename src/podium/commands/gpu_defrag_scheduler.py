@@ -27,8 +27,8 @@ def simulated_moves(
     path: str | None, cluster: GPUCluster, dialect: Dialect
 ) -> Iterator[SimulatedMoves]:
     """Raises InputError."""
-    from podium.offline.simulate.asking_extenders import asker_of
     from podium.offline.simulate.gpu_moves import SimulatedMoves
+    from podium.offline.simulate.outside_code import asker_of
     from podium.scheduler.config.errors import ConfigurationError
     from podium.scheduler.plugins import in_tree_registry
     from podium.user_code.plugins import equip

@@ -17,12 +17,11 @@ from podium.commands.cluster_options import ClusterOptions
 from podium.commands.options import read_scenario
 from podium.golang.errors import InputError
 from podium.kubernetes.controllers import workloads
-from podium.kubernetes.kinds.admission_kinds import ResourceQuota
 from podium.kubernetes.kinds.devices import ResourceClaim, ResourceSlice
 from podium.kubernetes.kinds.meta import KubeStruct
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.workloads import PodDisruptionBudget
+from podium.kubernetes.kinds.workloads import PodDisruptionBudget, ResourceQuota
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate import Scenario
 from podium.offline.simulate.disruption_budgets import count_budgets

@@ -11,9 +11,8 @@ from msgspec.structs import replace
 from podium.commands.answering import Answer
 from podium.commands.console import Text
 from podium.commands.tables import Screen, count, some
-from podium.offline.simulate.cluster_dump import HOW_TO_DUMP, dump_command
-from podium.offline.simulate.recorded_messages import compare_messages
-from podium.offline.simulate.report import SimulationReport
+from podium.offline.simulate.read_kinds import HOW_TO_DUMP, dump_command
+from podium.offline.simulate.report import SimulationReport, compare_messages
 from podium.offline.simulate.reviewed_document import (
     ComparedMessages,
     DifferingMessage,
@@ -24,7 +23,7 @@ from podium.offline.simulate.reviewed_document import (
 if TYPE_CHECKING:
     from podium.golang.document_structs import Document
     from podium.offline.simulate.completeness import MissingKind
-    from podium.offline.simulate.recorded_messages import MessageDifference, RecordedMessages
+    from podium.offline.simulate.report import MessageDifference, RecordedMessages
     from podium.offline.what_if.measured_runs import InputReview
 
 _MAX_DIFFERENCES = 3

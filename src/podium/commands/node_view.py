@@ -3,8 +3,7 @@
 from podium.commands.console import Text
 from podium.commands.tables import Screen, amount
 from podium.scheduler.engine.decision import NodeScore
-from podium.scheduler.explain.explanation import Explanation
-from podium.scheduler.explain.shortcomings import room_for
+from podium.scheduler.explain.explanation import Explanation, room_for
 
 
 def format_score(score: NodeScore, screen: Screen) -> str:

@@ -62,7 +62,7 @@ def optimum(
     from podium.commands.preparation import prepare_simulation
     from podium.commands.simulate import tell_crashes_of
     from podium.offline.optimum.integer_program import require_solver
-    from podium.offline.what_if.node_prices import prices_of
+    from podium.offline.what_if.node_selection import prices_of
     from podium.offline.what_if.optimum import (
         OptimumQuestion,
         cluster_without_pending,

@@ -19,7 +19,7 @@ from podium.scheduler.framework.points import POINTS, Plugin, serves
 from podium.scheduler.framework.sources import Source
 from podium.scheduler.framework.status import SKIP, Status
 from podium.testing import BrokenPromise, FakeCluster, check_promises, make_node, make_pod
-from podium.testing.asked import Asked, ask
+from podium.testing.answers import Asked, ask
 from podium.testing.promises import answers_for
 from podium.user_code.guarded_plugin import guarded
 

@@ -26,7 +26,7 @@ from podium.kubernetes.controllers.workloads import DaemonSet, Deployment
 from podium.kubernetes.kinds.pod import Pod, as_pending
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate import Scenario, Simulation, SimulationReport
-from podium.offline.simulate.asking_extenders import asker_of
+from podium.offline.simulate.outside_code import asker_of
 from podium.offline.simulate.pod_references import find_pod
 from podium.scheduler.config.errors import ConfigurationError
 from podium.scheduler.engine import Engine

@@ -17,8 +17,7 @@ from podium.golang.errors import InputError, closest, did_you_mean
 if TYPE_CHECKING:
     from podium.client import ResourceType
     from podium.commands.processes.run_recorder import RecordingEnd, RecordingPlan, RightsMissing
-    from podium.offline.traces.recorder import RecordingProgress
-    from podium.offline.traces.recording_rights import RecordingRights
+    from podium.offline.traces.recorder import RecordingProgress, RecordingRights
     from podium.scheduler.explain.proposals.shell import Kubectl
 
 
@@ -108,8 +107,8 @@ def record(
     """
     from podium.commands.processes.event_loop import run
     from podium.commands.processes.run_recorder import RecordingPlan, RightsMissing, run_recorder
-    from podium.offline.simulate.live_reading import refusals_told
-    from podium.offline.traces.trace_writing import TraceUnwritable
+    from podium.offline.simulate.live_cluster import refusals_told
+    from podium.offline.traces.trace_files import TraceUnwritable
 
     cluster = ClusterOptions(kubeconfig, context)
     found = cluster.find()
@@ -186,7 +185,7 @@ def _parse_duration(text: str | None) -> float | None:
 
 def _parse_size(text: str) -> int:
     from podium.kubernetes.rules.quantity import QuantityError, value
-    from podium.offline.traces.trace_writing import MIN_SIZE_BYTES
+    from podium.offline.traces.trace_files import MIN_SIZE_BYTES
 
     try:
         size = value(text)
@@ -274,7 +273,7 @@ def _tell_start(plan: RecordingPlan, rights: RecordingRights, server: str) -> No
 
 
 def _tell_rights(problem: RightsMissing, wanted: Sequence[ResourceType], kubectl: Kubectl) -> None:
-    from podium.offline.traces.recording_rights import ROLE, cluster_role
+    from podium.offline.traces.recorder import ROLE, cluster_role
 
     print_line(f"podium: cannot record: {problem}", error=True)
     print_line("podium: this grants what is needed, once bound to whoever records:", error=True)

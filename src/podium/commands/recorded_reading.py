@@ -18,7 +18,7 @@ from podium.commands.processes.event_loop import run
 from podium.commands.recorded_options import SCHEDULER_EXTENSION, RecordedOptions
 from podium.commands.recorded_pod import RecordedPod, decode_record
 from podium.golang.errors import InputError
-from podium.offline.simulate.live_reading import refusals_told
+from podium.offline.simulate.live_cluster import refusals_told
 from podium.scheduler.config.flags.client_settings import ClientSettings
 from podium.scheduler.config.kubeconfig import ClusterEntry, UserEntry
 

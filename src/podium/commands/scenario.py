@@ -223,7 +223,7 @@ def compare(
     from podium.offline.scenarios import find_scenario
     from podium.offline.what_if.comparison import DEFAULT, plan_seeds, require_configs
     from podium.offline.what_if.conditions import parse_condition
-    from podium.offline.what_if.scenario_comparison import compare_scenario
+    from podium.offline.what_if.scenario_runs import compare_scenario
 
     configs = config or []
     require_configs(configs)
@@ -310,7 +310,7 @@ def show(
 
     **Exit code** 0; 2 if there is none of that name.
     """
-    from podium.offline.scenarios.ready_scenarios import read_ready_scenario
+    from podium.offline.scenarios.scenario_file import read_ready_scenario
 
     print_lines(read_ready_scenario(name).splitlines())
     return OK
@@ -322,7 +322,7 @@ def _require_scale(scale: float) -> None:
 
 
 def _read_until(text: str | None) -> float | None:
-    from podium.offline.scenarios.durations import parse_positive_duration
+    from podium.offline.scenarios.run_times import parse_positive_duration
 
     if text is None:
         return None

@@ -17,22 +17,21 @@ from podium.commands.bounded_reports import MAX_ROWS, bound_lists
 from podium.commands.compare_view import show_judgements, show_metrics
 from podium.commands.console import Text
 from podium.commands.tables import Screen, count, percent
-from podium.offline.scenarios.durations import format_duration
 from podium.offline.scenarios.run_answer import (
     ScenarioCondition,
     ScenarioRunAnswer,
     ScenarioSummary,
 )
-from podium.offline.scenarios.run_measures import list_resources
+from podium.offline.scenarios.run_measures import WorkloadResult, list_resources
+from podium.offline.scenarios.run_times import format_duration
 from podium.offline.scenarios.running import ScenarioRun
-from podium.offline.scenarios.workload_results import WorkloadResult
 from podium.offline.what_if.comparison_answer import (
     ComparedRun,
     ComparisonAnswer,
     Judgement,
     ScenarioComparisonDocument,
 )
-from podium.offline.what_if.metric_words import describe_metrics
+from podium.offline.what_if.run_metrics import describe_metrics
 from podium.offline.what_if.sweep_answer import SweepRun
 
 MAX_RUNS: Final = 5_000

@@ -23,8 +23,8 @@ from podium.offline.simulate import PodOutcome, PodResult, SimulationReport
 from podium.offline.simulate.report import group_by_cause
 from podium.offline.simulate.simulation_answer import SimulationAnswer
 from podium.scheduler.explain.cause import Cause
-from podium.scheduler.explain.placement_words import why
-from podium.scheduler.explain.utilisation import Use
+from podium.scheduler.explain.decision_digest import why
+from podium.scheduler.explain.explanation import Use
 
 MAX_PODS = 25
 MAX_GROUPS = 15

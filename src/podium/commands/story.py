@@ -50,7 +50,7 @@ def story(
     from podium.commands.recorded_view import show_recorded_story
     from podium.commands.simulate import tell_crashes_of
     from podium.commands.story_view import StoryView
-    from podium.offline.simulate.pod_history import PodHistory
+    from podium.offline.simulate.report import PodHistory
 
     if recorded.is_asked:
         return ask_scheduler(pod, options.cluster, recorded, show_recorded_story)

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, cast
 from msgspec import field
 
 from podium.golang.document_structs import Amount, Count, DocumentPart, Notes, PodKey, Positive
-from podium.offline.simulate.pod_history import HistoryEntry, PodHistory
+from podium.offline.simulate.report import HistoryEntry, PodHistory
 from podium.offline.simulate.reviewed_document import ReviewedDocument
 from podium.offline.simulate.simulation_answer import LineKind
 from podium.scheduler.engine.decision import Decision, NodeScore

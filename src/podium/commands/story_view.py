@@ -10,11 +10,10 @@ from podium.commands.pod_log_words import format_seconds
 from podium.commands.story_document import StoryDocument
 from podium.commands.tables import Screen, count
 from podium.offline.simulate import PodOutcome, SimulationReport
-from podium.offline.simulate.pod_history import HistoryEntry, PodHistory
+from podium.offline.simulate.report import HistoryEntry, PodHistory
 from podium.scheduler.engine.decision import Decision
 from podium.scheduler.engine.observer import Line
-from podium.scheduler.explain.decision_digest import digest_of, rejections
-from podium.scheduler.explain.placement_words import lead
+from podium.scheduler.explain.decision_digest import digest_of, lead, rejections
 from podium.scheduler.explain.pod_log_lines import ACTIVATED, BACKOFF, TIMEOUT
 
 _WOKEN = {

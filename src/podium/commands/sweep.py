@@ -102,9 +102,14 @@ def sweep(
     from podium.commands.sweep_view import SweepView
     from podium.golang.durations import Duration
     from podium.offline.what_if.comparison import DEFAULT, plan_seeds, require_configs
-    from podium.offline.what_if.run_matrix import NamedConfiguration, RunMatrix, RunPlace, make_runs
+    from podium.offline.what_if.run_matrix import (
+        NamedConfiguration,
+        RunMatrix,
+        RunPlace,
+        make_runs,
+        open_run_tables,
+    )
     from podium.offline.what_if.run_metrics import choose_yardstick
-    from podium.offline.what_if.run_tables import open_run_tables
 
     configs = config or [DEFAULT]
     require_configs(configs)

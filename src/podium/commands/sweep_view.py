@@ -11,17 +11,19 @@ from podium.commands.input_warnings import review_fields, show_input_warnings
 from podium.commands.scenario_view import bound_runs
 from podium.commands.tables import Screen, count
 from podium.offline.what_if.comparison_answer import TypicalRequests
-from podium.offline.what_if.matrix_summary import PERCENTILES, MatrixCell, summarise_cells
 from podium.offline.what_if.measured_runs import InputReview, MeasuredRun
-from podium.offline.what_if.metric_words import describe_metric, describe_metrics
 from podium.offline.what_if.run_matrix import NamedInput, RunMatrix
+from podium.offline.what_if.run_metrics import describe_metric, describe_metrics
 from podium.offline.what_if.scenario_runs import NamedScenario
 from podium.offline.what_if.sweep_answer import (
+    PERCENTILES,
+    MatrixCell,
     MetricSpread,
     SweepCell,
     SweepDocument,
     SweepInput,
     SweepRun,
+    summarise_cells,
 )
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from podium.commands.processes.whole_cluster import RunningCluster
     from podium.commands.tables import Screen
     from podium.kubernetes.releases.feature_gates import FeatureGates
-    from podium.kubernetes.resources.runtime_config import RuntimeConfig
+    from podium.kubernetes.resources.table import RuntimeConfig
     from podium.scheduler.engine import Engine
     from podium.web.page_server import PageServer
     from podium.web.play_decisions import RecentDecisions

@@ -25,10 +25,10 @@ from podium.offline.what_if.answer import (
     FailureView,
     WhatIfAnswer,
     WhatIfDocument,
+    total_use,
 )
 from podium.offline.what_if.consequences import Consequences, StrandedPod
 from podium.offline.what_if.failures import Failure
-from podium.offline.what_if.totals import total_use
 
 if TYPE_CHECKING:  # the page is loaded for a report only
     from podium.web.cluster_snapshot import ClusterSnapshot

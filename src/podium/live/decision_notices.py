@@ -17,8 +17,7 @@ from podium.scheduler.engine.binding_cycle import Binding
 from podium.scheduler.engine.decision import Decision
 from podium.scheduler.engine.observer import Observer
 from podium.scheduler.engine.requests import Event
-from podium.scheduler.explain.decision_digest import digest_of
-from podium.scheduler.explain.placement_words import why
+from podium.scheduler.explain.decision_digest import digest_of, why
 from podium.scheduler.framework.queued import MAX_WAIT_S, QueuedPod
 from podium.scheduler.framework.status import Status
 

@@ -26,7 +26,7 @@ from podium.client import ResourceType, Selection, resources
 from podium.client.event_handlers import ResourceEventHandler
 from podium.client.extenders.objects import TypedObjects
 from podium.client.reflector import Decoder
-from podium.kubernetes.controllers.object_keys import DeletedFinalStateUnknown, last_state
+from podium.kubernetes.controllers.indexer import DeletedFinalStateUnknown, last_state
 from podium.kubernetes.kinds.devices import (
     DeviceClass,
     DeviceTaintRule,

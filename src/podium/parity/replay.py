@@ -19,8 +19,7 @@ from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.typed_objects import decode_object
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.driver.driver import OfflineDriver
-from podium.offline.driver.in_memory_api import InMemoryApi
-from podium.offline.driver.in_memory_objects import with_next_version
+from podium.offline.driver.in_memory_api import InMemoryApi, with_next_version
 from podium.parity.cases import Case
 from podium.scheduler.cluster.catalog import object_key
 from podium.scheduler.cluster.pod_info import PodInfo

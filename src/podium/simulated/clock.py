@@ -11,7 +11,7 @@ import asyncio
 import time
 from collections.abc import Callable
 
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.timestamps import Moment
 
 
 class ClusterClock:

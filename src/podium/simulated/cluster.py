@@ -20,7 +20,7 @@ from podium.client.clock import unwrap_errors
 from podium.client.resources import NODES
 from podium.golang.errors import InputError
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import Create, Delete
+from podium.kubernetes.controllers.controller import Create, Delete
 from podium.kubernetes.controllers.node_lifecycle import GRACE_S
 from podium.simulated.clock import ClusterClock
 from podium.simulated.control import Planned, make_control_loop

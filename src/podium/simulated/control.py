@@ -16,7 +16,7 @@ from podium.client import ControlLoop, KubeClient, RateLimitingQueue
 from podium.client.api_errors import ApiError, Conflict, NotFound
 from podium.client.resources import LEASES
 from podium.kubernetes.controllers.controller import Controller, FailureReporter, Wake
-from podium.kubernetes.controllers.nodes import Lease
+from podium.kubernetes.controllers.objects import Lease
 from podium.kubernetes.rules.timestamps import seconds_of
 from podium.simulated.clock import ClusterClock
 from podium.simulated.request_executor import RequestExecutor

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
         jobs,
         namespace_contents,
         node_lifecycle,
-        pod_claims,
         pod_gc,
         pod_groups,
         replica_sets,
@@ -56,7 +55,6 @@ else:
     jobs = defer("podium.kubernetes.controllers.jobs")
     namespace_contents = defer("podium.kubernetes.controllers.namespace_contents")
     node_lifecycle = defer("podium.kubernetes.controllers.node_lifecycle")
-    pod_claims = defer("podium.kubernetes.controllers.pod_claims")
     pod_gc = defer("podium.kubernetes.controllers.pod_gc")
     pod_groups = defer("podium.kubernetes.controllers.pod_groups")
     replica_sets = defer("podium.kubernetes.controllers.replica_sets")
@@ -91,7 +89,7 @@ _PLANNED: Final[dict[str, "Callable[[ControllerContext], Controller]"]] = {
     "disruptionbudgets": lambda context: disruption_budgets.DisruptionBudgets(context.informers),
     "endpoints": lambda context: endpoints.EndpointsController(context.informers),
     "endpointslices": lambda context: endpoint_slices.EndpointSlices(context.informers),
-    "ephemeralvolumes": lambda context: pod_claims.EphemeralVolumes(context.informers),
+    "ephemeralvolumes": lambda context: resource_claims.EphemeralVolumes(context.informers),
     "jobs": lambda context: jobs.Jobs(context.informers),
     "nodelifecycle": lambda context: node_lifecycle.NodeLifecycle(
         context.informers, context.clock.now, context.node_grace_s

@@ -22,7 +22,7 @@ from podium.client import DeleteOptions, KubeClient, ResourceType
 from podium.client.api_errors import Conflict, NotFound
 from podium.client.event_correlator import EventCorrelator, EventKey, Told
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import Action, Create, Delete, Patch
+from podium.kubernetes.controllers.controller import Action, Create, Delete, Patch
 from podium.kubernetes.kinds.meta import KubeStruct, ObjectMeta
 from podium.kubernetes.resources.resource_types import EVENTS
 from podium.kubernetes.rules.timestamps import seconds_of

@@ -22,9 +22,7 @@ from podium.testing.assertions import (
     describe_decision,
     scores_of,
 )
-from podium.testing.fake_api import FakeApi
-from podium.testing.fake_clock import FakeClock
-from podium.testing.fake_cluster import FakeCluster, NotTried
+from podium.testing.fake_cluster import FakeApi, FakeClock, FakeCluster, NotTried
 from podium.testing.objects import make_cluster, make_handle, make_node, make_pod
 from podium.testing.promises import BrokenPromise, assert_promises, check_promises
 

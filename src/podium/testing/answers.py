@@ -4,9 +4,12 @@ Property tests compare these answers with a node-by-node form of the rule. Every
 checked against the contract of the vector form: the answer for some rows is that part of the
 answer for all rows, and no answer may be a view of the cluster's own columns (`promises.py` looks
 at all promises of a plugin, over clusters of its own making).
+
+One plugin asked about one pod, point after point, as a cycle would do it.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -14,9 +17,11 @@ from podium.kubernetes.kinds.pod import Pod
 from podium.scheduler.cluster.growth import Ints, Rows, indices
 from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.framework.cycle import Cycle
-from podium.scheduler.framework.diagnosis import Verdict
+from podium.scheduler.framework.dependence import Dependence
+from podium.scheduler.framework.diagnosis import Verdict, check_verdict
 from podium.scheduler.framework.points import (
     FilterPlugin,
+    Plugin,
     PreFilterPlugin,
     PreScorePlugin,
     ScorePlugin,
@@ -94,3 +99,84 @@ def _assert_fresh(scores: Ints) -> None:
 
 def _names(cluster: Cluster, rows: Rows) -> list[str]:
     return [cluster.nodes.names[row] for row in indices(rows)]
+
+
+Statuses = list[Status | None]
+
+
+@dataclass
+class Asked:
+    """What was answered; None where a point was not asked."""
+
+    cycle: Cycle
+    pre_filter: object = None
+    filter_rows: Rows | None = None
+    verdict: Verdict | None = None
+    statuses: Statuses | None = None
+    filter_depends: Dependence | None = None
+    pre_score: object = None
+    score_rows: Rows | None = None
+    raw: Ints | None = None
+    normalized: Ints | None = None
+    score_depends: Dependence | None = None
+    names: list[str] = field(default_factory=list)
+
+    @property
+    def answers(self) -> dict[str, object]:
+        """All that can be compared with what was said at another time."""
+        return {
+            "pre_filter": self.pre_filter,
+            "filter": self.statuses,
+            "pre_score": self.pre_score,
+            "score": None if self.raw is None else self.raw.tolist(),
+            "normalize": None if self.normalized is None else self.normalized.tolist(),
+        }
+
+
+def ask(plugin: Plugin, pod: Pod, cluster: Cluster) -> Asked:
+    """Raises what the plugin raises."""
+    asked = Asked(Cycle(cluster.infos.of(pod), cluster), names=list(cluster.nodes.names))
+    rows = present_rows(cluster)
+    fitting = _ask_filter(plugin, asked, rows)
+    if isinstance(plugin, ScorePlugin) and len(indices(fitting)):
+        _ask_score(plugin, asked, fitting)
+    return asked
+
+
+def _ask_filter(plugin: Plugin, asked: Asked, rows: Rows) -> Rows:
+    """Which rows go on to scoring; all where the plugin has no say."""
+    cycle = asked.cycle
+    if isinstance(plugin, PreFilterPlugin):
+        asked.pre_filter = answer = plugin.pre_filter(cycle)
+        if isinstance(answer, Status) and answer != SKIP:
+            return np.zeros(0, dtype=np.intp)
+        if isinstance(answer, frozenset):
+            nodes = cycle.nodes
+            rows = np.array([r for r in indices(rows) if nodes.names[r] in answer], dtype=np.intp)
+    if not isinstance(plugin, FilterPlugin) or asked.pre_filter == SKIP:
+        return rows
+    asked.filter_rows = rows
+    asked.filter_depends = plugin.filter_depends(cycle)
+    asked.verdict = check_verdict(plugin.filter(cycle, rows))
+    asked.statuses = statuses_of(asked.verdict, len(indices(rows)))
+    passed = [status is None for status in asked.statuses]
+    return rows if all(passed) else indices(rows)[np.array(passed, dtype=bool)]
+
+
+def _ask_score(plugin: ScorePlugin, asked: Asked, rows: Rows) -> None:
+    cycle = asked.cycle
+    if isinstance(plugin, PreScorePlugin):
+        asked.pre_score = plugin.pre_score(cycle, rows)
+        if asked.pre_score is not None:
+            return
+    asked.score_rows = rows
+    asked.score_depends = plugin.score_depends(cycle)
+    asked.raw = plugin.score(cycle, rows)
+    asked.normalized = plugin.normalize(cycle, rows, asked.raw.copy())
+
+
+def statuses_of(verdict: Verdict | None, count: int) -> Statuses:
+    """One answer a row, whatever numbers stand for them."""
+    if verdict is None:
+        return [None] * count
+    return [verdict.describe(int(value)) if value else None for value in verdict.values]

@@ -8,20 +8,24 @@ takes one pod all the way to its node. For the steps in between, `attempt` tries
 queue, and bindings end as they are told to; what the engine asks for is sorted into lists. The
 default profile runs, with whatever plugins a test adds to it; among equal nodes the first by name
 is chosen.
+
+An API handle for binding plugins that stand alone: it remembers what it was asked for.
+
+Time as a test wants it: it stands still until it is told to pass.
 """
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace
 
-from podium.kubernetes.kinds.meta import KubeStruct
+from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.driver.driver import OfflineDriver
-from podium.offline.driver.in_memory_api import InMemoryApi
-from podium.offline.driver.in_memory_objects import with_next_version
+from podium.offline.driver.in_memory_api import InMemoryApi, MemoryObjects, with_next_version
+from podium.scheduler.cluster.catalog import object_key
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.config.types import API_VERSION, KIND
@@ -41,7 +45,6 @@ from podium.scheduler.framework.asking import Asker, BindAnswer, BindCall, CallF
 from podium.scheduler.framework.points import Plugin, QueueSortPlugin
 from podium.scheduler.framework.status import Status
 from podium.scheduler.plugins import in_tree_registry
-from podium.testing.fake_clock import FakeClock
 
 DEFAULT_SCHEDULER: Final = "default-scheduler"
 
@@ -319,3 +322,53 @@ def _enabled(names: Iterable[str], weights: Mapping[str, int]) -> list[dict[str,
 
 def _arguments(args: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [{"name": name, "args": dict(given)} for name, given in args.items()]
+
+
+K = TypeVar("K", bound=KubeObject)
+
+
+class FakeApi(MemoryObjects):
+    """Objects are those that it was made with and those that were written since."""
+
+    def __init__(self, *objects: KubeObject) -> None:
+        super().__init__()
+        self.bound: dict[str, str] = {}
+        """`namespace/name` of pods -> the node that they were bound to."""
+        self.told: list[tuple[str, str]] = []
+        """(reason, note) of events."""
+        self.paused_s = 0.0
+        self.objects: dict[tuple[type[KubeObject], str], KubeObject] = {}
+        for obj in objects:
+            self._store(obj)
+
+    async def bind(self, pod: PodInfo, node_name: str) -> None:
+        self.bound[pod.key] = node_name
+
+    async def tell(self, pod: PodInfo, reason: str, action: str, note: str) -> None:  # noqa: ARG002
+        self.told.append((reason, note))
+
+    async def pause(self, seconds: float) -> None:
+        self.paused_s += seconds
+
+    def _find(self, kind: type[K], name: str, namespace: str) -> K | None:
+        key = f"{namespace}/{name}" if namespace else name
+        found = self.objects.get((kind, key))
+        return found if isinstance(found, kind) else None
+
+    def _store(self, obj: KubeObject) -> None:
+        self.objects[type(obj), object_key(obj.metadata)] = obj
+
+    def _discard(self, obj: KubeObject) -> None:
+        del self.objects[type(obj), object_key(obj.metadata)]
+
+
+class FakeClock:
+    def __init__(self, now: float = 0.0) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        return self.now
+
+    def advance(self, seconds: float) -> float:
+        self.now += seconds
+        return self.now

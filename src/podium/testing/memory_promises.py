@@ -21,9 +21,9 @@ from podium.scheduler.framework.points import FilterPlugin, Plugin, PreFilterPlu
 from podium.scheduler.framework.points import ScorePlugin as Scoring
 from podium.scheduler.framework.sources import Source
 from podium.scheduler.framework.status import SKIP
-from podium.testing.asked import Asked, ask, statuses_of
+from podium.testing.answers import Asked, ask, statuses_of
 from podium.testing.fake_cluster import FakeCluster
-from podium.testing.seeded_objects import seeded_pod
+from podium.testing.objects import seeded_pod
 
 Case = tuple[str, str]
 

@@ -25,7 +25,7 @@ from podium.scheduler.framework.points import (
 )
 from podium.testing.fake_cluster import FakeCluster
 from podium.testing.memory_promises import twin_of
-from podium.testing.seeded_objects import seeded_pod
+from podium.testing.objects import seeded_pod
 
 Case = tuple[str, str]
 

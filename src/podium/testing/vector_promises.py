@@ -13,7 +13,7 @@ from podium.scheduler.cluster.growth import Rows, indices
 from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.framework.diagnosis import check_verdict
 from podium.scheduler.framework.points import FilterPlugin, Plugin, ScorePlugin
-from podium.testing.asked import Asked, ask, statuses_of
+from podium.testing.answers import Asked, ask, statuses_of
 from podium.testing.fake_cluster import FakeCluster
 
 Case = tuple[str, str]

@@ -133,12 +133,12 @@ def _guard_verdicts(method: GuardedCall) -> Callable[..., Any]:
         answer = guarded_filter(*args, **named)
         if not isinstance(answer, Verdict):
             return answer
-        return answer._replace(describe=_described(method, answer))
+        return answer._replace(describe=_guard_description(method, answer))
 
     return call
 
 
-def _described(method: GuardedCall, verdict: Verdict) -> Callable[[int], Status]:
+def _guard_description(method: GuardedCall, verdict: Verdict) -> Callable[[int], Status]:
     def describe(value: int) -> Status:
         try:
             answer: object = method.call(verdict.describe, value, what="describe")

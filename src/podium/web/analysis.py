@@ -20,10 +20,10 @@ from podium.client import KubeClient, Selection, Unreachable
 from podium.client.api_errors import ApiError
 from podium.kubernetes.controllers.stores import KINDS
 from podium.kubernetes.controllers.workloads import Workload as Controller
-from podium.kubernetes.kinds.admission_kinds import ADMISSION_KINDS
 from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
 from podium.kubernetes.kinds.pod import Pod, as_pending
 from podium.kubernetes.kinds.typed_objects import decode_as
+from podium.kubernetes.kinds.workloads import ADMISSION_KINDS
 from podium.offline.simulate import ExplainedPod, Scenario, Simulation
 from podium.offline.simulate.read_kinds import ADMISSION
 from podium.offline.simulate.scenario import admission_of

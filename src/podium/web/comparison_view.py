@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import ClassVar, Final
 
 from podium.golang.document_structs import Count, Document, DocumentPart, PodKey
-from podium.kubernetes.rules.node_zones import zone_of
+from podium.kubernetes.rules.nodes import zone_of
 from podium.kubernetes.rules.requests import EPHEMERAL_STORAGE
 from podium.offline.simulate import PodOutcome, Scenario
 from podium.offline.what_if.comparison_answer import ComparisonAnswer

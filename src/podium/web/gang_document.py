@@ -8,14 +8,14 @@ PodGroup, if there is one.
 from collections.abc import Iterable
 from typing import Any, Final
 
-from podium.kubernetes.kinds.coscheduling import (
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.pod_groups import PodGroup
+from podium.kubernetes.kinds.scheduler_plugins import (
     SchedulingSigsPodGroup,
     SchedulingXPodGroup,
     min_available,
     pod_group_name,
 )
-from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.kubernetes.rules.timestamps import micro_time_text
 from podium.live.scheduler_records import SchedulerRecords
 from podium.scheduler.cluster.catalog import group_of

@@ -27,7 +27,7 @@ from podium.golang.documents import Limits, expand_lists, read_documents
 from podium.golang.errors import InputError
 from podium.golang.json_values import JsonObject, JsonValue
 from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
+from podium.kubernetes.rules.nodes import is_bound_to_node, is_daemon
 from podium.simulated.names import FAILURE
 from podium.web import play_commands
 from podium.web.play_commands import OUT_OF_SERVICE

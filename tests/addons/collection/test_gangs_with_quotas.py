@@ -7,8 +7,8 @@ from support.addons.collection.gang_cluster import GangCluster, group, member, n
 
 from podium.addons.collection.capacity_scheduling import CapacityScheduling
 from podium.addons.collection.coscheduling.plugin import Coscheduling
-from podium.kubernetes.kinds.elastic_quota import ElasticQuota
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.scheduler_plugins import ElasticQuota
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.engine.requests import Preempt
 from podium.testing import FakeCluster, make_pod

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from podium.addons.collection.qos_sort import QOSSort
-from podium.kubernetes.rules.quality_of_service import qos_class, qos_class_of
+from podium.kubernetes.rules.pod_level_resources import qos_class, qos_class_of
 from podium.testing import FakeCluster, assert_promises, make_node, make_pod
 
 BOTH = {"cpu": "100m", "memory": "1Gi"}

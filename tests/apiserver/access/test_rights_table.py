@@ -24,8 +24,8 @@ from support.apiserver.rights_table import (
     object_of,
 )
 
-from podium.kubernetes.resources.builtin import builtin_resources
 from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.table import builtin_resources
 
 ROLES = f"/apis/{RBAC}/v1/clusterroles"
 BINDINGS = f"/apis/{RBAC}/v1/clusterrolebindings"

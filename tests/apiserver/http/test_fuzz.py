@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.apiserver.api_calls import APPLY, JSON_PATCH, MERGE, PODS, STRATEGIC, Api, pod
 
-from podium.kubernetes.resources.builtin import builtin_resources
 from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.table import builtin_resources
 
 JUNK: list[Any] = [
     None, 0, -1, 1.5, 1e300, 2**70, -(2**63), True, "", "x", "é\u0000", "1Gi", "..", "=", "a" * 300,

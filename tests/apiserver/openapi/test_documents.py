@@ -8,9 +8,8 @@ import pytest
 
 from podium.apiserver.openapi import OpenApi
 from podium.apiserver.openapi.models import Dialect, Models
-from podium.kubernetes.resources.builtin import builtin_resources
 from podium.kubernetes.resources.resource import Resource
-from podium.kubernetes.resources.table import ResourceTable
+from podium.kubernetes.resources.table import ResourceTable, builtin_resources
 from podium.kubernetes.schema import schema_of
 
 GIZMO = Resource("x.dev", "v1", "Gizmo", "gizmos", "gizmo", True, is_custom=True)

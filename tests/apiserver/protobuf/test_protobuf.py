@@ -14,7 +14,7 @@ from podium.apiserver.protobuf.wire import (
     signed,
     varint,
 )
-from podium.kubernetes.resources.builtin import builtin_resources
+from podium.kubernetes.resources.table import builtin_resources
 from podium.kubernetes.schema import decode, schema_of
 
 POD: Json = {

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.apiserver.api_calls import PODS, Api, pod
 
-from podium.kubernetes.rules.field_selector_text import (
+from podium.kubernetes.rules.selector_text import (
     FieldSelectorError,
     FieldTerm,
     parse_field_selector,

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from podium.kubernetes.controllers.claims import POD_CLAIM, device_claim, volume_claim
+from podium.kubernetes.controllers.pod_templates import POD_CLAIM, device_claim, volume_claim
 from podium.kubernetes.controllers.provisioning import provisioned_volume
 from podium.kubernetes.kinds.meta import ObjectMeta
 from podium.kubernetes.kinds.storage import CSINode, PersistentVolumeClaim, StorageClass

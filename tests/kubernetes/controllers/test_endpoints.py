@@ -13,7 +13,7 @@ from podium.kubernetes.controllers.endpoints import (
     truncate_subsets,
 )
 from podium.kubernetes.controllers.pods import Pod
-from podium.kubernetes.controllers.services import Service
+from podium.kubernetes.controllers.stores import Service
 
 PORTS = [{"name": "http", "containerPort": 8080, "protocol": "TCP"}]
 

@@ -9,9 +9,9 @@ from podium.kubernetes.controllers.job_policies import (
     SuccessPolicy,
     match_failure,
     match_success,
+    read_indexes,
 )
 from podium.kubernetes.controllers.pods import Pod
-from podium.kubernetes.rules.index_ranges import read_indexes
 
 
 def failed(exit_code: int, *, container: str = "c") -> Pod:

@@ -5,8 +5,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from podium.kubernetes.controllers.job_pods import job_labels, job_pod, wanted_pods
+from podium.kubernetes.controllers.job_pods import job_pod, wanted_pods
 from podium.kubernetes.controllers.workloads import Job
+from podium.kubernetes.strategy.workloads import job_labels
 
 INDEX = "batch.kubernetes.io/job-completion-index"
 

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from support.simulated.controller_objects import build, moment, owned_by, pod
 
-from podium.kubernetes.controllers.actions import Create, Plan
+from podium.kubernetes.controllers.controller import Create, Plan
 from podium.kubernetes.controllers.pod_groups import CoschedulingPodGroups, decide, next_status
 from podium.kubernetes.controllers.pods import Pod
-from podium.kubernetes.kinds.coscheduling import SchedulingXPodGroup
+from podium.kubernetes.kinds.scheduler_plugins import SchedulingXPodGroup
 from podium.simulated.informers import Informers
 
 LABEL = "scheduling.x-k8s.io/pod-group"

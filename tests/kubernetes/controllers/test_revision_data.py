@@ -3,7 +3,7 @@
 import pytest
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.revision_data import (
+from podium.kubernetes.controllers.revisions import (
     go_map_bytes,
     revision_data,
     revision_hash,

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from support.apiserver.written_objects import Object, pod_written, read, resource_of
 
-from podium.kubernetes.defaulting.images import pull_policy
+from podium.kubernetes.defaulting.pods import pull_policy
 
 POD = resource_of("Pod")
 

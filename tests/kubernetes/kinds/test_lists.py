@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from podium.golang.errors import ObjectError
-from podium.kubernetes.kinds.lists import decode_list_items, decode_list_meta
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.typed_objects import decode_list_items, decode_list_meta
 
 
 def page(*items: Any, **metadata: Any) -> bytes:

@@ -46,7 +46,7 @@ KINDS = (
 """
 IMPORTS = """
 from podium.kubernetes.kinds.record import Printer, Warnings
-from podium.kubernetes.kinds.selectable_fields import read_texts
+from podium.kubernetes.kinds.record import read_texts
 from podium.kubernetes.rules.field_errors import invalid
 from podium.kubernetes.tables.printer import columns_of
 """

@@ -7,8 +7,7 @@ import pytest
 
 import podium
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.kubernetes.releases.release import NEWEST, release
-from podium.kubernetes.releases.version import Version
+from podium.kubernetes.releases.release import NEWEST, Version, release
 
 READ_BY_THE_REFERENCE = [
     "CBORServingAndStorage",

@@ -8,8 +8,7 @@ import pytest
 
 from podium.kubernetes.releases.entries import GateEntry
 from podium.kubernetes.releases.feature_gates import FeatureGates, Stage
-from podium.kubernetes.releases.release import NEWEST, Release, release
-from podium.kubernetes.releases.version import Version
+from podium.kubernetes.releases.release import NEWEST, Release, Version, release
 from podium.scheduler.config.flags.definitions import FLAG_TEXTS
 from podium.scheduler.config.types import ExtensionPoint, points_of
 

@@ -7,7 +7,7 @@ from support.commands.command_line import podium
 from podium.commands.api_server_options import read_runtime_config
 from podium.golang.errors import InputError
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.kubernetes.resources.runtime_config import RuntimeConfig
+from podium.kubernetes.resources.table import RuntimeConfig
 
 GATES = FeatureGates().with_overrides({"DRADeviceTaintRules": True})
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.kubernetes.rules.label_selector_text import parse_label_selector
 from podium.kubernetes.rules.labels import SelectorError
+from podium.kubernetes.rules.selector_text import parse_label_selector
 
 
 @pytest.mark.parametrize(

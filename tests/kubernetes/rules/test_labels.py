@@ -8,21 +8,19 @@ from hypothesis import strategies as st
 
 from podium.kubernetes.kinds.meta import LabelSelector, LabelSelectorRequirement
 from podium.kubernetes.rules.field_errors import aggregate
-from podium.kubernetes.rules.label_syntax import (
-    is_plain_key,
-    is_plain_value,
-    key_problems,
-    value_problems,
-)
 from podium.kubernetes.rules.labels import (
     EVERYTHING,
     NOTHING,
     Requirement,
     Selector,
     SelectorError,
+    is_plain_key,
+    is_plain_value,
+    key_problems,
     requirement_problems,
     selector_of,
     selector_of_map,
+    value_problems,
 )
 
 NAME_RULE = (

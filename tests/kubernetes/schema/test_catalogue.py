@@ -12,10 +12,9 @@ from podium.golang.shapes import (
     go_name,
 )
 from podium.kubernetes.releases.entries import FieldEntry, TypeEntry
-from podium.kubernetes.resources.builtin import builtin_resources
+from podium.kubernetes.resources.table import builtin_resources
 from podium.kubernetes.schema import schema_of
-from podium.kubernetes.schema.catalogue import built_in_types
-from podium.kubernetes.schema.release_types import ReleaseTypes
+from podium.kubernetes.schema.catalogue import ReleaseTypes, built_in_types
 
 TYPES = {
     "core": {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from podium.kubernetes.schema.scalars import (
+from podium.kubernetes.schema.decoding import (
     ScalarError,
     canonical_micro_time,
     canonical_quantity,

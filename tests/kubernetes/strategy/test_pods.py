@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from support.apiserver.written_objects import Object, Shelf, pod_written, resource_of
 
-from podium.kubernetes.rules.quality_of_service import qos_class
+from podium.kubernetes.rules.pod_level_resources import qos_class
 
 POD = resource_of("Pod")
 

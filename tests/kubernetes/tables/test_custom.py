@@ -7,7 +7,7 @@ from support.yardstick import interrupt_beyond, measure_work
 
 from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.tables import columns, custom_printer
-from podium.kubernetes.tables.json_path import JsonPath, JsonPathError
+from podium.kubernetes.tables.custom import JsonPath, JsonPathError
 
 WIDGET = Resource("g", "v1", "Widget", "widgets", "widget", True, is_custom=True)
 MAX_YARDSTICKS = 10

@@ -16,7 +16,7 @@ from support.apiserver.openapi_fields import PublishedFields, written_paths
 
 from podium.golang.yaml_reader import PARSER
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.kubernetes.resources.builtin import served_resources
+from podium.kubernetes.resources.table import served_resources
 
 FOLDER: Final = Path(__file__).parent / "every_field"
 RESOURCES: Final = {

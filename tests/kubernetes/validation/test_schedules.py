@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.kubernetes.validation.schedules import schedule_problem, zone_problem
+from podium.kubernetes.validation.jobs import schedule_problem, zone_problem
 
 MINUTES = st.integers(0, 59)
 

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.kubernetes.warnings import container_ports, volume_paths
+from podium.kubernetes.warnings.pods import about_files, about_ports
 
 PORTS = st.lists(
     st.fixed_dictionaries(
@@ -43,7 +43,7 @@ def port_pairs(ports: list[dict[str, Any]]) -> Iterator[str]:
 
 @given(PORTS)
 def test_ports_collide_as_every_two_of_them_say(ports: list[dict[str, Any]]) -> None:
-    told = container_ports.about_ports([({"ports": ports}, "c")])
+    told = about_ports([({"ports": ports}, "c")])
 
     assert [each for each in told if "definition" in each] == list(port_pairs(ports))
 
@@ -61,6 +61,6 @@ def path_pairs(paths: list[str]) -> Iterator[str]:
 @given(st.lists(st.sampled_from(["", "a", "a/", "a/b", "a/b/c", "ab", "b", "a-b", "b/c"])))
 def test_files_overlap_as_every_two_of_them_say(paths: list[str]) -> None:
     items = [{"path": path} for path in paths]
-    told = volume_paths.about_files({"name": "v", "downwardAPI": {"items": items}})
+    told = about_files({"name": "v", "downwardAPI": {"items": items}})
 
     assert list(dict.fromkeys(told)) == list(dict.fromkeys(path_pairs(paths)))

@@ -10,7 +10,7 @@ import yaml
 from support.live.management_pages import OPEN, Page, management
 
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.kubernetes.releases.version import Version
+from podium.kubernetes.releases.release import Version
 from podium.live.serving import Standing
 
 FLAGZ = "as=Flagz;v=v1beta1;g=config.k8s.io"

@@ -10,7 +10,7 @@ from support.offline.scenarios.files import WEB, read
 
 from podium.golang.errors import InputError
 from podium.offline.scenarios.arrivals import Arrival
-from podium.offline.scenarios.random_streams import Stream
+from podium.offline.scenarios.run_times import Stream
 from podium.offline.scenarios.tenants import merge_events
 from podium.offline.simulate.timed_events import PodArrival
 

@@ -8,9 +8,9 @@ from support.offline.scenarios.files import WEB, WORKERS, read
 
 from podium.golang.errors import InputError
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.kubernetes.rules.node_zones import zone_of
+from podium.kubernetes.rules.nodes import zone_of
 from podium.offline.scenarios import load_scenario_file
-from podium.offline.scenarios.durations import parse_duration
+from podium.offline.scenarios.run_times import parse_duration
 from podium.offline.scenarios.scenario_file import read_scenario_file
 from podium.offline.simulate.timed_events import ObjectPut, PodArrival
 

@@ -6,13 +6,18 @@ import msgspec
 import pytest
 
 from podium.golang.errors import ObjectError
-from podium.kubernetes.kinds.admission_kinds import LimitRange, ResourceQuota, RuntimeClass
 from podium.kubernetes.kinds.devices import ResourceClaim
 from podium.kubernetes.kinds.meta import KubeObject, ObjectMeta
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
-from podium.kubernetes.kinds.workloads import Namespace, PriorityClass
+from podium.kubernetes.kinds.workloads import (
+    LimitRange,
+    Namespace,
+    PriorityClass,
+    ResourceQuota,
+    RuntimeClass,
+)
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate.admission import Admission, assign_uid, served_kinds, uid_for
 from podium.testing import make_node, make_pod

@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from podium.kubernetes.kinds.typed_objects import KINDS
-from podium.offline.simulate.cluster_dump import dump_command
-from podium.offline.simulate.read_kinds import READ
+from podium.offline.simulate.read_kinds import READ, dump_command
 
 
 def test_every_kind_that_is_read_is_dumped() -> None:

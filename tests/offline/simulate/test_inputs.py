@@ -12,8 +12,8 @@ from podium.kubernetes.controllers.workloads import Deployment, Job
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.offline.simulate.input_files import InputProblems, Problems
 from podium.offline.simulate.inputs import Inputs, Validation, documents_in, read_inputs
-from podium.offline.simulate.problems import InputProblems, Problems
 
 POD = """
 apiVersion: v1

@@ -6,7 +6,7 @@ from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate import Scenario, Simulation
-from podium.offline.simulate.pod_history import PodHistory
+from podium.offline.simulate.report import PodHistory
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.explain.decision_digest import rejections
 from podium.scheduler.plugins import in_tree_registry

@@ -25,8 +25,8 @@ from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.schema import schema_of
 from podium.offline.simulate.admission import served_kinds
+from podium.offline.simulate.input_files import InputProblems, Problems
 from podium.offline.simulate.inputs import READ_KINDS, read_inputs
-from podium.offline.simulate.problems import InputProblems, Problems
 
 Json = dict[str, Any]
 GATES = FeatureGates()

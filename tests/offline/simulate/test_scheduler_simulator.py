@@ -9,8 +9,8 @@ import pytest
 from podium.commands import main
 from podium.golang.errors import InputError
 from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.offline.simulate.input_files import Problems
 from podium.offline.simulate.inputs import Inputs, read_inputs
-from podium.offline.simulate.problems import Problems
 
 PREFIX = "kube-scheduler-simulator.sigs.k8s.io/"
 KEYS = {

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from podium.kubernetes.kinds.pod import Pod, Toleration
-from podium.offline.simulate.shared_parts import SharedParts
+from podium.offline.simulate.live_cluster import SharedParts
 from podium.testing import make_node, make_pod
 
 

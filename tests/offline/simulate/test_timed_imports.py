@@ -9,7 +9,7 @@ import pytest
 from podium.commands import main
 from podium.golang.errors import InputError
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.offline.simulate.simkube_events import read_simkube_events
+from podium.offline.simulate.simkube_trace import read_simkube_events
 from podium.offline.simulate.timed_events import (
     NodePut,
     ObjectPut,

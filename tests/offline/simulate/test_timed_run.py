@@ -22,9 +22,8 @@ from podium.offline.simulate.timed_events import (
     PodRemoval,
     TimedEvent,
 )
-from podium.offline.simulate.timed_report import TimedPod, TimedPodState, TimedReport
+from podium.offline.simulate.timed_report import MAX_SAMPLES, TimedPod, TimedPodState, TimedReport
 from podium.offline.simulate.timed_run import Reactor, TimedRun
-from podium.offline.simulate.timed_series import MAX_SAMPLES
 from podium.scheduler.cluster.catalog import object_key
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.engine import Engine

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from podium.golang.errors import ObjectError
-from podium.kubernetes.kinds.admission_kinds import ResourceQuota, ResourceQuotaSpec
 from podium.kubernetes.kinds.meta import ObjectMeta
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import ResourceQuota, ResourceQuotaSpec
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate.admission import Admission
 from podium.testing import make_pod

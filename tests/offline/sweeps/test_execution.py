@@ -11,8 +11,10 @@ from support.suite.requirements import SEMAPHORES
 
 from podium.offline.sweeps.execution import (
     MAX_AHEAD,
+    SUFFIX,
     FailedRun,
     FinishedRun,
+    ResultDirectory,
     RunsFailed,
     collect_finished,
     execute_sweep,
@@ -22,13 +24,13 @@ from podium.offline.sweeps.executors import (
     LocalProcesses,
     Outcome,
     Session,
+    Sweep,
     ThisProcess,
     WorkerDied,
+    digest_values,
     find_obstacle,
     make_run,
 )
-from podium.offline.sweeps.planned_runs import Sweep, digest_values
-from podium.offline.sweeps.result_directory import SUFFIX, ResultDirectory
 
 
 @pytest.fixture

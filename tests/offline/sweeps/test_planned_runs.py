@@ -12,7 +12,7 @@ from msgspec.json import decode
 read, other = map(import_module, sys.argv[1:])
 from podium.kubernetes.controllers import workloads
 from podium.kubernetes.kinds.workloads import ReplicaSet
-from podium.offline.sweeps.planned_runs import digest_values
+from podium.offline.sweeps.executors import digest_values
 manifest = b'{"apiVersion": "apps/v1", "metadata": {"name": "web"}}'
 print(digest_values(*(decode(manifest, type=each) for each in (ReplicaSet, workloads.Deployment))))
 """

@@ -11,15 +11,15 @@ from support.offline.traces.canaries import CANARY, canaries_in, canary_object
 from podium.client import ResourceType, resources
 from podium.kubernetes.kinds.meta import KubeStruct
 from podium.kubernetes.kinds.typed_objects import decode_as
-from podium.kubernetes.resources.builtin import builtin_resources
+from podium.kubernetes.resources.table import builtin_resources
 from podium.offline.traces.object_recording import (
+    RECORDED_FIELDS,
     RECORDED_STRUCTS,
     decode_recorded,
     recorded_object,
     resource_name,
 )
 from podium.offline.traces.recorded_annotations import RECORDED_ANNOTATIONS
-from podium.offline.traces.recorded_fields import RECORDED_FIELDS
 
 SERVED = {(each.group, each.kind) for each in builtin_resources()}
 NEVER = re.compile(

@@ -23,9 +23,13 @@ from podium.client import KubeClient, Unreachable
 from podium.client.resources import NODES, PODS
 from podium.client.transport import Reply, Request, Stream
 from podium.offline.traces.recorder import ClusterRecorder, RecordingProgress
-from podium.offline.traces.trace_lines import TraceLine, make_header
-from podium.offline.traces.trace_reading import open_trace
-from podium.offline.traces.trace_writing import TraceFull, TraceWriter
+from podium.offline.traces.trace_files import (
+    TraceFull,
+    TraceLine,
+    TraceWriter,
+    make_header,
+    open_trace,
+)
 
 
 class Server(ScriptedServer):

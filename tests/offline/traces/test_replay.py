@@ -20,7 +20,7 @@ from podium.offline.traces.decision_check import DecisionCheck, Verdict, check_d
 from podium.offline.traces.recorded_cluster import read_recorded_cluster
 from podium.offline.traces.replay import ReplayRules, replay
 from podium.offline.traces.replay_report import Outcome, ReplayReport
-from podium.offline.traces.trace_lines import Delete, Gap, Patch, Put, TraceLine
+from podium.offline.traces.trace_files import Delete, Gap, Patch, Put, TraceLine
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.plugins import in_tree_registry
 from podium.user_code.plugins import equip

@@ -18,9 +18,16 @@ from support.offline.traces.written_traces import (
 
 from podium.golang.errors import InputError
 from podium.offline.traces.recorded_cluster import read_recorded_cluster
-from podium.offline.traces.trace_lines import End, Put, diff_objects, make_header
-from podium.offline.traces.trace_reading import open_trace
-from podium.offline.traces.trace_writing import TraceFull, TraceUnwritable, TraceWriter
+from podium.offline.traces.trace_files import (
+    End,
+    Put,
+    TraceFull,
+    TraceUnwritable,
+    TraceWriter,
+    diff_objects,
+    make_header,
+    open_trace,
+)
 
 HEADER = make_header("2026-03-01T22:00:00Z", "test", ("pods",), {})
 
@@ -161,7 +168,7 @@ def test_a_damaged_file_and_one_that_unpacks_for_ever_are_refused(
         read_recorded_cluster(str(path))
     header = b'{"apiVersion":"podium/v1","kind":"ClusterTrace"}\n'
     path.write_bytes(gzip.compress(header + b"a" * (3 << 20)))
-    monkeypatch.setattr("podium.offline.traces.trace_reading.MAX_LINE_BYTES", 1 << 20)
+    monkeypatch.setattr("podium.offline.traces.trace_files.MAX_LINE_BYTES", 1 << 20)
     with pytest.raises(InputError, match="longer than 1 MiB"):
         read_recorded_cluster(str(path))
 

@@ -15,11 +15,10 @@ from podium.kubernetes.controllers.daemon_pods import pod_of_daemon
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.offline.simulate.admission import assign_uid
-from podium.offline.what_if.capacity import CapacityQuestion
+from podium.offline.what_if.capacity import CapacityQuestion, count_rows
 from podium.offline.what_if.capacity_answer import PodRoom, ReasonCount
 from podium.offline.what_if.node_shapes import NodePurchase, NodeShape, cheapest_cover
 from podium.offline.what_if.pod_templates import PodTemplate
-from podium.offline.what_if.row_counting import count_rows
 from podium.offline.what_if.utilisation_limit import NO_LIMIT, parse_limit
 from podium.scheduler.plugins.node_resources_fit import NodeResourcesFit
 

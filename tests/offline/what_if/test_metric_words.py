@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from podium.offline.what_if.metric_words import describe_metric, describe_metrics
+from podium.offline.what_if.run_metrics import describe_metric, describe_metrics
 
 ROOT = Path(__file__).parents[3]
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.offline.what_if import paired_differences
-from podium.offline.what_if.paired_differences import compare_pairs, sign_flip_p_value
+from podium.offline.what_if import comparison_answer
+from podium.offline.what_if.comparison_answer import compare_pairs, sign_flip_p_value
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_beyond_what_can_be_counted_the_p_value_is_almost_the_same(
 ) -> None:
     differences = [31, -12, 27, 22, -19, 14, 41, -36, 13, 25, 7, 16, 28, -11]
     exact = sign_flip_p_value(differences)
-    monkeypatch.setattr(paired_differences, "MAX_EXACT", 13)
+    monkeypatch.setattr(comparison_answer, "MAX_EXACT", 13)
     assert sign_flip_p_value(differences) == pytest.approx(exact, abs=0.01)
 
 

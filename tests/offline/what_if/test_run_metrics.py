@@ -8,8 +8,8 @@ from support.commands.command_line import Raw, node, pod, writer
 
 from podium.kubernetes.rules.requests import ALL_REQUESTS
 from podium.offline.what_if import InputError, load_cluster
-from podium.offline.what_if.node_prices import prices_of
-from podium.offline.what_if.typical_pod import TypicalPod, median_pod, parse_typical_pod
+from podium.offline.what_if.node_selection import prices_of
+from podium.offline.what_if.run_metrics import TypicalPod, median_pod, parse_typical_pod
 
 ZONE = "topology.kubernetes.io/zone"
 

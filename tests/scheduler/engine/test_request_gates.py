@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.kubernetes.releases.version import Version
+from podium.kubernetes.releases.release import Version
 from podium.testing import FakeCluster, make_handle, make_node, make_pod
 
 NODE = {"cpu": "4", "memory": "8Gi", "pods": 10}

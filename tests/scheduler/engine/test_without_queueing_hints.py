@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from podium.kubernetes.kinds.storage import PersistentVolumeClaim, StorageClass
 from podium.kubernetes.releases.feature_gates import FeatureGateError, FeatureGates
-from podium.kubernetes.releases.version import Version
+from podium.kubernetes.releases.release import Version
 from podium.testing import FakeCluster, make_node, make_pod
 
 OFF = FeatureGates({"SchedulerQueueingHints": False}, emulated=Version(1, 33))

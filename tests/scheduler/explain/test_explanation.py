@@ -8,8 +8,7 @@ from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate import ExplainedPod, Scenario, Simulation
 from podium.scheduler.config.load import load_configuration
-from podium.scheduler.explain.explanation import NOMINATED_ELSEWHERE, Explanation
-from podium.scheduler.explain.shortcomings import room_for
+from podium.scheduler.explain.explanation import NOMINATED_ELSEWHERE, Explanation, room_for
 from podium.scheduler.plugins import in_tree_registry
 from podium.scheduler.plugins.node_affinity.causes import unmet_selectors
 from podium.testing import make_node, make_pod

@@ -13,14 +13,16 @@ from support.simulated.controller_objects import (
     timestamp,
 )
 
-from podium.kubernetes.controllers.claims import POD_CLAIM, ResourceClaimTemplate
-from podium.kubernetes.controllers.pod_claims import (
+from podium.kubernetes.controllers.pod_templates import POD_CLAIM, ResourceClaimTemplate
+from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.controllers.resource_claims import (
+    FINALIZER,
     EphemeralVolumes,
+    ResourceClaims,
+    decide,
     device_claims,
     volume_claims,
 )
-from podium.kubernetes.controllers.pods import Pod
-from podium.kubernetes.controllers.resource_claims import FINALIZER, ResourceClaims, decide
 from podium.kubernetes.kinds.devices import ResourceClaim
 from podium.simulated.informers import Informers
 

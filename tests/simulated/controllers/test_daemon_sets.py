@@ -13,9 +13,9 @@ from support.simulated.controller_objects import (
     written_status,
 )
 
-from podium.kubernetes.controllers.actions import Plan
+from podium.kubernetes.controllers.controller import Plan
 from podium.kubernetes.controllers.daemon_sets import decide
-from podium.kubernetes.controllers.nodes import Node
+from podium.kubernetes.controllers.objects import Node
 from podium.kubernetes.controllers.pod_templates import REVISION_HASH
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.workloads import ControllerRevision, DaemonSet

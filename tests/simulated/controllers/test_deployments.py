@@ -18,12 +18,18 @@ from support.simulated.controller_objects import (
     written_status,
 )
 
-from podium.kubernetes.controllers.actions import Plan
+from podium.kubernetes.controllers.controller import Plan
 from podium.kubernetes.controllers.deployments import REVISION, decide
 from podium.kubernetes.controllers.pod_templates import TEMPLATE_HASH
 from podium.kubernetes.controllers.pods import Pod
-from podium.kubernetes.controllers.proportional_scaling import DESIRED, MAX, proportional_sizes
-from podium.kubernetes.controllers.rollout import limits, new_replicas, old_replicas
+from podium.kubernetes.controllers.rollout import (
+    DESIRED,
+    MAX,
+    limits,
+    new_replicas,
+    old_replicas,
+    proportional_sizes,
+)
 from podium.kubernetes.controllers.workloads import Deployment, ReplicaSet
 
 

@@ -13,7 +13,7 @@ from support.simulated.controller_objects import (
     written_status,
 )
 
-from podium.kubernetes.controllers.actions import Plan
+from podium.kubernetes.controllers.controller import Plan
 from podium.kubernetes.controllers.disruption_budgets import (
     DisruptionBudgets,
     GuardedPods,

@@ -4,11 +4,11 @@ from typing import Any
 
 from support.simulated.controller_objects import build, patches
 
-from podium.kubernetes.controllers.actions import NOTHING, Create, Plan
+from podium.kubernetes.controllers.controller import NOTHING, Create, Plan
 from podium.kubernetes.controllers.elastic_quotas import decide
 from podium.kubernetes.controllers.pods import Pod
-from podium.kubernetes.kinds.elastic_quota import ElasticQuota
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.kinds.scheduler_plugins import ElasticQuota
+from podium.kubernetes.rules.timestamps import Moment
 
 NOW = Moment(0, 0)
 SPEC = {"min": {"cpu": "2"}, "max": {"cpu": "4", "example.com/gpu": "1"}}

@@ -12,9 +12,9 @@ from support.simulated.controller_objects import (
 )
 
 from podium.kubernetes.controllers import endpoint_slices, endpoints
-from podium.kubernetes.controllers.actions import Plan
+from podium.kubernetes.controllers.controller import Plan
 from podium.kubernetes.controllers.pods import Pod
-from podium.kubernetes.controllers.services import Endpoints, EndpointSlice, Service
+from podium.kubernetes.controllers.stores import Endpoints, EndpointSlice, Service
 from podium.simulated.informers import Informers
 
 

@@ -17,14 +17,13 @@ from support.simulated.controller_objects import (
 )
 
 from podium.kubernetes.controllers import job_counting
-from podium.kubernetes.controllers.actions import Plan
-from podium.kubernetes.controllers.index_failures import FAILURES
-from podium.kubernetes.controllers.job_counting import TRACKING
+from podium.kubernetes.controllers.controller import Plan
+from podium.kubernetes.controllers.job_counting import FAILURES, TRACKING
 from podium.kubernetes.controllers.job_pods import COMPLETION_INDEX
+from podium.kubernetes.controllers.job_policies import read_indexes, written_indexes
 from podium.kubernetes.controllers.jobs import Jobs, decide
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.workloads import Job
-from podium.kubernetes.rules.index_ranges import read_indexes, written_indexes
 from podium.simulated.informers import Informers
 
 

@@ -14,9 +14,9 @@ from support.simulated.controller_objects import (
     written_status,
 )
 
-from podium.kubernetes.controllers.actions import Plan
+from podium.kubernetes.controllers.controller import Plan
 from podium.kubernetes.controllers.node_lifecycle import NodeLifecycle, decide
-from podium.kubernetes.controllers.nodes import Lease, Node
+from podium.kubernetes.controllers.objects import Lease, Node
 from podium.simulated.informers import Informers
 
 

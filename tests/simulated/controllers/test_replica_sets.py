@@ -17,9 +17,8 @@ from support.simulated.controller_objects import (
 from support.simulated.simulated_clusters import Cluster, in_cluster, workload
 
 from podium.client.resources import REPLICA_SETS, REPLICATION_CONTROLLERS, RESOURCE_QUOTAS
-from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.controllers.pods import Pod, least_missed
 from podium.kubernetes.controllers.replica_sets import KIND, OLD_KIND, decide
-from podium.kubernetes.controllers.scale_down import least_missed
 from podium.kubernetes.controllers.workloads import ReplicaSet, ReplicationController
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 from support.simulated.controller_objects import build, patches
 
-from podium.kubernetes.controllers.actions import Plan
-from podium.kubernetes.kinds.admission_kinds import ResourceQuota
+from podium.kubernetes.controllers.controller import Plan
+from podium.kubernetes.kinds.workloads import ResourceQuota
 from podium.kubernetes.rules.quota_usage import CLAIMS, PODS, SERVICES, Counted, kinds_of
 from podium.simulated.controllers.resource_quotas import decide
 

@@ -16,10 +16,10 @@ from support.simulated.controller_objects import (
     written_status,
 )
 
-from podium.kubernetes.controllers.actions import Plan
+from podium.kubernetes.controllers.controller import Plan
 from podium.kubernetes.controllers.pod_templates import REVISION_HASH
 from podium.kubernetes.controllers.pods import Pod
-from podium.kubernetes.controllers.revision_data import revision_hash
+from podium.kubernetes.controllers.revisions import revision_hash
 from podium.kubernetes.controllers.stateful_sets import decide
 from podium.kubernetes.controllers.workloads import ControllerRevision, StatefulSet
 from podium.kubernetes.kinds.storage import PersistentVolumeClaim

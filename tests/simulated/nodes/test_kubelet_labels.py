@@ -7,7 +7,7 @@ from support.live.virtual_loop import sleep_virtually
 from support.simulated.simulated_clusters import Cluster, in_cluster, pod_spec
 
 from podium.client.resources import NODES, PODS, SERVICES
-from podium.kubernetes.rules.old_node_labels import written_twins
+from podium.kubernetes.rules.nodes import written_twins
 
 OLD_ZONE, ZONE = "failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone"
 OLD_REGION, REGION = "failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"

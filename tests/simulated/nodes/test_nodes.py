@@ -15,8 +15,8 @@ from support.simulated.controller_objects import (
 )
 
 from podium.golang.errors import InputError
-from podium.kubernetes.controllers.actions import Plan
-from podium.kubernetes.controllers.nodes import Lease, Node, NodeStatus
+from podium.kubernetes.controllers.controller import Plan
+from podium.kubernetes.controllers.objects import Lease, Node, NodeStatus
 from podium.simulated.informers import Informers
 from podium.simulated.nodes.heartbeats import (
     AllocatableFollower,

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from support.simulated.controller_objects import build, pod, timestamp
 
-from podium.kubernetes.controllers.nodes import Node
+from podium.kubernetes.controllers.objects import Node
 from podium.kubernetes.controllers.pods import Pod
 from podium.simulated.pods.admission import Rejection, admit
 

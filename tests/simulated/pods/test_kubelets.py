@@ -13,7 +13,7 @@ from support.simulated.controller_objects import (
     written_status,
 )
 
-from podium.kubernetes.controllers.actions import Plan
+from podium.kubernetes.controllers.controller import Plan
 from podium.kubernetes.controllers.pods import Pod
 from podium.simulated.informers import Informers
 from podium.simulated.pods.kubelet_facts import find_facts

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 from support.simulated.controller_objects import condition, moment, pod
 
-from podium.kubernetes.controllers.nodes import Node
+from podium.kubernetes.controllers.objects import Node
 from podium.kubernetes.controllers.pods import Pod
 from podium.simulated.pods.container_lives import ContainerRuns
 from podium.simulated.pods.kubelet_facts import find_facts, stop_s

@@ -18,7 +18,7 @@ from podium.apiserver.requests.watching import Watch
 from podium.apiserver.serving.assembly import build_service
 from podium.apiserver.store.store import Store
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.kubernetes.resources.runtime_config import EVERYTHING, RuntimeConfig
+from podium.kubernetes.resources.table import EVERYTHING, RuntimeConfig
 from podium.kubernetes.status_errors import StatusError
 from podium.testing import FakeClock
 

@@ -21,8 +21,8 @@ from support.apiserver.hostile_values import (
     spoilt,
 )
 
-from podium.kubernetes.resources.builtin import builtin_resources
 from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.table import builtin_resources
 
 
 @dataclass(frozen=True)

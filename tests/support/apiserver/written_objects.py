@@ -12,9 +12,8 @@ from podium.kubernetes.admission import DEFAULT_SETTINGS, AdmissionSettings
 from podium.kubernetes.admission.lookup import Summaries
 from podium.kubernetes.patching import STRATEGIC_MERGE_PATCH, merge_patch, strategic_merge
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.kubernetes.resources.builtin import served_resources
 from podium.kubernetes.resources.resource import Resource
-from podium.kubernetes.resources.table import ResourceTable
+from podium.kubernetes.resources.table import ResourceTable, served_resources
 from podium.kubernetes.schema import decode, schema_of
 
 T = TypeVar("T")

@@ -5,10 +5,10 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from podium.kubernetes.controllers.actions import Action, Create, Delete, Patch, Plan
-from podium.kubernetes.controllers.nodes import Node
+from podium.kubernetes.controllers.controller import Action, Create, Delete, Patch, Plan
+from podium.kubernetes.controllers.objects import Node
 from podium.kubernetes.controllers.pods import Pod
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.timestamps import Moment
 
 T = TypeVar("T")
 WALL_S = 1_800_000_000.0

@@ -34,9 +34,9 @@ from typing import Final, NamedTuple
 from podium.addons.collection.custom_kinds import AGE, QUANTITIES, definition, object_schema
 from podium.golang.arithmetic import INT64_MAX
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.elastic_quota import ElasticQuota
 from podium.kubernetes.kinds.meta import ResourceList
 from podium.kubernetes.kinds.pod_groups import PodGroup
+from podium.kubernetes.kinds.scheduler_plugins import ElasticQuota
 from podium.kubernetes.rules.requests import allocatable_vector
 from podium.plugin import (
     SKIP,

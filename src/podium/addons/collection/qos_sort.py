@@ -1,13 +1,13 @@
 """QOSSort: more important pods first; among equals Guaranteed before Burstable before BestEffort.
 
 What is left is settled by the time a pod entered the queue, as with PrioritySort. The class is
-worked out from requests and limits (`rules/quality_of_service.py`): it is what an API server would
+worked out from requests and limits (`rules/pod_level_resources.py`): it is what an API server would
 have written into the status.
 """
 
 from typing import Final
 
-from podium.kubernetes.rules.quality_of_service import (
+from podium.kubernetes.rules.pod_level_resources import (
     BEST_EFFORT,
     BURSTABLE,
     GUARANTEED,

@@ -88,7 +88,7 @@ def missing(held: Rules, wanted: Rules) -> list[JsonObject]:
         uncovered += [
             _as_rule(part) for part in _parts(rule) if not any(_covers(each, part) for each in held)
         ]
-    return _compacted(uncovered)
+    return _compact_rules(uncovered)
 
 
 def _covers_whole(held: JsonObject, wanted: JsonObject) -> bool:
@@ -139,7 +139,7 @@ def _as_rule(part: Part) -> JsonObject:
     return {**rule, "verbs": [part.verb]}
 
 
-def _compacted(parts: list[JsonObject]) -> list[JsonObject]:
+def _compact_rules(parts: list[JsonObject]) -> list[JsonObject]:
     """The same rules, with the verbs of one resource and name in one rule."""
     whole: list[JsonObject] = []
     simple: dict[tuple[str, str, str | None], JsonObject] = {}
@@ -259,11 +259,11 @@ class Grants:
             own = binding["metadata"]["name"]
             shown = quoted(f"{own}/{namespace}" if namespace else own)
             holder = "RoleBinding" if namespace else "ClusterRoleBinding"
-            to = _described(subject, namespace)
+            to = _describe_subject(subject, namespace)
             yield Grant(rules, f"{holder} {shown} of {kind} {quoted(name)} to {to}")
 
 
-def _described(subject: JsonObject, namespace: str) -> str:
+def _describe_subject(subject: JsonObject, namespace: str) -> str:
     name = subject.get("name") or ""
     if subject.get("kind") == "ServiceAccount":
         name = f"{name}/{subject.get('namespace') or namespace}"

@@ -188,7 +188,7 @@ def parameter_errors(
             return []
         told = f"(kind={kind['kind']}, apiVersion={kind['apiVersion']})"
         why = f'must have "get" permission on all objects of the referenced paramKind {told}'
-        return [forbidden_field("spec.paramKind", f"user {_shown(user)} {why}")]
+        return [forbidden_field("spec.paramKind", f"user {_format_user(user)} {why}")]
     reference, name = spec.get("paramRef"), spec.get("policyName") or ""
     is_same = (reference, name) == (before.get("paramRef"), before.get("policyName"))
     if reference is None or is_same:
@@ -205,12 +205,12 @@ def parameter_errors(
     lacks = f'does not have "{verb}" permission for all groups, versions and resources'
     least = "to determine minimum required permissions and user"
     if policy is None:
-        why = f"unable to get policy {name} {least} {_shown(user)} {lacks}"
+        why = f"unable to get policy {name} {least} {_format_user(user)} {lacks}"
     elif kind is not None and not is_served:
         shown = f"&ParamKind{{APIVersion:{kind['apiVersion']},Kind:{kind['kind']},}}"
-        why = f"unable to resolve paramKind {shown} {least} {_shown(user)} {lacks}"
+        why = f"unable to resolve paramKind {shown} {least} {_format_user(user)} {lacks}"
     else:
-        parts = (_shown(user), verb)
+        parts = (_format_user(user), verb)
         if resource.plural == "mutatingadmissionpolicybindings":
             parts = parts[::-1]  # upstream: in each other's place
         right = f'"{parts[1]}" permission on the object referenced by paramRef'
@@ -225,7 +225,7 @@ def _served(kind: JsonObject, find_resource: FindResource) -> tuple[str, str, bo
     return (group, "*", False) if found is None else (group, found.plural, True)
 
 
-def _shown(user: User) -> str:
+def _format_user(user: User) -> str:
     """As Go prints a user."""
     extra = go_value({key: list(values) for key, values in user.extra.items()})
     return f"&{{{user.name} {user.uid} [{' '.join(user.groups)}] {extra}}}"

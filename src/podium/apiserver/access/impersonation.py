@@ -53,7 +53,7 @@ def _named(headers: Mapping[bytes, Sequence[bytes]]) -> User | None:
     extra: dict[str, list[str]] = {}
     for name in sorted(headers):
         if name.startswith(_EXTRA):
-            key = _unescaped(_text(name.removeprefix(_EXTRA)))
+            key = _unescape_key(_text(name.removeprefix(_EXTRA)))
             extra.setdefault(key, []).extend(map(_text, headers[name]))
     wanted = User(
         _first(headers, b"impersonate-user"),
@@ -79,7 +79,7 @@ def _text(value: bytes) -> str:
     return value.decode("utf-8", "replace")
 
 
-def _unescaped(key: str) -> str:
+def _unescape_key(key: str) -> str:
     """A key as it was before it was fit for a header; one that was not escaped well stays."""
     return key if _NO_ESCAPE.search(key) else unquote(key)
 

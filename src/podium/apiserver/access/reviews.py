@@ -68,12 +68,12 @@ class Reviews:
             tuple(spec.get("groups") or ()),
             spec.get("extra") or {},
         )
-        return _shown(self._judged(user, spec))
+        return _write_verdict(self._judged(user, spec))
 
     def _own_access(self, review: JsonObject, user: User) -> JsonObject:
         spec = review.get("spec") or {}
         _refuse(_attribute_problems(spec))
-        return _shown(self._judged(user, spec))
+        return _write_verdict(self._judged(user, spec))
 
     def _own_rules(self, review: JsonObject, user: User) -> JsonObject:
         """What roles grant in a namespace; to masters that is one role among others."""
@@ -142,7 +142,7 @@ def _refuse(problems: list[FieldError]) -> None:
         raise status_errors.invalid("authorization.k8s.io", "", "", problems)
 
 
-def _shown(verdict: Verdict) -> JsonObject:
+def _write_verdict(verdict: Verdict) -> JsonObject:
     shown: JsonObject = {"allowed": verdict.allowed}
     if verdict.reason:
         shown["reason"] = verdict.reason

@@ -69,7 +69,7 @@ class AccountTokens:
         self._public = key.public_key()
         self._lookup = lookup
         self._clock = clock
-        self._header = _packed({"alg": "ES256", "kid": _key_id(self._public)})
+        self._header = _pack_value({"alg": "ES256", "kid": _key_id(self._public)})
         self._known: dict[str, JsonObject] = {}
         """Claims of tokens whose signature was found good."""
 
@@ -98,7 +98,7 @@ class AccountTokens:
             "nbf": now,
             "sub": service_account_name(metadata["namespace"], metadata["name"]),
         }
-        signed = f"{self._header}.{_packed(claims)}"
+        signed = f"{self._header}.{_pack_value(claims)}"
         pair = decode_dss_signature(self._key.sign(signed.encode(), ec.ECDSA(hashes.SHA256())))
         signature = b"".join(number.to_bytes(_COORDINATE_BYTES, "big") for number in pair)
         return f"{signed}.{_text(signature)}"
@@ -116,8 +116,8 @@ class AccountTokens:
         meant = [each for each in claims["aud"] if each in audiences]
         if not meant:
             raise InvalidToken(
-                f"token audiences {_listed(claims['aud'])} is invalid for the target audiences"
-                f" {_listed(audiences)}"
+                f"token audiences {_list_texts(claims['aud'])} is invalid for the target audiences"
+                f" {_list_texts(audiences)}"
             )
         self._check_time(claims)
         own = claims["kubernetes.io"]
@@ -218,7 +218,7 @@ def _key_id(public: ec.EllipticCurvePublicKey) -> str:
     return _text(hashlib.sha256(der).digest())
 
 
-def _packed(value: JsonObject) -> str:
+def _pack_value(value: JsonObject) -> str:
     return _text(msgspec.json.encode(value))
 
 
@@ -230,7 +230,7 @@ def _bytes(text: str) -> bytes:
     return base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
 
 
-def _listed(texts: Sequence[str]) -> str:
+def _list_texts(texts: Sequence[str]) -> str:
     return f"[{' '.join(map(quoted, texts))}]"
 
 

@@ -92,7 +92,9 @@ class Attempt:
 
 def forbidden(user: User, attempt: Attempt, why: str = "") -> StatusError:
     """The refusal of an attempt; the resource need not be served."""
-    told = _told(user, attempt).translate(_MARKUP)  # upstream: no error may look like HTML
+    told = _describe_attempt(user, attempt).translate(
+        _MARKUP
+    )  # upstream: no error may look like HTML
     if why:
         told = f"{told}: {why}"
     if attempt.path is not None:
@@ -100,7 +102,7 @@ def forbidden(user: User, attempt: Attempt, why: str = "") -> StatusError:
     return status_errors.forbidden(unserved(attempt.group, attempt.resource), attempt.name, told)
 
 
-def _told(user: User, attempt: Attempt) -> str:
+def _describe_attempt(user: User, attempt: Attempt) -> str:
     who = f"User {quoted(user.name)} cannot {attempt.verb}"
     if attempt.path is not None:
         return f"{who} path {quoted(attempt.path)}"

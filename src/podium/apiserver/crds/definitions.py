@@ -10,14 +10,15 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Final
 
-from podium.apiserver.crds.allowances import (
+from podium.apiserver.crds.rule_costs import (
     MAX_INSTRUCTIONS,
     MAX_WORK,
     TooManyChecks,
     bounded_checks,
     bounded_matching,
+    excess_of_rules,
+    rule_cost_errors,
 )
-from podium.apiserver.crds.rule_costs import excess_of_rules, rule_cost_errors
 from podium.apiserver.crds.rule_tree import has_rules
 from podium.apiserver.crds.structural import Node, fill_defaults, read_schema
 from podium.apiserver.crds.structural_rules import structural_errors, usage_errors
@@ -226,7 +227,9 @@ def _find_spec_errors(spec: JsonObject, before: dict[str, JsonValue]) -> list[Fi
         errors += _version_errors(version, f"spec.versions[{index}]")
         errors += _part_errors(version, _PARTS - set(shared), f"spec.versions[{index}]", before)
     names = [version.get("name") for version in versions]
-    shown = [_shown(version, shared) for version in versions] if "versions" in spec else None
+    shown = (
+        [_reduce_version(version, shared) for version in versions] if "versions" in spec else None
+    )
     if len(set(names)) != len(names):
         told = "must contain unique version names"
         errors.append(invalid("spec.versions", shown, told))
@@ -300,7 +303,7 @@ def _part_errors(
         yield from _scale_errors(version.get("subresources") or {}, f"{path}.subresources")
 
 
-def _shown(version: JsonObject, shared: list[str]) -> JsonObject:
+def _reduce_version(version: JsonObject, shared: list[str]) -> JsonObject:
     """A version as errors show it, without what all have in common."""
     form: JsonObject = {
         "Name": version.get("name") or "",

@@ -118,7 +118,7 @@ class _Asking:
                 below = node.properties.get(key) or node.additional
                 if below is not None:
                     is_field = key in node.properties
-                    path = _joined(place.path, key) if is_field else f"{place.path}[{key}]"
+                    path = _join_path(place.path, key) if is_field else f"{place.path}[{key}]"
                     inner = _part(converted, escaped(key) if is_field else key)
                     self.ask(below, place.below(path, value[key], before.get(key)), inner)
 
@@ -223,7 +223,7 @@ def _told(rule: Rule) -> str:
     return message or f"failed rule: {rule.source.strip()}"
 
 
-def _joined(path: str, key: str) -> str:
+def _join_path(path: str, key: str) -> str:
     return f"{path}.{key}" if path else key
 
 

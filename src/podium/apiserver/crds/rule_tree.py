@@ -22,7 +22,7 @@ from typing import Any, Final
 from podium.golang.json_values import DecodedValue, JsonObject, JsonValue
 from podium.kubernetes.cel import CompileError, types
 from podium.kubernetes.cel.costs import Declared, size_of_path
-from podium.kubernetes.cel.costs.declarations import DECLARED_KEY
+from podium.kubernetes.cel.costs.sizes import DECLARED_KEY
 from podium.kubernetes.cel.environment import RULE_FUNCTIONS, Environment, Program
 from podium.kubernetes.cel.errors import CelError
 from podium.kubernetes.cel.functions.moments import parse_duration, parse_timestamp
@@ -254,7 +254,7 @@ class Rule:
 
     @cached_property
     def program(self) -> Program:
-        return _compiled(self.environment, self.source, BOOL, "", "cel expression")
+        return _compile_rule(self.environment, self.source, BOOL, "", "cel expression")
 
     @cached_property
     def message(self) -> Program | None:
@@ -262,14 +262,14 @@ class Rule:
         if not expression:
             return None
         name = "messageExpression"
-        return _compiled(self.environment, expression, STRING, f"{name} ", name)
+        return _compile_rule(self.environment, expression, STRING, f"{name} ", name)
 
     @property
     def is_about_changes(self) -> bool:
         return OLD in self.program.names
 
 
-def _compiled(
+def _compile_rule(
     environment: Environment, source: str, wanted: Type, prefix: str, name: str
 ) -> Program:
     try:

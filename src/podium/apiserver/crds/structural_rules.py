@@ -7,8 +7,7 @@ so that fields can be pruned and defaulted. Texts are upstream's.
 from collections.abc import Iterable
 from typing import Final
 
-from podium.apiserver.crds.allowances import BadPattern, check_pattern
-from podium.apiserver.crds.rule_costs import rule_form_errors
+from podium.apiserver.crds.rule_costs import BadPattern, check_pattern, rule_form_errors
 from podium.golang.json_values import DecodedValue, JsonObject, JsonValue
 from podium.kubernetes.rules.field_errors import (
     FieldError,
@@ -115,9 +114,9 @@ def _combinations(schema: JsonObject, path: str) -> Iterable[FieldError]:
         for index, each in enumerate(alternatives):
             is_either = name == "allOf" and index == 0 and each.get("anyOf") == _INT_OR_STRING
             inner = {**each, "anyOf": []} if is_either else each
-            yield from _nested(inner, f"{path}.{name}[{index}]")
+            yield from _check_nested(inner, f"{path}.{name}[{index}]")
     if isinstance(schema.get("not"), dict):
-        yield from _nested(schema["not"], f"{path}.not")
+        yield from _check_nested(schema["not"], f"{path}.not")
     pattern = schema.get("pattern")
     if pattern:
         try:
@@ -127,13 +126,13 @@ def _combinations(schema: JsonObject, path: str) -> Iterable[FieldError]:
             yield invalid(f"{path}.pattern", pattern, told)
 
 
-def _nested(schema: JsonObject, path: str) -> Iterable[FieldError]:
+def _check_nested(schema: JsonObject, path: str) -> Iterable[FieldError]:
     """A schema inside a combination has conditions on values and nothing else."""
     yield from _combinations(schema, path)
     if isinstance(schema.get("items"), dict):
-        yield from _nested(schema["items"], f"{path}.items")
+        yield from _check_nested(schema["items"], f"{path}.items")
     for name, each in (schema.get("properties") or {}).items():
-        yield from _nested(each, f"{path}.properties[{name}]")
+        yield from _check_nested(each, f"{path}.properties[{name}]")
     for name, told in _FORBIDDEN_INSIDE:
         if schema.get(name):
             yield forbidden(f"{path}.{name}", told)

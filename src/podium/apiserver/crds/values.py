@@ -21,7 +21,7 @@ from typing import Final
 
 import msgspec
 
-from podium.apiserver.crds.allowances import matches, spend_checks
+from podium.apiserver.crds.rule_costs import matches, spend_checks
 from podium.apiserver.crds.structural import Node, read_schema
 from podium.golang.json_values import JsonObject, JsonValue, ReadOnlyJson
 from podium.golang.quoting import go_value, quoted
@@ -36,7 +36,7 @@ from podium.kubernetes.rules.field_errors import (
     too_many,
     type_invalid,
 )
-from podium.kubernetes.schema.scalars import ScalarError, canonical_time
+from podium.kubernetes.schema.decoding import ScalarError, canonical_time
 from podium.kubernetes.validation.names import label_problems, subdomain_problems
 
 _UUID: Final = r"[0-9a-f]{8}-?[0-9a-f]{4}-?%s[0-9a-f]{3}-?%s[0-9a-f]{3}-?[0-9a-f]{12}"
@@ -116,7 +116,7 @@ def repeated_items(value: JsonValue, node: Node | None, path: str = "") -> list[
                 found += repeated_items(item, node.additional, f"{path}[{key}]")
     elif isinstance(value, list):
         if node.list_type == "set":
-            found += _repeated(value, value, path)
+            found += _find_repeated(value, value, path)
         elif node.list_type == "map":
             found += _repeated_keys(value, node, path)
         for index, item in enumerate(value):
@@ -141,10 +141,10 @@ def _repeated_keys(value: list[JsonValue], node: Node, path: str) -> list[FieldE
             return [invalid(f"{path}[{index}]", item, told)]
     objects = [item if isinstance(item, dict) else {} for item in value]
     keys = [{key: item[key] for key in node.list_keys if key in item} for item in objects]
-    return _repeated(keys, keys, path)
+    return _find_repeated(keys, keys, path)
 
 
-def _repeated(
+def _find_repeated(
     identities: Sequence[ReadOnlyJson], shown: Sequence[ReadOnlyJson], path: str
 ) -> list[FieldError]:
     times: dict[bytes, int] = {}

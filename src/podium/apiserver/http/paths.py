@@ -12,9 +12,12 @@ from urllib.parse import unquote
 from podium.apiserver.access.users import Attempt
 from podium.apiserver.requests import query
 from podium.apiserver.requests.query import Parameters
-from podium.kubernetes.rules.field_selector_text import FieldSelectorError, parse_field_selector
-from podium.kubernetes.rules.label_selector_text import parse_label_selector
 from podium.kubernetes.rules.labels import SelectorError
+from podium.kubernetes.rules.selector_text import (
+    FieldSelectorError,
+    parse_field_selector,
+    parse_label_selector,
+)
 from podium.kubernetes.status_errors import StatusError
 from podium.kubernetes.validation.names import path_segment_problems
 

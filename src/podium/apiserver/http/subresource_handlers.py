@@ -18,16 +18,16 @@ from podium.apiserver.http.messages import (
 )
 from podium.apiserver.http.paths import Target
 from podium.apiserver.requests import (
-    binding,
     body_decoding,
-    eviction,
     patches,
     pod_logs,
+    pod_subresources,
     query,
     scaling,
     token_requests,
 )
 from podium.apiserver.requests.call import Call
+from podium.apiserver.requests.pod_subresources import evict
 from podium.apiserver.requests.registry import Registry
 from podium.golang.json_values import JsonObject, encode
 from podium.kubernetes import status_errors
@@ -70,17 +70,17 @@ class SubresourceHandlers:
         """The old way to bind: the name stands in the object alone."""
         given, call = self._object(request, schema_of("", "v1", "Binding"), call)
         name = given["metadata"].get("name", "")
-        done = binding.bind(self._registry, target.namespace, name, given, call)
+        done = pod_subresources.bind(self._registry, target.namespace, name, given, call)
         return status_response(request, done, 201)
 
     def _bind(self, request: Request, target: Target, _: Resource, call: Call) -> Response:
         given, call = self._object(request, schema_of("", "v1", "Binding"), call)
-        done = binding.bind(self._registry, target.namespace, target.name, given, call)
+        done = pod_subresources.bind(self._registry, target.namespace, target.name, given, call)
         return status_response(request, done, 201)
 
     def _evict(self, request: Request, target: Target, _: Resource, call: Call) -> Response:
         given, call = self._object(request, schema_of("policy", "v1", "Eviction"), call)
-        done = eviction.evict(self._registry, target.namespace, target.name, given, call)
+        done = evict(self._registry, target.namespace, target.name, given, call)
         return status_response(request, done, 201)
 
     def _token(self, request: Request, target: Target, _: Resource, call: Call) -> Response:

@@ -130,7 +130,7 @@ class WebhookCaller:
             cause = str(problem)
         except (aiohttp.ClientError, OSError, ValueError) as problem:
             cause = cause_of(problem)
-        raise _failed(f"Post {quoted(url)}: {cause}")
+        raise _make_failure(f"Post {quoted(url)}: {cause}")
 
     async def _post(
         self,
@@ -161,10 +161,10 @@ class WebhookCaller:
             answer = await _read(response)
             written = response.headers.get("Content-Type", "")
             if not 200 <= response.status <= 206:
-                raise _failed(told_by_status(response.status, answer, written))
+                raise _make_failure(told_by_status(response.status, answer, written))
             if not answer:
                 told = f"status code: {response.status} and content type: {written}"
-                raise _failed(f"0-length response with {told}")
+                raise _make_failure(f"0-length response with {told}")
             return answer
 
 
@@ -173,11 +173,11 @@ async def _read(response: aiohttp.ClientResponse) -> bytes:
     async for piece in response.content.iter_any():
         received += piece
         if len(received) > MAX_ANSWER_BYTES:
-            raise _failed(f"the answer is longer than {MAX_ANSWER_BYTES} bytes")
+            raise _make_failure(f"the answer is longer than {MAX_ANSWER_BYTES} bytes")
     return bytes(received)
 
 
-def _failed(why: str) -> CallFailed:
+def _make_failure(why: str) -> CallFailed:
     return CallFailed(f"failed to call webhook: {why}")
 
 

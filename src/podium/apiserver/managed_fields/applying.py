@@ -88,7 +88,7 @@ def with_last_applied(obj: JsonObject, config: JsonObject) -> JsonObject:
     if not annotations.get(_ANNOTATION):
         return obj
     metadata = dict(obj["metadata"])
-    metadata["annotations"] = {**annotations, _ANNOTATION: _written(config)}
+    metadata["annotations"] = {**annotations, _ANNOTATION: _write_config(config)}
     return {**obj, "metadata": metadata}
 
 
@@ -98,21 +98,21 @@ def _annotations(obj: JsonObject) -> JsonObject:
     return annotations if isinstance(annotations, dict) else {}
 
 
-def _written(config: JsonObject) -> str:
+def _write_config(config: JsonObject) -> str:
     metadata = dict(config.get("metadata") or {})
     annotations = {k: v for k, v in _annotations(config).items() if k != _ANNOTATION}
     if annotations:
         metadata["annotations"] = annotations
     else:
         metadata.pop("annotations", None)
-    return go_json(_sorted({**config, "metadata": metadata})) + "\n"
+    return go_json(_sort_keys({**config, "metadata": metadata})) + "\n"
 
 
-def _sorted(value: JsonValue) -> JsonValue:
+def _sort_keys(value: JsonValue) -> JsonValue:
     if isinstance(value, dict):
-        return {key: _sorted(value[key]) for key in sorted(value)}
+        return {key: _sort_keys(value[key]) for key in sorted(value)}
     if isinstance(value, list):
-        return [_sorted(item) for item in value]
+        return [_sort_keys(item) for item in value]
     return value
 
 
@@ -139,7 +139,7 @@ def apply(
         raise internal(f"failed to decode managed fields: {error}") from None
     current = without_entries(current)
     try:
-        return _applied(current, config, schema, writer, owners, force=force)
+        return _apply_config(current, config, schema, writer, owners, force=force)
     except _Conflicts as conflicts:
         if writer.manager != KUBECTL:
             raise _refusal(conflicts.fields) from None
@@ -148,13 +148,13 @@ def apply(
             raise _refusal(rest) from None
     except NotOfItsType as error:
         raise internal(f"failed to create typed live object: {error}") from None
-    return _applied(current, config, schema, writer, owners, force=True)
+    return _apply_config(current, config, schema, writer, owners, force=True)
 
 
 def configuration_problem(config: JsonObject, schema: Schema) -> str:
     """What of a configuration does not fit its types, in one text; empty if nothing."""
     found = problems(config, schema.root)
-    return _listed(found) if found else ""
+    return _list_conflicts(found) if found else ""
 
 
 def merge_configuration(live: JsonObject, config: JsonObject, schema: Schema) -> JsonObject:
@@ -174,7 +174,7 @@ def _refuse_other_kind(config: JsonObject, schema: Schema) -> None:
         raise bad_request("metadata.managedFields must be nil")
 
 
-def _applied(
+def _apply_config(
     live: JsonObject,
     config: JsonObject,
     schema: Schema,
@@ -287,5 +287,5 @@ def _told(config: JsonObject) -> str:
     return f"{place}; {group}/{version}, Kind={config['kind']}"
 
 
-def _listed(found: list[str]) -> str:
+def _list_conflicts(found: list[str]) -> str:
     return found[0] if len(found) == 1 else "errors:\n  " + "\n  ".join(found)

@@ -51,11 +51,11 @@ def union(one: FieldSet, other: FieldSet) -> FieldSet:
     out = dict(one)
     for key, node in other.items():
         mine = out.get(key)
-        out[key] = node if mine is None else _joined(mine, node)
+        out[key] = node if mine is None else _join_sets(mine, node)
     return out
 
 
-def _joined(one: FieldSet, other: FieldSet) -> FieldSet:
+def _join_sets(one: FieldSet, other: FieldSet) -> FieldSet:
     if one is other:
         return one
     if not one or not other:
@@ -94,7 +94,7 @@ def difference(one: FieldSet, other: FieldSet) -> FieldSet:
         elif not node:
             if not is_member(theirs):
                 out[key] = node
-        elif (rest := _remaining(node, theirs, recursive=False)) is not None:
+        elif (rest := _subtract_node(node, theirs, recursive=False)) is not None:
             out[key] = rest
     return out
 
@@ -109,7 +109,7 @@ def without(one: FieldSet, other: FieldSet) -> FieldSet:
         if theirs is None:
             out[key] = node
         elif not is_member(theirs):
-            rest = _remaining(node, theirs, recursive=True)
+            rest = _subtract_node(node, theirs, recursive=True)
             if rest is not None:
                 out[key] = rest
     return out
@@ -141,7 +141,7 @@ def without_voids(root: FieldSet) -> FieldSet:
     return out
 
 
-def _remaining(node: FieldSet, theirs: FieldSet, *, recursive: bool) -> FieldSet | None:
+def _subtract_node(node: FieldSet, theirs: FieldSet, *, recursive: bool) -> FieldSet | None:
     """What stays of a node; None when nothing does."""
     stays = is_member(node) and not is_member(theirs)
     if not theirs and not recursive:

@@ -58,11 +58,11 @@ def problems(value: JsonValue, shape: Shape, path: str = "") -> list[str]:
             return [f"{path}: {text}"] if text else []
         case ListOf():
             if not isinstance(value, list):
-                return [f"{path}: expected list, got {_shown(value)}"]
+                return [f"{path}: expected list, got {_format_value(value)}"]
             return _list_problems(value, shape, path)
         case MapOf() | Struct():
             if not isinstance(value, dict):
-                return [f"{path}: expected map, got {_shown(value)}"]
+                return [f"{path}: expected map, got {_format_value(value)}"]
             return _object_problems(value, shape, path)
         case AnyValue():
             return list(_other_problems(value, path))
@@ -71,7 +71,7 @@ def problems(value: JsonValue, shape: Shape, path: str = "") -> list[str]:
 def _other_problems(value: Any, path: str) -> Iterator[str]:
     """Values that JSON does not have, where everything else fits."""
     if isinstance(value, OtherValue):
-        yield f"{path}: expected any scalar, got {_shown(value)}"
+        yield f"{path}: expected any scalar, got {_format_value(value)}"
     elif isinstance(value, dict):
         for key, item in value.items():
             yield from _other_problems(item, f"{path}.{key}")
@@ -88,9 +88,9 @@ def _scalar_problem(value: JsonValue, shape: Scalar) -> str:
     if shape.form in _TEXTS:
         return "" if isinstance(value, str) else f"expected string, got {_go_syntax(value)}"
     if shape.form is Form.BOOL:
-        return "" if isinstance(value, bool) else f"expected boolean, got {_shown(value)}"
+        return "" if isinstance(value, bool) else f"expected boolean, got {_format_value(value)}"
     is_scalar = not isinstance(value, dict | list | OtherValue)
-    return "" if is_scalar else f"expected any scalar, got {_shown(value)}"
+    return "" if is_scalar else f"expected any scalar, got {_format_value(value)}"
 
 
 def _list_problems(value: list[JsonValue], shape: ListOf, path: str) -> list[str]:
@@ -196,7 +196,7 @@ def _go_type(value: JsonValue) -> str:
     return value.go_type if isinstance(value, OtherValue) else _GO_TYPES[value.__class__]
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     """As Go prints a value that is wrapped in a struct."""
     return f"&{{{go_value(value)}}}"
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Final
 
-from podium.apiserver.openapi.descriptions import DESCRIPTIONS
 from podium.apiserver.openapi.models import (
+    DESCRIPTIONS,
     OBJECT_META,
     Dialect,
     Models,

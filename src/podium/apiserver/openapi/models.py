@@ -2,12 +2,16 @@
 
 The formats differ in where models stand and in what may stand beside a reference: version 3 wraps
 it in `allOf`, version 2 allows it.
+
+What `kubectl explain` says about the most used fields of kinds, in a few words each. Keys are a
+struct, or a struct and one of its fields. Fields that explain themselves, and those that this
+server only stores, have no entry. What is said about a kind itself is in its record.
 """
 
 from enum import Enum
+from functools import cache
 from typing import Final
 
-from podium.apiserver.openapi.descriptions import DESCRIPTIONS, description_of
 from podium.golang.decoding import zero
 from podium.golang.json_values import JsonObject, JsonValue
 from podium.golang.shapes import (
@@ -22,6 +26,7 @@ from podium.golang.shapes import (
     Struct,
     version_of,
 )
+from podium.kubernetes.kinds.catalogue import all_kinds
 
 _META: Final = "io.k8s.apimachinery.pkg.apis.meta.v1"
 _PREFIXES: Final = {
@@ -238,3 +243,136 @@ def _marks(field: Field) -> JsonObject:
     if strategies:
         marks["x-kubernetes-patch-strategy"] = ",".join(strategies)
     return marks
+
+
+DESCRIPTIONS: Final[dict[str, str]] = {
+    "apiVersion": "APIVersion defines the group and version whose schema this object follows.",
+    "kind": "The name of the kind of this object.",
+    "metadata": "Standard object's metadata: its name, its labels and the like.",
+    "spec": "What is asked for.",
+    "status": "What was last seen; written by the system.",
+    "items": "The objects of the list.",
+    "ObjectMeta": "Data that every stored object has about itself.",
+    "ObjectMeta.name": "Unique among objects of its kind in the namespace; never changes.",
+    "ObjectMeta.generateName": "A prefix: the server adds a random ending to make a name.",
+    "ObjectMeta.namespace": "The namespace of the object; empty for cluster-wide kinds.",
+    "ObjectMeta.labels": "Keys and values by which selectors find the object.",
+    "ObjectMeta.annotations": "Keys and values that tools keep with the object; not for selecting.",
+    "ObjectMeta.uid": "Set by the server; no two objects ever have the same.",
+    "ObjectMeta.resourceVersion": "Changes with every write; send it to refuse lost updates.",
+    "ObjectMeta.generation": "Counts changes of what is asked for.",
+    "ObjectMeta.creationTimestamp": "CreationTimestamp is a timestamp: when the server made it.",
+    "ObjectMeta.deletionTimestamp": "When the object will be gone; set when it is deleted.",
+    "ObjectMeta.finalizers": "Who has to agree before the object is removed.",
+    "ObjectMeta.ownerReferences": "Objects that this one belongs to and goes with.",
+    "ObjectMeta.managedFields": "Who owns which fields.",
+    "ListMeta": "Data about a list: its version, and how to get the rest of it.",
+    "LabelSelector": "Which objects are meant, by their labels; all requirements have to hold.",
+    "TokenRequest": "Asks for a token of a service account.",
+    "MutatingAdmissionPolicySpec.matchConstraints": "Which writes the policy is about.",
+    "MutatingAdmissionPolicySpec.mutations": "What is changed, one after the other.",
+    "MutatingAdmissionPolicySpec.reinvocationPolicy": "Never, or IfNeeded: once more after others.",
+    "MutatingAdmissionPolicySpec.variables": "Values that the expressions share.",
+    "ApplyConfiguration.expression": "CEL that makes an Object, which is merged into the object.",
+    "JSONPatch.expression": "CEL that makes a list of JSONPatch operations.",
+    "ValidatingAdmissionPolicySpec.matchConstraints": "Which writes the policy is about.",
+    "ValidatingAdmissionPolicySpec.validations": "What has to hold; each is a CEL expression.",
+    "ValidatingAdmissionPolicySpec.variables": "Values that the expressions share.",
+    "WebhookClientConfig": "Where a webhook is called, and whose certificate it shows.",
+    "WebhookClientConfig.caBundle": "Certificates, as PEM, of which one has to vouch for it.",
+    "WebhookClientConfig.service": "A service, called under its name; its endpoints answer.",
+    "WebhookClientConfig.url": "An https address; either this or a service.",
+    "APIServiceSpec.caBundle": "Certificates, as PEM, of which one has to vouch for the service.",
+    "APIServiceSpec.groupPriorityMinimum": "Groups with a larger number are told of first.",
+    "APIServiceSpec.service": "The service that requests are passed on to; none: this server.",
+    "APIServiceSpec.versionPriority": "Versions with a larger number are told of first.",
+    "CertificateSigningRequestSpec.request": "The request itself, as PEM.",
+    "CertificateSigningRequestSpec.signerName": "Who is asked to sign.",
+    "PodSpec": "What a pod runs and where it may run.",
+    "PodSpec.containers": "The containers of the pod; at least one.",
+    "PodSpec.initContainers": "Containers that finish one by one before the others start.",
+    "PodSpec.volumes": "Storage that containers can mount.",
+    "PodSpec.nodeName": "The node that the pod is bound to; set by the scheduler.",
+    "PodSpec.nodeSelector": "Labels that a node has to have for the pod to run there.",
+    "PodSpec.affinity": "Rules about which nodes, and which other pods nearby, suit the pod.",
+    "PodSpec.tolerations": "Taints that do not keep the pod from a node.",
+    "PodSpec.topologySpreadConstraints": "How evenly such pods spread over zones or nodes.",
+    "PodSpec.schedulerName": "The scheduler that finds a node for the pod.",
+    "PodSpec.schedulingGates": "The pod waits outside the scheduling queue until none is left.",
+    "PodSpec.priority": "Rank among pods that wait or could be evicted; from the priority class.",
+    "PodSpec.priorityClassName": "The priority class that gives the pod its rank.",
+    "PodSpec.preemptionPolicy": "Whether the pod may evict pods of lower priority.",
+    "PodSpec.resourceClaims": "Claims on devices that containers may use.",
+    "PodSpec.overhead": "What the runtime needs beside the containers; counts as requested.",
+    "PodSpec.restartPolicy": "When containers that stop are started again.",
+    "PodSpec.terminationGracePeriodSeconds": "How long containers have to stop by themselves.",
+    "PodSpec.hostNetwork": "Use the network of the node instead of one of its own.",
+    "PodStatus": "How a pod is doing.",
+    "PodStatus.phase": "In one word, where the pod is in its life.",
+    "PodStatus.conditions": "Yes or no to questions about the pod, with reasons.",
+    "PodStatus.nominatedNodeName": "The node on which room is being made for the pod.",
+    "PodStatus.qosClass": "How the pod's requests and limits rank it when a node runs short.",
+    "Container": "One program of a pod with its image and resources.",
+    "Container.name": "Unique in the pod.",
+    "Container.image": "The image to run.",
+    "Container.command": "The program to start instead of the image's.",
+    "Container.args": "Arguments of the program.",
+    "Container.env": "Environment variables.",
+    "Container.ports": "Ports that the program listens on.",
+    "Container.resources": "What the container needs and what it may use at most.",
+    "Container.volumeMounts": "Where volumes appear in the container.",
+    "ContainerPort.hostPort": "A port of the node that leads to this one; taken on the node.",
+    "ResourceRequirements": "Needs and limits, by resource.",
+    "ResourceRequirements.requests": "What is set aside on the node for the container.",
+    "ResourceRequirements.limits": "What the container may use at most.",
+    "Affinity": "Rules about nodes and neighbours.",
+    "NodeAffinity": "Rules about the labels of nodes.",
+    "PodAffinity": "Pods that this one wants near it.",
+    "PodAntiAffinity": "Pods that this one wants far from it.",
+    "Toleration": "A taint, or a kind of taints, that the pod puts up with.",
+    "Toleration.key": "The key of the taint; empty with operator Exists means every key.",
+    "Toleration.operator": "How the value is compared.",
+    "Toleration.effect": "The effect of the taint; empty means every effect.",
+    "Toleration.tolerationSeconds": "How long a NoExecute taint is put up with.",
+    "TopologySpreadConstraint": "A limit on how uneven pods may be spread.",
+    "TopologySpreadConstraint.maxSkew": "By how many pods two domains may differ.",
+    "TopologySpreadConstraint.topologyKey": "The node label whose values are the domains.",
+    "TopologySpreadConstraint.whenUnsatisfiable": "Whether the limit is a rule or a wish.",
+    "Volume": "Storage that belongs to a pod, by its source.",
+    "NodeSpec.unschedulable": "New pods are kept away.",
+    "NodeSpec.taints": "What keeps pods away that do not tolerate it.",
+    "NodeStatus.allocatable": "What pods can have of the node's resources.",
+    "NodeStatus.capacity": "All resources of the node.",
+    "NodeStatus.conditions": "Yes or no to questions about the node, with reasons.",
+    "Taint.effect": "What happens to pods that do not tolerate the taint.",
+    "ConfigMap.data": "The settings as texts.",
+    "PersistentVolumeClaimSpec.storageClassName": "The class of storage that is asked for.",
+    "PersistentVolumeClaimSpec.volumeName": "The volume that the claim is bound to.",
+    "PodDisruptionBudgetSpec.minAvailable": "How many have to stay.",
+    "PodDisruptionBudgetSpec.maxUnavailable": "How many may be missing.",
+    "IngressSpec.rules": "Which backend takes the requests for which host and path.",
+    "IngressSpec.defaultBackend": "Takes the requests that match no rule.",
+    "IngressSpec.ingressClassName": "Who acts on this ingress.",
+    "NetworkPolicySpec.podSelector": "The pods that the policy is about.",
+    "HorizontalPodAutoscalerSpec.scaleTargetRef": "The workload that is scaled.",
+    "HorizontalPodAutoscalerSpec.minReplicas": "How many pods there are at least.",
+    "HorizontalPodAutoscalerSpec.maxReplicas": "How many pods there are at most.",
+    "HorizontalPodAutoscalerSpec.metrics": "What is measured, and the values to aim at.",
+    "HorizontalPodAutoscalerSpec.behavior": "How fast the number may grow and shrink.",
+    "PodGroupSpec.schedulingPolicy": "Whether the pods need each other to start.",
+    "GangSchedulingPolicy.minCount": "How many pods have to fit before any of them is bound.",
+    "PriorityClass.value": "The priority of pods of this class; larger goes first.",
+    "PriorityClass.globalDefault": "Pods without a class get this one.",
+    "PriorityClass.preemptionPolicy": "Whether pods of this class may evict others.",
+    "StorageClass.volumeBindingMode": "Whether claims wait for a pod before they get a volume.",
+}
+
+
+def description_of(struct: str) -> str:
+    """What is said about a struct; empty when it has no entry."""
+    return DESCRIPTIONS.get(struct) or _descriptions_of_kinds().get(struct, "")
+
+
+@cache
+def _descriptions_of_kinds() -> dict[str, str]:
+    return {kind.kind: kind.description for kind in all_kinds()}

@@ -15,8 +15,7 @@ from podium.golang.json_values import JsonObject
 from podium.kubernetes.admission.lookup import Lookup
 from podium.kubernetes.cel.functions.authorization import Authorizer, Question
 from podium.kubernetes.resources.resource import Resource
-from podium.kubernetes.rules.label_selector_objects import object_selector
-from podium.kubernetes.rules.labels import Selector
+from podium.kubernetes.rules.labels import Selector, object_selector
 
 CREATE: Final = "CREATE"
 UPDATE: Final = "UPDATE"
@@ -135,7 +134,7 @@ def seen_of(
         obj,
         old,
         request_object(attempted, seen_as),
-        namespace and _shown(namespace),
+        namespace and _reduce_namespace(namespace),
         params,
         Authorizer(lambda question: forms.judge(attempted.user, question), about),
     )
@@ -152,7 +151,7 @@ def objects_of(
     return obj, old
 
 
-def _shown(namespace: JsonObject) -> JsonObject:
+def _reduce_namespace(namespace: JsonObject) -> JsonObject:
     """A namespace as policies see it."""
     metadata = {
         name: value for name, value in namespace["metadata"].items() if name not in _HIDDEN_METADATA

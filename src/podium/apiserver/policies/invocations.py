@@ -25,7 +25,7 @@ from podium.golang.json_values import JsonObject
 from podium.kubernetes import status_errors
 from podium.kubernetes.admission.lookup import Lookup
 from podium.kubernetes.resources.resource import Resource
-from podium.kubernetes.rules.label_selector_objects import object_selector
+from podium.kubernetes.rules.labels import object_selector
 
 
 def matched_resource(

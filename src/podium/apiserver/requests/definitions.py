@@ -40,7 +40,7 @@ class StoredDefaults:
             known, written = self._written.pop(place, (None, shown))
             if known is not shown:
                 written = shown
-            filled = _filled(resource, written, rules)
+            filled = _fill_version(resource, written, rules)
             collection.items[key] = filled
             if filled is not written:
                 self._written[place] = (filled, written)
@@ -51,7 +51,7 @@ class StoredDefaults:
             del self._written[place]
 
 
-def _filled(resource: Resource, version: Stored, rules: CustomRules) -> Stored:
+def _fill_version(resource: Resource, version: Stored, rules: CustomRules) -> Stored:
     obj = version.decoded(resource)
     try:
         rules.set_defaults(obj)

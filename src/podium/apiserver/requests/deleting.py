@@ -75,7 +75,7 @@ def delete(
         return _delete_definition(registry, resource, before, obj, call)
     graceful, pending, options = _grace(resource, obj, options, call)
     if pending:
-        return _finished(resource, before, metadata, gone=False)
+        return _finish_deletion(resource, before, metadata, gone=False)
     finalizers = _finalizers(resource, metadata.get("finalizers") or [], options)
     if finalizers != (metadata.get("finalizers") or []):
         _set_finalizers(metadata, finalizers)
@@ -87,8 +87,8 @@ def delete(
     if finalizers or (graceful and options.grace_period_s):
         return Deleted(marked, None, gone=False)
     if options.dry_run:
-        return _finished(resource, marked, metadata, gone=True)
-    return _finished(resource, registry.remove(resource, marked), metadata, gone=True)
+        return _finish_deletion(resource, marked, metadata, gone=True)
+    return _finish_deletion(resource, registry.remove(resource, marked), metadata, gone=True)
 
 
 def _options_shown(resource: Resource, metadata: JsonObject, options: DeleteOptions) -> JsonObject:
@@ -173,7 +173,7 @@ def _grace(resource: Resource, obj: JsonObject, options: DeleteOptions, call: Ca
         return _Grace(False, False, options)
     metadata = obj["metadata"]
     if "deletionTimestamp" in metadata:
-        return _shortened(metadata, options)
+        return _shorten_grace(metadata, options)
     period = options.grace_period_s
     spec = obj.get("spec") or {}
     if period is None:
@@ -191,7 +191,7 @@ def _grace(resource: Resource, obj: JsonObject, options: DeleteOptions, call: Ca
     return _Grace(True, False, options.with_grace(period))
 
 
-def _shortened(metadata: JsonObject, options: DeleteOptions) -> _Grace:
+def _shorten_grace(metadata: JsonObject, options: DeleteOptions) -> _Grace:
     """A grace period that runs can be shortened, never extended."""
     running = metadata.get("deletionGracePeriodSeconds")
     if not running:
@@ -304,7 +304,9 @@ def _delete_definition(
     return Deleted(marked, None, gone=False)
 
 
-def _finished(resource: Resource, version: Stored, metadata: JsonObject, *, gone: bool) -> Deleted:
+def _finish_deletion(
+    resource: Resource, version: Stored, metadata: JsonObject, *, gone: bool
+) -> Deleted:
     """Some kinds are shown once more; of everything else it is said that it is gone."""
     if (resource.group, resource.plural) in _SHOWN_ONCE_MORE:
         return Deleted(version, None, gone)

@@ -15,10 +15,9 @@ from podium.apiserver.requests.attempted_writes import attempted_write
 from podium.apiserver.requests.body_decoding import internal_type, with_metadata
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.registry import Registry
-from podium.apiserver.webhooks.mutating import ObjectRules, mutate
+from podium.apiserver.webhooks.dispatch import ObjectRules, mutate, validate
 from podium.apiserver.webhooks.reviews import Outcome
 from podium.apiserver.webhooks.stored_hooks import Webhook, mutating_hooks, validating_hooks
-from podium.apiserver.webhooks.validating import validate
 from podium.golang.json_values import JsonObject, copied
 from podium.kubernetes import status_errors
 from podium.kubernetes.resources.resource import Resource
@@ -121,7 +120,7 @@ def _mutate(
     object_rules = ObjectRules(rules.read, rules.admit, is_changed=rules.mutation.has_mutated)
     new_uid = registry.new_uid
     outcome = mutate(hooks, attempted, registry.forms, object_rules, call.webhooks, new_uid)
-    _heed(outcome, call)
+    _heed_outcome(outcome, call)
     return outcome
 
 
@@ -156,10 +155,10 @@ def review_write(
 def _validate(registry: Registry, attempted: AttemptedWrite, call: Call) -> None:
     assert call.webhooks is not None
     hooks = validating_hooks(registry.lookup)
-    _heed(validate(hooks, attempted, registry.forms, call.webhooks, registry.new_uid), call)
+    _heed_outcome(validate(hooks, attempted, registry.forms, call.webhooks, registry.new_uid), call)
 
 
-def _heed(outcome: Outcome | None, call: Call) -> None:
+def _heed_outcome(outcome: Outcome | None, call: Call) -> None:
     if outcome is None:
         return
     call.warn_all(outcome.warnings)

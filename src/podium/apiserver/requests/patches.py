@@ -104,7 +104,7 @@ def patch(
     old = registry.read(resource, before)
     rules = registry.rules(resource)
     document = given.applied_to(old, rules.schema)
-    new = _taken(registry, resource, rules, given, document, call)
+    new = _take_document(registry, resource, rules, given, document, call)
     check_name(resource, namespace, name, new["metadata"])
     check_version(
         resource,
@@ -116,7 +116,7 @@ def patch(
     return Written(write(registry, resource, subresource, before, old, new, call))
 
 
-def _taken(
+def _take_document(
     registry: Registry,
     resource: Resource,
     rules: Rules,

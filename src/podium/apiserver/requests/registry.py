@@ -11,9 +11,19 @@ version, and what is derived from a whole collection is worked out once per chan
 What writing an object of some kinds does beyond storing it. Services take addresses from a pool
 and give them back; definitions of custom resources change what is served. Verbs ask for a last
 word before storing; the registry tells what was stored.
+
+Events are
+forgotten after a while, so that they do not fill the memory. Upstream lets etcd expire them after
+an hour. Here old ones go when new ones come: a server that gets no events keeps the last ones.
+
+Pages of a list go on showing its first moment, but not for ever. Upstream has etcd forget old
+revisions every five minutes, and clients are made for that: they get 410, and a token to go on
+with what is there now. Memory would allow more here, as long as little is written; that
+programs meet 410 only on a busy server would help nobody.
 """
 
 import uuid
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
@@ -21,7 +31,6 @@ from typing import Any, Final, Protocol, TypeVar
 
 from podium.apiserver.requests.attempted_writes import RegistryForms
 from podium.apiserver.requests.definitions import DefinitionRules, Definitions
-from podium.apiserver.requests.expiry import Compaction, EventExpiry
 from podium.apiserver.requests.role_aggregation import RoleAggregation
 from podium.apiserver.selectors import reader_of
 from podium.apiserver.store.collection import Collection, HistoryLost
@@ -358,3 +367,71 @@ class Registry:
         """What a dry run answers: an object that was never stored."""
         body = body_of(conversion.kept(resource, obj))
         return Stored(namespace, name, revision, body, NO_LABELS, ())
+
+
+LIFE_S: Final = 3600.0
+_MAX_AT_ONCE: Final = 100
+"""So that one event never pays for the removal of very many."""
+
+
+class EventExpiry:
+    """Removes events an hour after they were created."""
+
+    def __init__(self, registry: "Registry", clock: Callable[[], float]) -> None:
+        self._registry = registry
+        self._clock = clock
+        self._living: deque[tuple[float, str, str, str]] = deque()
+        self._known: set[str] = set()
+
+    def settle(self, obj: JsonObject, now: str, *, dry_run: bool) -> list[FieldError]:
+        del obj, now, dry_run
+        return []
+
+    def written(self, obj: JsonObject) -> None:
+        self.adopt(obj, self._clock())
+        self._expire()
+
+    def removed(self, obj: JsonObject) -> None:
+        self._known.discard(obj["metadata"]["uid"])
+
+    def adopt(self, obj: JsonObject, born: float) -> None:
+        """Note when an event is to go; later versions of it do not live longer."""
+        metadata = obj["metadata"]
+        uid = metadata["uid"]
+        if uid not in self._known:
+            self._known.add(uid)
+            self._living.append((born + LIFE_S, metadata["namespace"], metadata["name"], uid))
+
+    def _expire(self) -> None:
+        events = self._registry.table.named("events")
+        now = self._clock()
+        for _ in range(_MAX_AT_ONCE):
+            if not self._living or self._living[0][0] > now:
+                return
+            _, namespace, name, uid = self._living.popleft()
+            if uid in self._known:
+                found = self._registry.find(events, namespace, name)
+                if found is not None:
+                    self._registry.remove(events, found)
+
+
+KEPT_S: Final = 300.0
+_BETWEEN_S: Final = 10.0
+
+
+class Compaction:
+    """Notes from time to time, whenever somebody lists, which revision it is."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._noted: deque[tuple[float, int]] = deque()
+        self._forgotten = 0
+
+    def oldest(self, revision: int) -> int:
+        """The oldest revision that lists may ask for; it is `revision` by now."""
+        now = self._clock()
+        if not self._noted or now - self._noted[-1][0] >= _BETWEEN_S:
+            self._noted.append((now, revision))
+        while now - self._noted[0][0] >= KEPT_S:
+            self._forgotten = self._noted.popleft()[1]
+        return self._forgotten

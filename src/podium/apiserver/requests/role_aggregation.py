@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final
 from podium.apiserver.managed_fields import Writer, apply
 from podium.golang.json_values import JsonObject, encode
 from podium.kubernetes.rules.field_errors import FieldError
-from podium.kubernetes.rules.label_selector_objects import object_selector
-from podium.kubernetes.rules.labels import Selector
+from podium.kubernetes.rules.labels import Selector, object_selector
 
 if TYPE_CHECKING:
     from podium.apiserver.requests.registry import Registry

@@ -20,8 +20,7 @@ from podium.apiserver.requests.updating import (
 from podium.apiserver.store.stored import Stored
 from podium.golang.json_values import DecodedValue, JsonObject
 from podium.kubernetes.resources.resource import Resource
-from podium.kubernetes.rules.label_selector_objects import object_selector
-from podium.kubernetes.rules.labels import selector_of_map
+from podium.kubernetes.rules.labels import object_selector, selector_of_map
 from podium.kubernetes.schema import schema_of
 from podium.kubernetes.status_errors import invalid
 from podium.kubernetes.validation import validate_scale

@@ -40,9 +40,12 @@ from podium.golang.json_values import JsonObject, copied
 from podium.kubernetes.admission import DEFAULT_SETTINGS, SYSTEM_CLASSES, AdmissionSettings
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.resources import default_flow_control
-from podium.kubernetes.resources.builtin import served_resources
-from podium.kubernetes.resources.runtime_config import EVERYTHING, RuntimeConfig
-from podium.kubernetes.resources.table import ResourceTable
+from podium.kubernetes.resources.table import (
+    EVERYTHING,
+    ResourceTable,
+    RuntimeConfig,
+    served_resources,
+)
 from podium.kubernetes.strategy import SERVICE_RANGE
 
 _SERVICE_RANGE: Final = "kubernetes"

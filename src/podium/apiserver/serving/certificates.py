@@ -53,14 +53,14 @@ def ensure_certificates(directory: Path, host: str) -> Certificates:
     create_private_directory(directory)
     refuse_shared_directory(directory)
     try:
-        return _ensured(directory, host)
+        return _ensure_certificates(directory, host)
     except ValueError as problem:
         remedy = "remove the files in it, and new ones are made"
         message = f"holds a certificate or key that cannot be read: {problem}"
         raise InputError(message, source=str(directory), remedy=remedy) from None
 
 
-def _ensured(directory: Path, host: str) -> Certificates:
+def _ensure_certificates(directory: Path, host: str) -> Certificates:
     authority = _authority(directory)
     pem = certificate_pem(authority.certificate)
     found = Certificates(directory / "apiserver.crt", directory / "apiserver.key", pem)

@@ -44,7 +44,7 @@ from podium.golang.errors import InputError
 from podium.golang.urls import parse_ip
 from podium.kubernetes.admission import AdmissionSettings
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.kubernetes.resources.runtime_config import EVERYTHING, RuntimeConfig
+from podium.kubernetes.resources.table import EVERYTHING, RuntimeConfig
 from podium.kubernetes.status_errors import StatusError, forbidden_path, unsupported_media_type
 from podium.net.files.private_files import (
     create_private_directory,
@@ -118,10 +118,10 @@ def refuse_browsers(request: Request) -> None:
     """Raises StatusError for what only a page of somebody else would send."""
     host = request.header(b"host")
     if not is_loopback(read_host_name(host)):
-        raise _refused(f"the host {host!r} is not this machine's loopback")
+        raise _make_refusal(f"the host {host!r} is not this machine's loopback")
     origin = find_foreign_origin(request.header_values(b"origin"), host)
     if origin is not None:
-        raise _refused(f"a page of {origin!r} may not ask")
+        raise _make_refusal(f"a page of {origin!r} may not ask")
     if _has_body(request):
         found = read_media_type(request.header(b"content-type"))
         if not found or found in FORM_TYPES:
@@ -136,7 +136,7 @@ def _has_body(request: Request) -> bool:
     return announced not in ("", "0") or bool(request.header(b"transfer-encoding"))
 
 
-def _refused(why: str) -> StatusError:
+def _make_refusal(why: str) -> StatusError:
     return forbidden_path(
         f"{why}; a server without TLS takes requests to localhost, 127.0.0.1 or [::1] only: leave"
         " out --plain to serve others"

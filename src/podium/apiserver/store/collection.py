@@ -205,9 +205,9 @@ class Collection:
     def state(self, namespace: str = "", after: str = "", revision: int | None = None) -> "State":
         """The objects behind a key, as they are or as they were at a revision."""
         earlier = {} if revision is None else self.history.undo(revision)
-        keys = _between(self._ordered(), namespace, after)
+        keys = _find_keys_after(self._ordered(), namespace, after)
         gone = [key for key in earlier if key not in self.items]
-        for key in _between(sorted(gone), namespace, after):
+        for key in _find_keys_after(sorted(gone), namespace, after):
             place = bisect_left(keys, key)
             if place == len(keys) or keys[place] != key:
                 keys.insert(place, key)
@@ -261,7 +261,7 @@ class State:
         return len(self._keys) if self._exact else sum(1 for _ in self)
 
 
-def _between(keys: list[str], namespace: str, after: str) -> list[str]:
+def _find_keys_after(keys: list[str], namespace: str, after: str) -> list[str]:
     """The keys of a namespace behind a key; keys of a namespace stand together."""
     first, last = 0, len(keys)
     if namespace:

@@ -33,8 +33,8 @@ from podium.client.extenders.wire import (
     names_within,
 )
 from podium.golang.errors import PodiumError
-from podium.kubernetes.kinds.countable import is_countable
 from podium.kubernetes.kinds.node import Node
+from podium.kubernetes.kinds.strict_decoding import is_countable
 from podium.scheduler.framework.asking import (
     BindAnswer,
     BindCall,

@@ -18,14 +18,14 @@ from podium.client import KubeClient, ResourceType
 from podium.client.connection import transport_for
 from podium.golang.errors import PodiumError
 from podium.offline.traces.object_recording import resource_name
-from podium.offline.traces.recorder import ClusterRecorder, RecordingProgress
-from podium.offline.traces.recording_rights import (
+from podium.offline.traces.recorder import (
+    ClusterRecorder,
+    RecordingProgress,
     RecordingRights,
     describe_unread,
     find_rights,
 )
-from podium.offline.traces.trace_lines import End, make_header
-from podium.offline.traces.trace_writing import TraceFull, TraceWriter
+from podium.offline.traces.trace_files import End, TraceFull, TraceWriter, make_header
 from podium.scheduler.config.flags.client_settings import ClientSettings
 
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)

@@ -22,7 +22,7 @@ from podium.commands.processes.served_cluster import USER, served_cluster
 from podium.golang.documents import Document
 from podium.golang.errors import InputError
 from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.rules.node_condition_taints import NOT_READY
+from podium.kubernetes.rules.nodes import NOT_READY
 from podium.live.tasks import (
     Part,
     run_until_stopped,

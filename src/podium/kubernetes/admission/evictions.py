@@ -70,9 +70,9 @@ def _use_up(budget: JsonObject, pod_name: str, now: str) -> None:
     allowed: int = status.get("disruptionsAllowed", 0)
     disrupted = status.get("disruptedPods") or {}
     if allowed < 0:
-        raise _forbidden(name, "pdb disruptions allowed is negative")
+        raise _make_refusal(name, "pdb disruptions allowed is negative")
     if len(disrupted) > _MAX_DISRUPTED_PODS:
-        raise _forbidden(
+        raise _make_refusal(
             name,
             "DisruptedPods map too big - too many evictions not confirmed by PDB controller",
         )
@@ -119,7 +119,7 @@ def _too_many(why: str, *, retry_after_s: int | None = None) -> status_errors.St
     return status_errors.too_many_requests(_REFUSED, details=details, retry_after_s=retry_after_s)
 
 
-def _forbidden(name: str, why: str) -> status_errors.StatusError:
+def _make_refusal(name: str, why: str) -> status_errors.StatusError:
     return status_errors.StatusError(
         403,
         "Forbidden",

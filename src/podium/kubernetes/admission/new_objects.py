@@ -24,7 +24,7 @@ from podium.kubernetes.rules.field_errors import FieldError
 _NOT_FOR_CLIENTS: Final = ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink")
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     pass
 
 
@@ -36,17 +36,17 @@ def _no_problems() -> list[FieldError]:
 class ServerSteps:
     """What only a server does; each may raise StatusError."""
 
-    mutate: Callable[[], None] = _nothing
+    mutate: Callable[[], None] = _do_nothing
     """After mutating admission: webhooks and policies that change the object."""
-    identify: Callable[[], None] = _nothing
+    identify: Callable[[], None] = _do_nothing
     """Its name, UID and creation time."""
-    prepare: Callable[[], None] = _nothing
+    prepare: Callable[[], None] = _do_nothing
     """After the strategy: who asked."""
     find_problems: Callable[[], list[FieldError]] = _no_problems
     """Where validation finds nothing."""
-    accept: Callable[[], None] = _nothing
+    accept: Callable[[], None] = _do_nothing
     """After validation: warnings, rights."""
-    review: Callable[[], None] = _nothing
+    review: Callable[[], None] = _do_nothing
     """After validating admission: webhooks and policies that refuse the object."""
 
 

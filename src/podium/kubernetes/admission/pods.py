@@ -1,9 +1,16 @@
-"""What pods get or are refused because of the cluster around them."""
+"""What pods get or are refused because of the cluster around them: tolerations, topology, runtime
+classes.
+
+A pod of a runtime class gets its overhead and goes to nodes that can run it; one that asks for
+something else is refused.
+"""
 
 from typing import Final
 
-from podium.golang.json_values import JsonObject
+from podium.golang.json_values import JsonObject, copied
+from podium.kubernetes import status_errors
 from podium.kubernetes.admission.lookup import AdmissionSettings, Lookup
+from podium.kubernetes.resources.resource import Resource
 
 _NOT_READY: Final = "node.kubernetes.io/not-ready"
 _UNREACHABLE: Final = "node.kubernetes.io/unreachable"
@@ -54,3 +61,108 @@ def taint_new_node(node: JsonObject) -> None:
         taint.get("key") == _NOT_READY and taint.get("effect") == "NoSchedule" for taint in taints
     ):
         spec["taints"] = [*taints, {"key": _NOT_READY, "effect": "NoSchedule"}]
+
+
+_NODE_GROUP: Final = "node.k8s.io"
+_RUNTIME_CLASSES: Final = "runtimeclasses"
+
+
+def admit_runtime_class(resource: Resource, pod: JsonObject, lookup: Lookup) -> None:
+    """Give a pod what its runtime class says; StatusError if there is none or it contradicts."""
+    name = pod["spec"].get("runtimeClassName")
+    if not name:
+        return
+    found = lookup.find(_NODE_GROUP, _RUNTIME_CLASSES, "", name)
+    if found is None:
+        raise _refuse_class(resource, pod, f'pod rejected: RuntimeClass "{name}" not found')
+    try:
+        apply_runtime_class(pod["spec"], found)
+    except RuntimeClassConflict as conflict:
+        raise _refuse_class(resource, pod, str(conflict)) from None
+
+
+def refuse_own_overhead(resource: Resource, pod: JsonObject, lookup: Lookup) -> None:
+    """Overhead comes from a pod's runtime class, never from the pod."""
+    overhead = pod["spec"].get("overhead")
+    name = pod["spec"].get("runtimeClassName")
+    found = lookup.find(_NODE_GROUP, _RUNTIME_CLASSES, "", name) if name else None
+    fixed = ((found or {}).get("overhead") or {}).get("podFixed")
+    if overhead != fixed:
+        raise _refuse_class(resource, pod, OWN_OVERHEAD if fixed is None else OTHER_OVERHEAD)
+
+
+def _refuse_class(resource: Resource, pod: JsonObject, why: str) -> status_errors.StatusError:
+    return status_errors.forbidden(resource, pod["metadata"].get("name", ""), why)
+
+
+OTHER_OVERHEAD: Final = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
+OWN_OVERHEAD: Final = (
+    "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
+)
+
+
+class RuntimeClassConflict(Exception):
+    """A pod says otherwise than its runtime class; the text tells what."""
+
+
+def apply_runtime_class(spec: JsonObject, runtime_class: JsonObject) -> None:
+    """Give a pod what its runtime class says. Raises RuntimeClassConflict."""
+    overhead = runtime_class.get("overhead")
+    if overhead is not None:
+        fixed = overhead.get("podFixed") or {}
+        if spec.get("overhead") and spec["overhead"] != fixed:
+            raise RuntimeClassConflict(OTHER_OVERHEAD)
+        if fixed:
+            spec["overhead"] = copied(fixed)
+    scheduling = runtime_class.get("scheduling")
+    if scheduling is not None:
+        _restrict_nodes(spec, scheduling)
+
+
+def _restrict_nodes(spec: JsonObject, scheduling: JsonObject) -> None:
+    chosen = dict(spec.get("nodeSelector") or {})
+    for key, value in (scheduling.get("nodeSelector") or {}).items():
+        if chosen.setdefault(key, value) != value:
+            raise RuntimeClassConflict(
+                f"conflict: runtimeClass.scheduling.nodeSelector[{key}] = {value};"
+                f" pod.spec.nodeSelector[{key}] = {chosen[key]}"
+            )
+    if chosen:
+        spec["nodeSelector"] = chosen
+    tolerations = [*(spec.get("tolerations") or ()), *(scheduling.get("tolerations") or ())]
+    if tolerations:
+        spec["tolerations"] = [copied(each) for each in _merge_tolerations(tolerations)]
+
+
+def _merge_tolerations(tolerations: list[JsonObject]) -> list[JsonObject]:
+    """Without those that another one includes; of equals the first stays."""
+    merged: list[JsonObject] = []
+    for number, each in enumerate(tolerations):
+        if any(_includes(kept, each) for kept in merged):
+            continue
+        if any(other != each and _includes(other, each) for other in tolerations[number + 1 :]):
+            continue
+        merged.append(each)
+    return merged
+
+
+def _includes(wide: JsonObject, narrow: JsonObject) -> bool:
+    if wide == narrow:
+        return True
+    operator = wide.get("operator") or "Equal"
+    key, effect = wide.get("key") or "", wide.get("effect") or ""
+    if (narrow.get("key") or "") != key and (key or operator != "Exists"):
+        return False
+    if effect and (narrow.get("effect") or "") != effect:
+        return False
+    seconds = wide.get("tolerationSeconds")
+    if effect == "NoExecute" and seconds is not None:
+        other = narrow.get("tolerationSeconds")
+        if other is None or other > seconds:
+            return False
+    if operator == "Equal":
+        # upstream: a toleration that leaves out its operator is not taken for an equal one.
+        return narrow.get("operator") == "Equal" and (narrow.get("value") or "") == (
+            wide.get("value") or ""
+        )
+    return bool(operator == "Exists")

@@ -4,6 +4,8 @@
 `authorizer` answers what the user may do, to everything but the expressions of messages;
 `variables` has those that the policy defines, each of which may speak of those before it and is
 worked out when it is first asked for. What changes objects can make objects.
+
+Expressions of patches have one function of their own, `jsonpatch.escapeKey`.
 """
 
 from collections.abc import Mapping
@@ -14,11 +16,17 @@ from podium.golang.json_values import JsonObject
 from podium.kubernetes.cel import CompileError, types
 from podium.kubernetes.cel.environment import RULE_FUNCTIONS, Environment, Program
 from podium.kubernetes.cel.functions.authorization import AUTHORIZATION, AUTHORIZER, RESOURCE_CHECK
-from podium.kubernetes.cel.functions.json_patches import JSON_PATCHES
-from podium.kubernetes.cel.library import Functions
-from podium.kubernetes.cel.patch_types import find_patch_type
-from podium.kubernetes.cel.structs import no_structs
+from podium.kubernetes.cel.library import Functions, reading
+from podium.kubernetes.cel.structs import find_patch_type, no_structs
 from podium.kubernetes.cel.types import Type
+
+JSON_PATCHES = Functions()
+
+
+@JSON_PATCHES.define("jsonpatch.escapeKey(string) -> string", cost=reading)
+def _escape_key(key: str) -> str:
+    return key.replace("~", "~0").replace("/", "~1")
+
 
 _TEXTS: Final = types.list_of(types.STRING)
 _TEXT_MAP: Final = types.map_of(types.STRING, types.STRING)

@@ -2,10 +2,15 @@
 
 Every node gets a type, every call the overloads that its argument types leave open; the compiler
 uses both. All problems are collected, as cel-go reports them together.
+
+Types that every expression can name, `type(x) == int`, and those of its literals.
+
+Elements of a list and keys and values of a map are of one type, `dyn` being one of its own. What
+`format` is given is exempt. Known only when all types are solved, so it is looked at last.
 """
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from podium.kubernetes.cel.errors import IssueError
 from podium.kubernetes.cel.library import Functions, Overload
@@ -24,12 +29,18 @@ from podium.kubernetes.cel.syntax import (
     StructLiteral,
     dotted_name,
 )
-from podium.kubernetes.cel.type_names import LITERAL_TYPES, TYPE_NAMES
 from podium.kubernetes.cel.types import (
     BOOL,
+    BYTES,
+    DOUBLE,
+    DURATION,
     DYN,
     ERROR,
     INT,
+    NULL,
+    STRING,
+    TIMESTAMP,
+    UINT,
     Solution,
     Type,
     is_parameter,
@@ -42,7 +53,7 @@ from podium.kubernetes.cel.types import (
     renamed_parameters,
     type_of,
 )
-from podium.kubernetes.cel.uniform_literals import UniformLiterals
+from podium.kubernetes.cel.values import Uint
 
 _PLAIN = frozenset({"bool", "double", "int", "list", "map", "string"})
 
@@ -388,3 +399,53 @@ class Checker:
     def _issue(self, problem: str, offset: int) -> Type:
         self.issues.append(IssueError(problem, offset))
         return ERROR
+
+
+TYPE_NAMES: dict[str, Type] = {
+    "bool": type_of(BOOL),
+    "bytes": type_of(BYTES),
+    "double": type_of(DOUBLE),
+    "google.protobuf.Duration": type_of(DURATION),
+    "google.protobuf.Timestamp": type_of(TIMESTAMP),
+    "int": type_of(INT),
+    "list": type_of(list_of(DYN)),
+    "map": type_of(map_of(DYN, DYN)),
+    "null_type": type_of(NULL),
+    "optional_type": type_of(optional_of(DYN)),
+    "string": type_of(STRING),
+    "type": type_of(DYN),
+    "uint": type_of(UINT),
+}
+"""Identifiers that name a type, with the type they have as values."""
+
+LITERAL_TYPES: dict[type, Type] = {
+    bool: BOOL,
+    int: INT,
+    Uint: UINT,
+    float: DOUBLE,
+    str: STRING,
+    bytes: BYTES,
+    type(None): NULL,
+}
+
+
+class UniformLiterals:
+    """The parts of an expression's literals."""
+
+    def __init__(self) -> None:
+        self._literals: list[list[tuple[Node, Type]]] = []
+
+    def begin(self) -> list[tuple[Node, Type]]:
+        """A list for parts that have to be of one type."""
+        parts: list[tuple[Node, Type]] = []
+        self._literals.append(parts)
+        return parts
+
+    def issues(self, solved: Callable[[Type], Type]) -> Iterator[IssueError]:
+        for parts in self._literals:
+            wanted = solved(parts[0][1]) if parts else None
+            for node, found in parts[1:]:
+                if solved(found) != wanted:
+                    told = f"expected type '{wanted}' but found '{solved(found)}'"
+                    yield IssueError(told, node.offset)
+                    break

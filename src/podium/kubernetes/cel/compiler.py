@@ -10,9 +10,9 @@ they have run.
 from collections.abc import Callable
 from typing import Any
 
-from podium.kubernetes.cel import access, literals, logic, loops, overload_calls
+from podium.kubernetes.cel import composites, control_flow, overload_calls
 from podium.kubernetes.cel.checker import Checker
-from podium.kubernetes.cel.costs.macros import FOLD_COSTS, LIST_BASE, MAP_BASE, STRUCT_BASE
+from podium.kubernetes.cel.costs.sizes import FOLD_COSTS, LIST_BASE, MAP_BASE, STRUCT_BASE
 from podium.kubernetes.cel.evaluation import (
     FIRST_VARIABLE,
     Code,
@@ -24,7 +24,7 @@ from podium.kubernetes.cel.evaluation import (
     variable,
 )
 from podium.kubernetes.cel.library import ONE_UNIT
-from podium.kubernetes.cel.mismatches import mismatch
+from podium.kubernetes.cel.overload_calls import mismatch
 from podium.kubernetes.cel.structs import StructTypes
 from podium.kubernetes.cel.syntax import (
     Bind,
@@ -89,11 +89,11 @@ class Compiler:
             case ListLiteral():
                 is_constant = all(isinstance(item, Literal) for item in node.elements)
                 codes = [self._compile(item) for item in node.elements]
-                made = literals.make_list(codes, frozenset(node.optional))
+                made = composites.make_list(codes, frozenset(node.optional))
                 return self._paid(made, 0 if is_constant else LIST_BASE)
             case MapLiteral():
                 pairs = [(self._compile(key), self._compile(value)) for key, value in node.entries]
-                return self._paid(literals.make_map(pairs, frozenset(node.optional)), MAP_BASE)
+                return self._paid(composites.make_map(pairs, frozenset(node.optional)), MAP_BASE)
             case StructLiteral():
                 return self._paid(self._struct(node), STRUCT_BASE)
             case Comprehension():
@@ -122,10 +122,10 @@ class Compiler:
             return constant(TypeValue(dotted_name(node)))
         operand = self._compile(node.operand)
         if node.test:
-            return access.test_field(operand, node.field)
+            return composites.test_field(operand, node.field)
         if node.optional:
-            return self._paid(access.select_optional(operand, node.field), 1)
-        return self._paid(access.select(operand, node.field), 1)
+            return self._paid(composites.select_optional(operand, node.field), 1)
+        return self._paid(composites.select(operand, node.field), 1)
 
     # calls
 
@@ -157,11 +157,11 @@ class Compiler:
         args = node.args
         match node.function:
             case "_&&_":
-                return logic.all_of([self._compile(args[0]), *map(self.compile, args[1:])])
+                return control_flow.all_of([self._compile(args[0]), *map(self.compile, args[1:])])
             case "_||_":
-                return logic.any_of([self._compile(args[0]), *map(self.compile, args[1:])])
+                return control_flow.any_of([self._compile(args[0]), *map(self.compile, args[1:])])
             case "_?_:_":
-                return logic.choice(self._compile(args[0]), *map(self.compile, args[1:]))
+                return control_flow.choice(self._compile(args[0]), *map(self.compile, args[1:]))
             case "_==_":
                 return self._equals(args[0], args[1])
             case "_!=_":
@@ -171,11 +171,11 @@ class Compiler:
             case "_[_]":
                 operand, key = self._compile(args[0]), args[1]
                 if isinstance(key, Literal) and isinstance(key.value, str):
-                    return self._paid(access.index_constant_text(operand, key.value), 1)
-                return self._paid(access.index(operand, self._compile(key)), 1)
+                    return self._paid(composites.index_constant_text(operand, key.value), 1)
+                return self._paid(composites.index(operand, self._compile(key)), 1)
             case "_[?_]":
                 operand = self._compile(args[0])
-                return self._paid(access.index_optional(operand, self._compile(args[1])), 1)
+                return self._paid(composites.index_optional(operand, self._compile(args[1])), 1)
             case "or" | "orValue" if node.target is not None:
                 self._due += 1
                 return _otherwise(
@@ -187,11 +187,11 @@ class Compiler:
     def _equals(self, left: Node, right: Node) -> Code:
         if isinstance(right, Literal) and isinstance(right.value, str):
             self._due += 1 + len(right.value) // 10
-            return logic.equals_text(self._compile(left), right.value)
-        return self._compared(left, right, logic.equals, logic.equals_metered)
+            return control_flow.equals_text(self._compile(left), right.value)
+        return self._compared(left, right, control_flow.equals, control_flow.equals_metered)
 
     def _differs(self, left: Node, right: Node) -> Code:
-        return self._compared(left, right, logic.differs, logic.differs_metered)
+        return self._compared(left, right, control_flow.differs, control_flow.differs_metered)
 
     def _compared(
         self,
@@ -217,19 +217,19 @@ class Compiler:
             texts = [value for value in values if isinstance(value, str)]
             if len(texts) == len(container.elements):
                 self._due += 1
-                return logic.is_in_texts(self._compile(element), frozenset(texts))
+                return control_flow.is_in_texts(self._compile(element), frozenset(texts))
         codes = self._compile(element), self._compile(container)
         if not self._meter:
-            return logic.is_in(*codes)
+            return control_flow.is_in(*codes)
         held = self._checker.type_of(container).params
         plain = bool(held) and self._are_plain(held[0], self._checker.type_of(element))
-        return logic.is_in_metered(*codes, plain=plain)
+        return control_flow.is_in_metered(*codes, plain=plain)
 
     def _struct(self, node: StructLiteral) -> Code:
         struct = self._structs(node.type_name)
         assert struct is not None, f"unchecked type {node.type_name}"
         parts = [(each.name, self._compile(each.value), each.optional) for each in node.fields]
-        return literals.make_struct(struct, parts)
+        return composites.make_struct(struct, parts)
 
     # variables
 
@@ -268,7 +268,7 @@ class Compiler:
                 return NONE
             frame[position] = found.value
             value = body(frame)
-            return literals.optional(value) if flat else some(value)
+            return composites.optional(value) if flat else some(value)
 
         return run
 
@@ -284,18 +284,18 @@ class Compiler:
         turn += fold.turn
         if condition is None:
             turn, chosen = turn + chosen, 0
-        steps = loops.steps_over(source, positions, turn)
+        steps = control_flow.steps_over(source, positions, turn)
         if node.kind in ("all", "exists") and condition is not None:
-            return loops.quantifier(steps, condition, decisive=node.kind == "exists")
-        steps = loops.chosen_steps(steps, condition, chosen)
+            return control_flow.quantifier(steps, condition, decisive=node.kind == "exists")
+        steps = control_flow.chosen_steps(steps, condition, chosen)
         match node.kind:
             case "exists_one":
-                return loops.exists_one(steps)
+                return control_flow.exists_one(steps)
             case "filter":
-                return loops.select_elements(steps)
+                return control_flow.select_elements(steps)
             case "sortBy" if body is not None:
                 self._due += LIST_BASE + 2
-                return loops.sort_by(steps, body)
+                return control_flow.sort_by(steps, body)
         if body is not None and node.kind in _MAKERS:
             return _MAKERS[node.kind](steps, body)
         raise AssertionError(f"unknown macro {node.kind}")
@@ -313,10 +313,10 @@ class Compiler:
 
 
 _MAKERS = {
-    "map": loops.make_list,
-    "transformList": loops.make_list,
-    "transformMap": loops.make_map,
-    "transformMapEntry": loops.make_entries,
+    "map": control_flow.make_list,
+    "transformList": control_flow.make_list,
+    "transformMap": control_flow.make_map,
+    "transformMapEntry": control_flow.make_entries,
 }
 
 
@@ -329,6 +329,6 @@ def _otherwise(target: Code, default: Code, *, keep: bool) -> Code:
             return found
         if found.present:
             return found if keep else found.value
-        return literals.optional(default(frame)) if keep else default(frame)
+        return composites.optional(default(frame)) if keep else default(frame)
 
     return run

@@ -10,8 +10,8 @@ from typing import Any
 from podium.golang.regexp import PatternError, compile_pattern
 from podium.kubernetes.cel.checker import Checker
 from podium.kubernetes.cel.compiler import Compiler
-from podium.kubernetes.cel.costs.declarations import SizeOfPath
 from podium.kubernetes.cel.costs.estimator import estimate_cost
+from podium.kubernetes.cel.costs.sizes import SizeOfPath
 from podium.kubernetes.cel.errors import (
     CancelledError,
     CelError,
@@ -23,14 +23,13 @@ from podium.kubernetes.cel.evaluation import Code, Meter
 from podium.kubernetes.cel.functions.addresses import ADDRESSES
 from podium.kubernetes.cel.functions.conversions import CONVERSIONS
 from podium.kubernetes.cel.functions.formats import FORMATS
-from podium.kubernetes.cel.functions.lists import ATTRIBUTE_LISTS, LISTS
+from podium.kubernetes.cel.functions.lists import ATTRIBUTE_LISTS, LISTS, OPTIONALS
 from podium.kubernetes.cel.functions.moments import (
     MOMENTS,
     parse_duration,
     parse_timestamp,
 )
 from podium.kubernetes.cel.functions.operators import OPERATORS
-from podium.kubernetes.cel.functions.optionals import OPTIONALS
 from podium.kubernetes.cel.functions.quantities import QUANTITIES
 from podium.kubernetes.cel.functions.text import TEXT
 from podium.kubernetes.cel.functions.urls import URLS

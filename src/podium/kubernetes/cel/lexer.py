@@ -85,7 +85,7 @@ def _next(source: str, offset: int) -> tuple[Token, int]:
 def _string(source: str, offset: int, start: "re.Match[str]") -> tuple[Token, int]:
     prefix, quote = start[1].lower(), start[2]
     raw, is_bytes = "r" in prefix, "b" in prefix
-    end = _closing(source, start.end(), quote, raw=raw)
+    end = _find_closing_quote(source, start.end(), quote, raw=raw)
     if end < 0 or (len(quote) == 1 and "\n" in source[start.end() : end]):
         raise IssueError(f"Syntax error: token recognition error at: '{source[offset:]}'", offset)
     body = source[start.end() : end]
@@ -98,7 +98,7 @@ def _string(source: str, offset: int, start: "re.Match[str]") -> tuple[Token, in
     return Token(BYTES if is_bytes else STRING, text, value, offset), end + len(quote)
 
 
-def _closing(source: str, at: int, quote: str, *, raw: bool) -> int:
+def _find_closing_quote(source: str, at: int, quote: str, *, raw: bool) -> int:
     while at < len(source):
         if source[at] == "\\" and not raw:
             at += 2

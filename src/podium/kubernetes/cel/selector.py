@@ -13,8 +13,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
-from podium.kubernetes.cel.costs.declarations import VALUES, Declared, SizeOfPath, size_of_path
-from podium.kubernetes.cel.costs.sizes import Size
+from podium.kubernetes.cel.costs.sizes import VALUES, Declared, Size, SizeOfPath, size_of_path
 from podium.kubernetes.cel.environment import Environment, Program
 from podium.kubernetes.cel.errors import CelError, CompileError
 from podium.kubernetes.cel.evaluation import Meter

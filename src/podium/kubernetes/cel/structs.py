@@ -3,6 +3,10 @@
 An environment that has such types is given a `StructTypes`, which finds them by name; they may be
 as many as there are names. The type says which fields there are, what they hold, and what becomes
 of the values; a `StructValue` remembers both.
+
+What the expressions of mutating policies make: objects, and operations of JSON patches. An object's
+type is named after its place: `Object{spec: Object.spec{...}}`. Nothing is known of its fields;
+whether they fit is seen when the object is merged.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,6 +14,7 @@ from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from typing import Any, Final
 
+from podium.kubernetes.cel import types
 from podium.kubernetes.cel.types import BOOL, DYN, INT, STRING, Type, object_type
 
 
@@ -52,3 +57,23 @@ class StructValue:
         if name in self.fields:
             return self.fields[name]
         return _EMPTY[self.type.fields.get(name, DYN)]
+
+
+_OBJECT: Final = "Object"
+_NO_TYPE: Final = Type("")
+"""upstream: a field that operations do not have is one whose type has no name."""
+_JSON_PATCH: Final = StructType(
+    "JSONPatch",
+    {**dict.fromkeys(("op", "from", "path"), types.STRING), "value": types.DYN},
+    _NO_TYPE,
+)
+OBJECT: Final = (types.object_type(_OBJECT),)
+JSON_PATCHES: Final = (types.list_of(_JSON_PATCH.type),)
+
+
+def find_patch_type(name: str) -> StructType | None:
+    if name == _JSON_PATCH.name:
+        return _JSON_PATCH
+    if name == _OBJECT or name.startswith(f"{_OBJECT}."):
+        return StructType(name, other_fields=types.DYN)
+    return None

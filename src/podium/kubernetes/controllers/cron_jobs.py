@@ -11,18 +11,18 @@ from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import (
+from podium.kubernetes.controllers.controller import (
     NOTHING,
     Action,
     Create,
     Plan,
+    Wake,
     delete,
+    event_about,
     find_creation,
     status_patch,
 )
-from podium.kubernetes.controllers.controller import Wake
 from podium.kubernetes.controllers.job_pods import JOB
-from podium.kubernetes.controllers.object_events import event_about
 from podium.kubernetes.controllers.objects import Kind, owner_reference
 from podium.kubernetes.controllers.ownership import wake_owners
 from podium.kubernetes.controllers.stores import Stores
@@ -35,8 +35,7 @@ from podium.kubernetes.rules.cron_schedule import (
     split_zone,
 )
 from podium.kubernetes.rules.merge_patch import PatchType
-from podium.kubernetes.rules.moment import Moment
-from podium.kubernetes.rules.timestamps import seconds_of, time_text
+from podium.kubernetes.rules.timestamps import Moment, seconds_of, time_text
 
 CRON_JOB: Final = Kind("batch/v1", "CronJob")
 SCHEDULED_AT: Final = "batch.kubernetes.io/cronjob-scheduled-timestamp"
@@ -55,7 +54,7 @@ class _Missed:
 
 def due_at(cron: CronJob, schedule: Schedule, now: datetime) -> datetime | None:
     """When the job was due that is to be made now, None if none is."""
-    missed = _missed(cron, schedule, now, within_deadline=True)
+    missed = _find_missed_times(cron, schedule, now, within_deadline=True)
     return missed.due if missed is not None else None
 
 
@@ -66,7 +65,7 @@ def is_too_late(cron: CronJob, due: datetime, now: datetime) -> bool:
 
 def next_look(cron: CronJob, schedule: Schedule, now: datetime) -> timedelta | None:
     """How long until the next job is due; None if none will be."""
-    missed = _missed(cron, schedule, now, within_deadline=False)
+    missed = _find_missed_times(cron, schedule, now, within_deadline=False)
     since = now
     if missed is not None:
         since = missed.due or (now if missed.is_several else missed.since)
@@ -74,7 +73,7 @@ def next_look(cron: CronJob, schedule: Schedule, now: datetime) -> timedelta | N
     return None if following is None else following + _PADDING - now
 
 
-def _missed(
+def _find_missed_times(
     cron: CronJob, schedule: Schedule, now: datetime, *, within_deadline: bool
 ) -> _Missed | None:
     """None for a schedule that makes no sense, such as the 31st of February."""
@@ -188,7 +187,7 @@ def decide(
         again_after_s = None if wait is None else wait.total_seconds() * moment.speed
     status = _status(cron, active, jobs, last)
     actions = [*started, *removal]
-    if status != _reported(cron):
+    if status != _report_status(cron):
         actions.append(status_patch(CRON_JOBS, cron, status, PatchType.MERGE))
     return Plan(actions, again_after_s)
 
@@ -258,7 +257,7 @@ def _status(
     }
 
 
-def _reported(cron: CronJob) -> JsonObject:
+def _report_status(cron: CronJob) -> JsonObject:
     status = cron.status
     active = [
         {

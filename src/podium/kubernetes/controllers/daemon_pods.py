@@ -22,7 +22,7 @@ from podium.kubernetes.kinds.node import Node, Taint
 from podium.kubernetes.kinds.pod import Pod, Toleration, as_pending
 from podium.kubernetes.kinds.typed_objects import convert_object
 from podium.kubernetes.rules.node_affinity import NAME_FIELD, RequiredNodeAffinity, required_of
-from podium.kubernetes.rules.node_pods import is_daemon
+from podium.kubernetes.rules.nodes import is_daemon
 from podium.kubernetes.rules.tolerations import (
     COMPARISON_ALLOWED,
     NO_EXECUTE,
@@ -92,7 +92,7 @@ class DaemonTemplate:
             self._daemons.metadata,
             self._daemons.spec.template,
             labels=labels,
-            spec={**self._spec, "affinity": _pinned(self._spec.get("affinity") or {}, node)},
+            spec={**self._spec, "affinity": _pin_to_node(self._spec.get("affinity") or {}, node)},
         )
 
 
@@ -125,7 +125,7 @@ def _conditions(spec: JsonObject) -> tuple[tuple[Toleration, ...], RequiredNodeA
     return pod.spec.tolerations or (), required_of(pod), pod.spec.node_name
 
 
-def _pinned(affinity: JsonObject, node: str) -> JsonObject:
+def _pin_to_node(affinity: JsonObject, node: str) -> JsonObject:
     """upstream: the template's own terms are replaced, since they matched this node already."""
     on_name = {"key": NAME_FIELD, "operator": "In", "values": [node]}
     only = {"nodeSelectorTerms": [{"matchFields": [on_name]}]}

@@ -10,28 +10,26 @@ from typing import Final, NamedTuple
 
 from podium.golang.errors import ObjectError
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import (
+from podium.kubernetes.controllers.controller import (
     NOTHING,
     Action,
     Create,
     Plan,
+    Wake,
     delete,
+    plan_without_pods,
     reported,
     status_patch,
 )
-from podium.kubernetes.controllers.availability import availability, is_available, scaled
-from podium.kubernetes.controllers.controller import Wake
 from podium.kubernetes.controllers.daemon_pods import DAEMON_SET, DaemonTemplate
-from podium.kubernetes.controllers.nodes import Node
-from podium.kubernetes.controllers.object_events import plan_without_pods
-from podium.kubernetes.controllers.objects import selector_or_nothing
+from podium.kubernetes.controllers.objects import Node
 from podium.kubernetes.controllers.ownership import (
     possible_pods,
     settle_ownership,
     wake_owners,
 )
 from podium.kubernetes.controllers.pod_templates import REVISION_HASH
-from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.controllers.pods import Pod, availability, is_available
 from podium.kubernetes.controllers.revisions import possible_revisions, settle_revisions
 from podium.kubernetes.controllers.stores import Stores
 from podium.kubernetes.controllers.workloads import (
@@ -40,7 +38,9 @@ from podium.kubernetes.controllers.workloads import (
     RollingUpdate,
 )
 from podium.kubernetes.resources.resource_types import DAEMON_SETS, PODS
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.disruptions import scale_amount
+from podium.kubernetes.rules.labels import selector_or_nothing
+from podium.kubernetes.rules.timestamps import Moment
 
 _COMPONENT: Final = "daemonset-controller"
 
@@ -85,7 +85,7 @@ def decide(
     made, removed = _pods_in_place(daemons, template, places, revision.hash)
     actions += made + removed
     if not made and not removed:
-        actions += _rolling(daemons, places, revision.hash, moment)
+        actions += _roll_pods(daemons, places, revision.hash, moment)
     status = _status(daemons, places, revision.hash, moment)
     if status != reported(daemons.status, status):
         actions.append(status_patch(DAEMON_SETS, daemons, status))
@@ -136,7 +136,7 @@ def _pods_in_place(
     return made, removed
 
 
-def _rolling(
+def _roll_pods(
     daemons: DaemonSet, places: Sequence[_Place], revision: str, moment: Moment
 ) -> list[Action]:
     strategy = daemons.spec.update_strategy
@@ -144,7 +144,7 @@ def _rolling(
         return []
     wanted = [place for place in places if place.wanted]
     rolling = strategy.rolling_update or RollingUpdate()
-    most = max(1, scaled(rolling.max_unavailable, len(wanted), rounds_up=True, default=1))
+    most = max(1, scale_amount(rolling.max_unavailable, len(wanted), rounds_up=True, default=1))
     min_ready_s = daemons.spec.min_ready_seconds
     available = {
         place.node.name: any(

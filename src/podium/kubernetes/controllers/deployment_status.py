@@ -8,14 +8,13 @@ from collections.abc import Sequence
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import reported
-from podium.kubernetes.controllers.conditions import changed_condition
-from podium.kubernetes.controllers.objects import condition_of
+from podium.kubernetes.controllers.controller import reported
+from podium.kubernetes.controllers.objects import changed_condition, condition_of
 from podium.kubernetes.controllers.replica_sets import REPLICA_FAILURE
 from podium.kubernetes.controllers.rollout import limits
 from podium.kubernetes.controllers.workloads import Deployment, ReplicaSet
 from podium.kubernetes.kinds.meta import Condition
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.timestamps import Moment
 
 CREATE_ERROR: Final = "ReplicaSetCreateError"
 """Why a deployment makes no progress whose replica set was refused."""
@@ -91,7 +90,7 @@ def _progress(
         text = f"{named} has successfully progressed."
         return _condition(deployment, moment, "True", "NewReplicaSetAvailable", text), None
     begins = known is None or known.reason in ("NewReplicaSetAvailable", CREATE_ERROR)
-    if begins or known is None or _moved(deployment, counts):
+    if begins or known is None or _has_progressed(deployment, counts):
         text = f"{named} is progressing."
         updated = _condition(deployment, moment, "True", "ReplicaSetUpdated", text, always=True)
         return updated, deadline_s
@@ -145,7 +144,7 @@ def _copy(failure: Condition) -> JsonObject:
     }
 
 
-def _moved(deployment: Deployment, counts: dict[str, int]) -> bool:
+def _has_progressed(deployment: Deployment, counts: dict[str, int]) -> bool:
     before = reported(deployment.status, counts)
     old_pods = counts["replicas"] - counts["updatedReplicas"]
     return (

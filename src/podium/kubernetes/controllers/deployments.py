@@ -8,24 +8,23 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from podium.golang.arithmetic import parse_int
-from podium.kubernetes.controllers.actions import (
+from podium.kubernetes.controllers.controller import (
     NOTHING,
     Action,
     Create,
     Patch,
     Plan,
+    Wake,
     delete,
+    event_about,
     find_creation,
     status_patch,
 )
-from podium.kubernetes.controllers.controller import Wake
 from podium.kubernetes.controllers.deployment_status import (
     CREATE_ERROR,
     creation_failure,
     deployment_status,
 )
-from podium.kubernetes.controllers.object_events import event_about
-from podium.kubernetes.controllers.objects import selector_or_nothing
 from podium.kubernetes.controllers.ownership import settle_ownership, wake_owners
 from podium.kubernetes.controllers.pod_templates import (
     DEPLOYMENT,
@@ -34,17 +33,19 @@ from podium.kubernetes.controllers.pod_templates import (
     replica_set_of,
 )
 from podium.kubernetes.controllers.pods import Pod
-from podium.kubernetes.controllers.proportional_scaling import (
+from podium.kubernetes.controllers.rollout import (
     is_resized,
+    new_replicas,
+    old_replicas,
     proportional_sizes,
     size_marks,
 )
-from podium.kubernetes.controllers.rollout import new_replicas, old_replicas
 from podium.kubernetes.controllers.stores import Stores
 from podium.kubernetes.controllers.workloads import Deployment, PodTemplate, ReplicaSet
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.resources.resource_types import DEPLOYMENTS, REPLICA_SETS
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.labels import selector_or_nothing
+from podium.kubernetes.rules.timestamps import Moment
 
 REVISION: Final = "deployment.kubernetes.io/revision"
 _HISTORY: Final = 10
@@ -83,11 +84,11 @@ def decide(
 def _new_set(deployment: Deployment, sets: Sequence[ReplicaSet]) -> ReplicaSet | None:
     """The oldest set that has the deployment's template."""
     wanted = canonical(deployment.spec.template)
-    fitting = [each for each in sets if canonical(_unmarked(each.spec.template)) == wanted]
+    fitting = [each for each in sets if canonical(_remove_mark(each.spec.template)) == wanted]
     return min(fitting, key=lambda each: each.metadata.creation_timestamp or "", default=None)
 
 
-def _unmarked(template: PodTemplate) -> PodTemplate:
+def _remove_mark(template: PodTemplate) -> PodTemplate:
     labels = {**(template.metadata.get("labels") or {})}
     labels.pop(TEMPLATE_HASH, None)
     metadata = {**template.metadata, "labels": labels}
@@ -117,7 +118,7 @@ def _creation(
     revision: int,
 ) -> list[Action]:
     if deployment.spec.strategy.type == "Recreate":
-        emptying = _emptied(deployment, old)
+        emptying = _scale_to_zero(deployment, old)
         if emptying or _still_there(old, pods):
             return emptying
     replicas = new_replicas(deployment, 0, old)
@@ -149,16 +150,16 @@ def _roll(
         actions.append(Patch(REPLICA_SETS, new.namespace, new.name, body))
     actions += _tell_revision(deployment, revision)
     if deployment.spec.strategy.type == "Recreate":
-        emptying = _emptied(deployment, old)
+        emptying = _scale_to_zero(deployment, old)
         if emptying or _still_there(old, pods):
             return actions + emptying
     replicas = new_replicas(deployment, new.wanted, old)
     if replicas != new.wanted:
-        return [*actions, _scaled(deployment, new, replicas)]
+        return [*actions, _scale_replica_set(deployment, new, replicas)]
     by_name = {each.name: each for each in old}
     shrinking = old_replicas(deployment, new, old)
     return actions + [
-        _scaled(deployment, by_name[name], count) for name, count in shrinking.items()
+        _scale_replica_set(deployment, by_name[name], count) for name, count in shrinking.items()
     ]
 
 
@@ -180,24 +181,24 @@ def _resize(
         if only is None:
             return []
         is_right = only.wanted == deployment.wanted and not is_resized(deployment, [only])
-        return [] if is_right else [_scaled(deployment, only, deployment.wanted)]
+        return [] if is_right else [_scale_replica_set(deployment, only, deployment.wanted)]
     if new is not None and new.wanted == new.status.available_replicas == deployment.wanted:
-        return _emptied(deployment, old)
+        return _scale_to_zero(deployment, old)
     if deployment.spec.strategy.type == "Recreate":
         return []
     sizes = proportional_sizes(deployment, active)
-    return [_scaled(deployment, each, sizes[each.name]) for each in active]
+    return [_scale_replica_set(deployment, each, sizes[each.name]) for each in active]
 
 
-def _emptied(deployment: Deployment, old: Sequence[ReplicaSet]) -> list[Action]:
-    return [_scaled(deployment, each, 0) for each in old if each.wanted]
+def _scale_to_zero(deployment: Deployment, old: Sequence[ReplicaSet]) -> list[Action]:
+    return [_scale_replica_set(deployment, each, 0) for each in old if each.wanted]
 
 
 def _still_there(old: Sequence[ReplicaSet], pods: Mapping[str, Sequence[Pod]]) -> bool:
     return any(not pod.is_ended for each in old for pod in pods.get(each.metadata.uid, ()))
 
 
-def _scaled(deployment: Deployment, replica_set: ReplicaSet, replicas: int) -> Action:
+def _scale_replica_set(deployment: Deployment, replica_set: ReplicaSet, replicas: int) -> Action:
     marks = {"annotations": size_marks(deployment)}
     body = {"metadata": marks, "spec": {"replicas": replicas}}
     return Patch(REPLICA_SETS, replica_set.namespace, replica_set.name, body)

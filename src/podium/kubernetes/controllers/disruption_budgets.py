@@ -13,10 +13,15 @@ from collections.abc import Iterable
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import NOTHING, Plan, reported, sooner, status_patch
-from podium.kubernetes.controllers.conditions import changed_condition
-from podium.kubernetes.controllers.controller import Wake
-from podium.kubernetes.controllers.objects import selector_or_nothing
+from podium.kubernetes.controllers.controller import (
+    NOTHING,
+    Plan,
+    Wake,
+    reported,
+    sooner,
+    status_patch,
+)
+from podium.kubernetes.controllers.objects import changed_condition
 from podium.kubernetes.controllers.ownership import wake_changed
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.stores import Stores
@@ -24,7 +29,8 @@ from podium.kubernetes.kinds.meta import LabelSelector, OwnerReference
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.kubernetes.resources.resource_types import POD_DISRUPTION_BUDGETS
 from podium.kubernetes.rules.disruptions import Guarded, Scale, Scaled, count_disruptions
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.labels import selector_or_nothing
+from podium.kubernetes.rules.timestamps import Moment
 
 _BELIEVED_S: Final = 120.0
 
@@ -77,7 +83,7 @@ def decide(budget: PodDisruptionBudget, pods: GuardedPods, scale: Scale, moment:
     """`pods` are those of the namespace that its selector matches."""
     if budget.metadata.is_terminating:
         return NOTHING
-    disrupted, again_after_s = _disrupted(budget, pods, moment)
+    disrupted, again_after_s = _find_disrupted_pods(budget, pods, moment)
     guarded = pods.count(budget.namespace, disrupted)
     expected, desired, allowed = count_disruptions(budget.spec, guarded, scale)
     status: JsonObject = {
@@ -105,7 +111,7 @@ def decide(budget: PodDisruptionBudget, pods: GuardedPods, scale: Scale, moment:
     return Plan([status_patch(POD_DISRUPTION_BUDGETS, budget, status)], again_after_s)
 
 
-def _disrupted(
+def _find_disrupted_pods(
     budget: PodDisruptionBudget, pods: GuardedPods, moment: Moment
 ) -> tuple[set[str], float | None]:
     """Pods whose eviction is believed to be under way, and when the first is doubted."""

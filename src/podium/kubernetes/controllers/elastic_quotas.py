@@ -11,19 +11,17 @@ from typing import Any, Final
 import msgspec
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import NOTHING, Plan, status_patch
-from podium.kubernetes.controllers.controller import Wake
-from podium.kubernetes.controllers.object_events import event_about
+from podium.kubernetes.controllers.controller import NOTHING, Plan, Wake, event_about, status_patch
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.stores import Stores
-from podium.kubernetes.kinds.elastic_quota import ElasticQuota
 from podium.kubernetes.kinds.meta import Quantity
+from podium.kubernetes.kinds.scheduler_plugins import ElasticQuota
 from podium.kubernetes.resources.resource_types import ELASTIC_QUOTAS
 from podium.kubernetes.rules.merge_patch import PatchType
-from podium.kubernetes.rules.moment import Moment
 from podium.kubernetes.rules.quantity import nano
 from podium.kubernetes.rules.quantity_spelling import total
 from podium.kubernetes.rules.quota_usage import Amounts, pod_amounts
+from podium.kubernetes.rules.timestamps import Moment
 
 SYNCED = ("Synced", "Elastic Quota {} synced successfully")
 """(reason, note) of the event after a change; the note names `namespace/name`."""

@@ -8,8 +8,15 @@ from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import NOTHING, Action, Create, Patch, Plan, delete
-from podium.kubernetes.controllers.controller import Wake
+from podium.kubernetes.controllers.controller import (
+    NOTHING,
+    Action,
+    Create,
+    Patch,
+    Plan,
+    Wake,
+    delete,
+)
 from podium.kubernetes.controllers.endpoints import (
     HEADLESS,
     SERVICE_NAME,
@@ -25,10 +32,9 @@ from podium.kubernetes.controllers.endpoints import (
 )
 from podium.kubernetes.controllers.objects import Kind, owner_reference
 from podium.kubernetes.controllers.pods import Pod
-from podium.kubernetes.controllers.services import EndpointSlice, Service
-from podium.kubernetes.controllers.stores import Stores
+from podium.kubernetes.controllers.stores import EndpointSlice, Service, Stores
 from podium.kubernetes.resources.resource_types import ENDPOINT_SLICES
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.timestamps import Moment
 
 SERVICE: Final = Kind("v1", "Service")
 MAX_ENDPOINTS: Final = 100
@@ -60,7 +66,7 @@ def decide(
     for group in groups:
         fitting = [each for each in left if _is_of(each, group)]
         left = [each for each in left if each not in fitting]
-        actions += _settled(service, group, fitting, labels)
+        actions += _distribute_endpoints(service, group, fitting, labels)
     removal: list[Action] = [delete(ENDPOINT_SLICES, each) for each in left]
     return Plan([*actions, *removal])
 
@@ -89,7 +95,7 @@ def _in_order(ports: Sequence[JsonObject]) -> list[JsonObject]:
     return sorted(ports, key=lambda each: (each["name"], each.get("port") or 0))
 
 
-def _settled(
+def _distribute_endpoints(
     service: Service, group: _Group, known: Sequence[EndpointSlice], labels: dict[str, str]
 ) -> list[Action]:
     """Writes after which each endpoint of a group is in one slice."""

@@ -10,13 +10,17 @@ from typing import Final
 
 from podium.golang.json_values import JsonObject
 from podium.golang.urls import parse_ip
-from podium.kubernetes.controllers.actions import NOTHING, Create, Patch, Plan, delete
-from podium.kubernetes.controllers.controller import Wake
+from podium.kubernetes.controllers.controller import NOTHING, Create, Patch, Plan, Wake, delete
 from podium.kubernetes.controllers.pods import Container, Pod
-from podium.kubernetes.controllers.services import EXTERNAL_NAME, Endpoints, Service, ServicePort
-from podium.kubernetes.controllers.stores import Stores
+from podium.kubernetes.controllers.stores import (
+    EXTERNAL_NAME,
+    Endpoints,
+    Service,
+    ServicePort,
+    Stores,
+)
 from podium.kubernetes.resources.resource_types import ENDPOINTS
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.timestamps import Moment
 
 HEADLESS: Final = "service.kubernetes.io/headless"
 SERVICE_NAME: Final = "kubernetes.io/service-name"

@@ -13,17 +13,6 @@ from podium.kubernetes.controllers.workloads import Job
 JOB: Final = Kind("batch/v1", "Job")
 COMPLETION_INDEX: Final = "batch.kubernetes.io/job-completion-index"
 _INDEX_VARIABLE: Final = "JOB_COMPLETION_INDEX"
-CONTROLLER_UID: Final = "batch.kubernetes.io/controller-uid"
-
-
-def job_labels(name: str, uid: str) -> dict[str, str]:
-    """What the API server adds to the template of a job, for the job to know its pods by."""
-    return {
-        "job-name": name,
-        "batch.kubernetes.io/job-name": name,
-        "controller-uid": uid,
-        CONTROLLER_UID: uid,
-    }
 
 
 def wanted_pods(job: Job, succeeded: int, active: int | None = None) -> int:

@@ -2,14 +2,21 @@
 
 Rules are tried in order and the first that matches decides (`pkg/controller/job`,
 pod_failure_policy.go and success_policy.go).
+
+Indexes of an indexed job are written as text, in ascending order and with ranges:
+
+>>> written_indexes({0, 2, 3, 4, 7})
+'0,2-4,7'
+>>> sorted(read_indexes('0,2-4,7'))
+[0, 2, 3, 4, 7]
 """
 
-from collections.abc import Collection
+import sys
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from podium.kubernetes.controllers.pods import ContainerStatus, Pod
 from podium.kubernetes.kinds.meta import KubeStruct
-from podium.kubernetes.rules.index_ranges import read_indexes
 
 
 class ExitCodes(KubeStruct, frozen=True):
@@ -116,3 +123,32 @@ def _suffice(rule: SuccessRule, completions: int, succeeded: Collection[int]) ->
     required = read_indexes(rule.succeeded_indexes, completions)
     met = sum(index in required for index in succeeded)
     return bool(required) and (met == len(required) or (count is not None and met >= count))
+
+
+def read_indexes(text: str, below: int = sys.maxsize) -> set[int]:
+    """What cannot be read is passed over, and so is what is not below the limit."""
+    found: set[int] = set()
+    for part in filter(None, text.split(",")):
+        first, _, last = part.partition("-")
+        if first.isdecimal() and (not last or last.isdecimal()):
+            found.update(range(int(first), min(int(last or first) + 1, below)))
+    return found
+
+
+def written_indexes(indexes: Collection[int]) -> str:
+    parts: list[str] = []
+    for first, last in _runs(sorted(indexes)):
+        if first == last:
+            parts.append(str(first))
+        else:
+            parts.append(f"{first}-{last}" if last > first + 1 else f"{first},{last}")
+    return ",".join(parts)
+
+
+def _runs(indexes: list[int]) -> Iterator[tuple[int, int]]:
+    start = 0
+    for place, index in enumerate(indexes):
+        following = indexes[place + 1] if place + 1 < len(indexes) else None
+        if following != index + 1:
+            yield indexes[start], index
+            start = place + 1

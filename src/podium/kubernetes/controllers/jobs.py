@@ -9,38 +9,49 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers import index_failures, job_counting, job_pods
-from podium.kubernetes.controllers.actions import (
+from podium.kubernetes.controllers import job_counting, job_pods
+from podium.kubernetes.controllers.controller import (
     NOTHING,
     Action,
     Create,
     Plan,
+    Wake,
     delete,
+    plan_without_pods,
     sooner,
     status_patch,
     without_finalizer,
 )
-from podium.kubernetes.controllers.conditions import changed_condition
-from podium.kubernetes.controllers.controller import Wake
-from podium.kubernetes.controllers.job_counting import TRACKING, has_failed, is_tracked
+from podium.kubernetes.controllers.job_counting import (
+    TRACKING,
+    failed_indexes,
+    failure_marks,
+    failures_so_far,
+    has_failed,
+    held_pods,
+    is_tracked,
+)
 from podium.kubernetes.controllers.job_pods import JOB, job_pod, wanted_pods
-from podium.kubernetes.controllers.job_policies import match_failure
-from podium.kubernetes.controllers.job_status import Situation, job_status, reported_status
-from podium.kubernetes.controllers.job_verdicts import Verdict, find_verdict
-from podium.kubernetes.controllers.object_events import plan_without_pods
-from podium.kubernetes.controllers.objects import is_true, selector_or_nothing
+from podium.kubernetes.controllers.job_policies import match_failure, read_indexes
+from podium.kubernetes.controllers.job_status import (
+    Situation,
+    Verdict,
+    find_verdict,
+    job_status,
+    reported_status,
+)
+from podium.kubernetes.controllers.objects import changed_condition, is_true
 from podium.kubernetes.controllers.ownership import (
     possible_pods,
     settle_ownership,
     wake_owners,
 )
-from podium.kubernetes.controllers.pods import Pod, ended_at
-from podium.kubernetes.controllers.scale_down import least_missed
+from podium.kubernetes.controllers.pods import Pod, ended_at, least_missed
 from podium.kubernetes.controllers.stores import Stores
 from podium.kubernetes.controllers.workloads import Job
 from podium.kubernetes.resources.resource_types import JOBS, PODS
-from podium.kubernetes.rules.index_ranges import read_indexes
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.labels import selector_or_nothing
+from podium.kubernetes.rules.timestamps import Moment
 
 _OWN_CONTROLLER: Final = (None, "", "kubernetes.io/job-controller")
 _FIRST_PAUSE_S: Final = 10.0
@@ -56,9 +67,9 @@ def decide(job: Job, pods: Sequence[Pod], moment: Moment, burst: int = BURST) ->
     if job.end is not None or job.metadata.is_terminating:
         return _afterwards(job, pods, moment)
     active = [pod for pod in pods if pod.is_active]
-    done, failed = _done(job, pods), index_failures.failed_indexes(job, pods)
+    done, failed = _done(job, pods), failed_indexes(job, pods)
     settled = done | failed | job_pods.indexes_of(active)
-    held = {} if job.announcement else index_failures.held_pods(job, pods, settled)
+    held = {} if job.announcement else held_pods(job, pods, settled)
     counted = job_counting.count(job, pods, {pod.metadata.uid for pod in held.values()})
     situation = Situation(job, pods, active, counted, done, failed, held, moment, burst)
     actions, conditions, again_after_s = _progress(situation)
@@ -98,10 +109,10 @@ def _progress(
     """Pods to make or remove, conditions to write, and when to look again."""
     verdict = find_verdict(situation)
     if verdict is not None:
-        return _ending(situation, verdict)
+        return _end_job(situation, verdict)
     conditions = _suspension(situation)
     if situation.job.spec.suspend:
-        return _unneeded(situation.active), conditions, None
+        return _remove_unneeded_pods(situation.active), conditions, None
     deadline_s = situation.job.spec.active_deadline_seconds
     rest_s = None
     if deadline_s is not None and situation.job.status.start_time:
@@ -110,7 +121,7 @@ def _progress(
     return actions, conditions, sooner(rest_s, pause_s)
 
 
-def _ending(
+def _end_job(
     situation: Situation, verdict: Verdict
 ) -> tuple[list[Action], list[JsonObject], float | None]:
     """Announce the end, remove what still runs, and when all of it is gone, be over."""
@@ -147,7 +158,7 @@ def _pods(situation: Situation) -> tuple[list[Action], float | None]:
     wanted = wanted_pods(situation.job, situation.succeeded, len(situation.active))
     missing = wanted - len(situation.active)
     if missing < 0:
-        return _unneeded(least_missed(situation.active)[:-missing]), None
+        return _remove_unneeded_pods(least_missed(situation.active)[:-missing]), None
     if situation.job.replaces_only_failed:
         missing -= situation.terminating
     if missing <= 0:
@@ -162,7 +173,7 @@ def _pods(situation: Situation) -> tuple[list[Action], float | None]:
     return list(made), 0.0 if missing > situation.burst else None
 
 
-def _unneeded(pods: Sequence[Pod]) -> list[Action]:
+def _remove_unneeded_pods(pods: Sequence[Pod]) -> list[Action]:
     """Pods that the job itself gives up are not counted as failures."""
     tracked = [without_finalizer(PODS, pod, TRACKING) for pod in pods if is_tracked(pod)]
     return [*tracked, *(delete(PODS, pod) for pod in pods)]
@@ -204,12 +215,12 @@ def _new_indexes(situation: Situation, missing: int) -> tuple[list[Action], floa
 def _index_pause(predecessor: Pod | None, moment: Moment) -> float:
     if predecessor is None:
         return 0.0
-    failures = index_failures.failures_so_far(predecessor) + 1
+    failures = failures_so_far(predecessor) + 1
     return _rest_of_pause(failures, ended_at(predecessor), moment)
 
 
 def _new_index(job: Job, index: int, predecessor: Pod | None) -> Action:
-    marks = index_failures.failure_marks(job, predecessor)
+    marks = failure_marks(job, predecessor)
     body = job_pod(job, index, annotations=marks, finalizers=[TRACKING])
     return Create(PODS, job.namespace, body)
 

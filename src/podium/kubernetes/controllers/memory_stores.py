@@ -12,10 +12,8 @@ import msgspec
 from msgspec.structs import replace
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import Action, Create, Patch
-from podium.kubernetes.controllers.controller import Controller
-from podium.kubernetes.controllers.indexer import Indexer
-from podium.kubernetes.controllers.object_keys import Key
+from podium.kubernetes.controllers.controller import Action, Controller, Create, Patch
+from podium.kubernetes.controllers.indexer import Indexer, Key
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.stores import Listener, PodStore, Store, Stores
 from podium.kubernetes.kinds.meta import KubeObject
@@ -23,7 +21,7 @@ from podium.kubernetes.kinds.typed_objects import convert_object
 from podium.kubernetes.patching import strategic_merge
 from podium.kubernetes.resources.resource_types import PODS, ResourceType
 from podium.kubernetes.rules.merge_patch import PatchType, merge
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.timestamps import Moment
 from podium.kubernetes.schema import schema_of
 
 T = TypeVar("T", bound=KubeObject)

@@ -6,13 +6,12 @@ Both are made again when somebody deletes them, for as long as their namespace i
 
 from typing import Final
 
-from podium.kubernetes.controllers.actions import NOTHING, Create, Patch, Plan
-from podium.kubernetes.controllers.controller import Wake
+from podium.kubernetes.controllers.controller import NOTHING, Create, Patch, Plan, Wake
 from podium.kubernetes.controllers.stores import Store, Stores
 from podium.kubernetes.controllers.workloads import ConfigMap
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.resources.resource_types import CONFIG_MAPS, SERVICE_ACCOUNTS
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.timestamps import Moment
 
 SERVICE_ACCOUNT: Final = "default"
 ROOT_CA: Final = "kube-root-ca.crt"

@@ -12,23 +12,27 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import NOTHING, Action, Patch, Plan, status_patch
-from podium.kubernetes.controllers.conditions import changed_condition
-from podium.kubernetes.controllers.controller import Wake
-from podium.kubernetes.controllers.nodes import Lease, Node
-from podium.kubernetes.controllers.objects import condition_of
+from podium.kubernetes.controllers.controller import (
+    NOTHING,
+    Action,
+    Patch,
+    Plan,
+    Wake,
+    status_patch,
+)
+from podium.kubernetes.controllers.objects import Lease, Node, changed_condition, condition_of
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.stores import Stores
 from podium.kubernetes.kinds.meta import Condition
 from podium.kubernetes.kinds.node import Taint
 from podium.kubernetes.resources.resource_types import NODES, PODS
 from podium.kubernetes.rules.merge_patch import PatchType
-from podium.kubernetes.rules.moment import Moment
-from podium.kubernetes.rules.node_condition_taints import (
+from podium.kubernetes.rules.nodes import (
     CONDITION_KEYS,
     NOT_READY,
     condition_taints,
 )
+from podium.kubernetes.rules.timestamps import Moment
 
 GRACE_S: Final = 50.0
 LEASE_NAMESPACE: Final = "kube-node-lease"
@@ -99,7 +103,7 @@ def wanted_taints(node: Node, states: dict[str, str], moment: Moment) -> list[Js
     if ours == wanted:
         return None
     kept = [
-        _written(taint)
+        _write_taint(taint)
         for taint in node.spec.taints or ()
         if (taint.key, taint.effect) not in ours - wanted
     ]
@@ -110,7 +114,7 @@ def wanted_taints(node: Node, states: dict[str, str], moment: Moment) -> list[Js
     return kept + added
 
 
-def _written(taint: Taint) -> JsonObject:
+def _write_taint(taint: Taint) -> JsonObject:
     fields = {"key": taint.key, "value": taint.value, "effect": taint.effect}
     return {name: value for name, value in fields.items() if value}
 
@@ -157,7 +161,10 @@ class NodeLifecycle:
                 if old is not None:
                     self._heard_at_s.pop(old.name, None)
                 return
-            if old is None or _posted(new) not in (None, _posted(old)):
+            if old is None or _find_posted_condition(new) not in (
+                None,
+                _find_posted_condition(old),
+            ):
                 self._heard_at_s[new.name] = self._now()
             wake(new.name)
 
@@ -179,7 +186,7 @@ class NodeLifecycle:
         return decide(node, self._pods.on_node.of(key), heard_at_s, self._grace_s, moment)
 
 
-def _posted(node: Node) -> Condition | None:
+def _find_posted_condition(node: Node) -> Condition | None:
     """What the node itself has last said of being ready."""
     ready = condition_of(node.status.conditions, "Ready")
     if ready is None or ready.reason in (_SILENT[0], _NEVER_HEARD[0]):

@@ -1,10 +1,19 @@
-"""What controllers write into the objects they make, whatever their kind: owners and conditions."""
+"""What controllers read and write of objects whatever their kind: owners, conditions, nodes and
+leases.
+
+Conditions are written when they change, with the time at which their status did. Patches of a
+status are strategic merges in which conditions are known by their type, so only those that change
+are sent.
+
+Nodes, and the leases by which they show that they are alive.
+"""
 
 from typing import NamedTuple
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.meta import Condition, LabelSelector, ObjectMeta
-from podium.kubernetes.rules.labels import NOTHING, Selector, SelectorError, selector_of
+from podium.kubernetes.kinds.meta import Condition, KubeObject, KubeStruct, ObjectMeta
+from podium.kubernetes.kinds.node import NodeAddress, NodeSpec
+from podium.kubernetes.rules.timestamps import Moment
 
 
 class Kind(NamedTuple):
@@ -35,9 +44,73 @@ def is_true(conditions: tuple[Condition, ...] | None, wanted: str) -> bool:
     return found is not None and found.status == "True"
 
 
-def selector_or_nothing(written: LabelSelector | None) -> Selector:
-    """The selector, or one that selects nothing if it cannot be understood."""
-    try:
-        return selector_of(written)
-    except SelectorError:
-        return NOTHING
+def changed_condition(
+    present: tuple[Condition, ...] | None,
+    moment: Moment,
+    type_: str,
+    status: str,
+    reason: str,
+    message: str,
+    **more: object,
+) -> JsonObject | None:
+    """The condition to write; None if it says nothing new."""
+    known = condition_of(present, type_)
+    if known is not None and (known.status, known.reason, known.message) == (
+        status,
+        reason,
+        message,
+    ):
+        return None
+    since = moment.timestamp
+    if known is not None and known.status == status and known.last_transition_time:
+        since = known.last_transition_time
+    return {
+        "type": type_,
+        "status": status,
+        "reason": reason,
+        "message": message,
+        "lastTransitionTime": since,
+        **more,
+    }
+
+
+def pod_disruption(moment: Moment, reason: str, message: str) -> JsonObject:
+    """The condition on a pod that somebody is about to delete."""
+    return {
+        "type": "DisruptionTarget",
+        "status": "True",
+        "reason": reason,
+        "message": message,
+        "lastProbeTime": None,
+        "lastTransitionTime": moment.timestamp,
+    }
+
+
+class NodeStatus(KubeStruct, frozen=True):
+    conditions: tuple[Condition, ...] | None = None
+    addresses: tuple[NodeAddress, ...] | None = None
+    capacity: dict[str, str] | None = None
+    allocatable: dict[str, str] | None = None
+
+
+class Node(KubeObject, frozen=True):
+    spec: NodeSpec = NodeSpec()
+    status: NodeStatus = NodeStatus()
+
+    @property
+    def address(self) -> str:
+        """Where it says that it can be reached inside the cluster."""
+        for entry in self.status.addresses or ():
+            if entry.type == "InternalIP":
+                return entry.address
+        return ""
+
+
+class LeaseSpec(KubeStruct, frozen=True):
+    holder_identity: str | None = None
+    lease_duration_seconds: int | None = None
+    renew_time: str | None = None
+
+
+class Lease(KubeObject, frozen=True):
+    spec: LeaseSpec = LeaseSpec()

@@ -10,8 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import Action, metadata_patch
-from podium.kubernetes.controllers.controller import Wake
+from podium.kubernetes.controllers.controller import Action, Wake, metadata_patch
 from podium.kubernetes.controllers.objects import Kind, owner_reference
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.stores import Store, Stores
@@ -54,7 +53,7 @@ def settle_ownership(
 
 
 def _adoption(kind: Kind, owner: ObjectMeta, obj: KubeObject, finalizer: str) -> JsonObject:
-    references = [*_written(obj.metadata), owner_reference(kind, owner)]
+    references = [*_write_owners(obj.metadata), owner_reference(kind, owner)]
     present = obj.metadata.finalizers or ()
     if not finalizer or finalizer in present:
         return {"ownerReferences": references}
@@ -62,7 +61,7 @@ def _adoption(kind: Kind, owner: ObjectMeta, obj: KubeObject, finalizer: str) ->
 
 
 def _release(owner: ObjectMeta, obj: KubeObject, finalizer: str) -> JsonObject:
-    references = [each for each in _written(obj.metadata) if each["uid"] != owner.uid]
+    references = [each for each in _write_owners(obj.metadata) if each["uid"] != owner.uid]
     present = obj.metadata.finalizers or ()
     if finalizer not in present:
         return {"ownerReferences": references or None}
@@ -76,7 +75,7 @@ def _with_metadata(obj: T, changed: JsonObject) -> T:
     return msgspec.structs.replace(obj, metadata=msgspec.convert(metadata, ObjectMeta))
 
 
-def _written(metadata: ObjectMeta) -> list[JsonObject]:
+def _write_owners(metadata: ObjectMeta) -> list[JsonObject]:
     return [msgspec.to_builtins(owner) for owner in metadata.owner_references or ()]
 
 

@@ -8,14 +8,19 @@ pods are kept until there are more than 12500 of them; then the oldest go (`pkg/
 from collections.abc import Sequence
 from typing import Final
 
-from podium.kubernetes.controllers.actions import NOTHING, Action, Plan, delete, status_patch
-from podium.kubernetes.controllers.conditions import pod_disruption
-from podium.kubernetes.controllers.controller import Wake
-from podium.kubernetes.controllers.nodes import Node
+from podium.kubernetes.controllers.controller import (
+    NOTHING,
+    Action,
+    Plan,
+    Wake,
+    delete,
+    status_patch,
+)
+from podium.kubernetes.controllers.objects import Node, pod_disruption
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.stores import Stores
 from podium.kubernetes.resources.resource_types import PODS
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.timestamps import Moment
 
 QUARANTINE_S: Final = 40.0
 MAX_ENDED: Final = 12_500

@@ -14,13 +14,18 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from podium.kubernetes.controllers.actions import NOTHING, Plan, reported, status_patch
-from podium.kubernetes.controllers.controller import Wake
-from podium.kubernetes.controllers.object_events import event_about
+from podium.kubernetes.controllers.controller import (
+    NOTHING,
+    Plan,
+    Wake,
+    event_about,
+    reported,
+    status_patch,
+)
 from podium.kubernetes.controllers.ownership import wake_changed
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.stores import Stores
-from podium.kubernetes.kinds.coscheduling import (
+from podium.kubernetes.kinds.scheduler_plugins import (
     CoschedulingPodGroup,
     CoschedulingPodGroupStatus,
     SchedulingXPodGroup,
@@ -28,8 +33,7 @@ from podium.kubernetes.kinds.coscheduling import (
 )
 from podium.kubernetes.resources.resource_types import COSCHEDULING_POD_GROUPS
 from podium.kubernetes.rules.merge_patch import PatchType
-from podium.kubernetes.rules.moment import Moment
-from podium.kubernetes.rules.timestamps import seconds_of
+from podium.kubernetes.rules.timestamps import Moment, seconds_of
 
 PENDING: Final = "Pending"
 SCHEDULING: Final = "Scheduling"

@@ -1,7 +1,19 @@
-"""Pods as those see them who run, count, replace and evict them."""
+"""Pods as those see them who run, count, replace and evict them.
+
+Which pods go first when there are too many: those that are missed least. Not placed, not running,
+not ready, cheap by annotation, crowded on one node, young, in this order
+(`pkg/controller/controller_utils.go`).
+
+How many pods are there, ready, and ready for long enough to count as available.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
 
 import msgspec
 
+from podium.golang.arithmetic import parse_int
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.objects import is_true
 from podium.kubernetes.kinds import pod as read_by_engine
@@ -15,6 +27,7 @@ from podium.kubernetes.kinds.pod import (
 )
 from podium.kubernetes.kinds.volumes import PersistentVolumeClaimReference, ephemeral_claim_name
 from podium.kubernetes.rules.node_affinity import required_names
+from podium.kubernetes.rules.timestamps import Moment
 
 ENDED = ("Succeeded", "Failed")
 
@@ -224,3 +237,59 @@ def ended_at(pod: Pod) -> str | None:
         if condition.type == "Ready" and condition.status == "False":
             return condition.last_transition_time
     return pod.metadata.deletion_timestamp
+
+
+DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
+_PHASE_ORDER: Final = {"Pending": 0, "Unknown": 1, "Running": 2}
+
+
+def least_missed(pods: Sequence[Pod]) -> list[Pod]:
+    """Pods in the order in which they are to be removed."""
+    crowds = Counter(pod.spec.node_name for pod in pods if pod.spec.node_name)
+
+    def rank(pod: Pod) -> tuple[bool, int, bool, int, int, str, int, str]:
+        return (
+            bool(pod.spec.node_name),
+            _PHASE_ORDER.get(pod.status.phase, 2),
+            pod.is_ready,
+            parse_int(pod.metadata.annotation(DELETION_COST)) or 0,
+            -crowds[pod.spec.node_name],
+            _reverse_order(ready_since(pod)),
+            -pod.restarts,
+            _reverse_order(pod.metadata.creation_timestamp),
+        )
+
+    return sorted(pods, key=rank)
+
+
+def _reverse_order(timestamp: str | None) -> str:
+    """A text that sorts the later before the earlier."""
+    return "".join(chr(0x10FFFF - ord(letter)) for letter in timestamp or "")
+
+
+class Availability(NamedTuple):
+    total: int
+    ready: int
+    available: int
+    again_after_s: float | None
+    """When the next ready pod becomes available, if none is sooner."""
+
+
+def is_available(pod: Pod, min_ready_s: int, moment: Moment) -> bool:
+    return pod.is_ready and moment.age_s(ready_since(pod)) >= min_ready_s
+
+
+def availability(pods: Iterable[Pod], min_ready_s: int, moment: Moment) -> Availability:
+    total = ready = available = 0
+    waits: list[float] = []
+    for pod in pods:
+        total += 1
+        if not pod.is_ready:
+            continue
+        ready += 1
+        rest_s = min_ready_s - moment.age_s(ready_since(pod))
+        if min_ready_s <= 0 or rest_s <= 0:
+            available += 1
+        else:
+            waits.append(rest_s)
+    return Availability(total, ready, available, min(waits) if waits else None)

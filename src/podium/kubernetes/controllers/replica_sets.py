@@ -7,28 +7,25 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import (
+from podium.kubernetes.controllers.controller import (
     NOTHING,
     Action,
     Create,
     Plan,
+    Wake,
     delete,
+    event_about,
     reported,
     status_patch,
 )
-from podium.kubernetes.controllers.availability import Availability, availability
-from podium.kubernetes.controllers.conditions import changed_condition
-from podium.kubernetes.controllers.controller import Wake
-from podium.kubernetes.controllers.object_events import event_about
-from podium.kubernetes.controllers.objects import Kind, condition_of, selector_or_nothing
+from podium.kubernetes.controllers.objects import Kind, changed_condition, condition_of
 from podium.kubernetes.controllers.ownership import (
     possible_pods,
     settle_ownership,
     wake_owners,
 )
 from podium.kubernetes.controllers.pod_templates import pod_from_template
-from podium.kubernetes.controllers.pods import Pod
-from podium.kubernetes.controllers.scale_down import least_missed
+from podium.kubernetes.controllers.pods import Availability, Pod, availability, least_missed
 from podium.kubernetes.controllers.stores import Stores
 from podium.kubernetes.controllers.workloads import ReplicaSet, ReplicationController
 from podium.kubernetes.resources.resource_types import (
@@ -37,7 +34,8 @@ from podium.kubernetes.resources.resource_types import (
     REPLICATION_CONTROLLERS,
     ResourceType,
 )
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.labels import selector_or_nothing
+from podium.kubernetes.rules.timestamps import Moment
 
 KIND: Final = Kind("apps/v1", "ReplicaSet")
 OLD_KIND: Final = Kind("v1", "ReplicationController")
@@ -63,7 +61,7 @@ def decide(
     owned, actions = settle_ownership(kind, replicas.metadata, selector, PODS, candidates)
     active = [pod for pod in owned if pod.is_active]
     if not replicas.metadata.is_terminating:
-        actions += _scaling(kind, replicas, active, burst)
+        actions += _scale_pods(kind, replicas, active, burst)
     found = availability(active, replicas.spec.min_ready_seconds, moment)
     status = _status(replicas, active, found)
     if condition_of(replicas.status.conditions, REPLICA_FAILURE) is not None:
@@ -118,7 +116,9 @@ def report_failure(
     return Plan([*actions, event_about(owner, component, "Warning", reason, told, moment)])
 
 
-def _scaling(kind: Kind, replicas: ReplicaSet, active: Sequence[Pod], burst: int) -> list[Action]:
+def _scale_pods(
+    kind: Kind, replicas: ReplicaSet, active: Sequence[Pod], burst: int
+) -> list[Action]:
     missing = replicas.wanted - len(active)
     if missing > 0:
         pod = pod_from_template(kind, replicas.metadata, replicas.spec.template)

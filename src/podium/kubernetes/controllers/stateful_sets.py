@@ -11,29 +11,27 @@ from dataclasses import dataclass
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import (
+from podium.kubernetes.controllers.controller import (
     NOTHING,
     Action,
     Create,
     Plan,
+    Wake,
     delete,
+    event_about,
     find_creation,
     metadata_patch,
     reported,
     status_patch,
     status_writes,
 )
-from podium.kubernetes.controllers.availability import availability
-from podium.kubernetes.controllers.controller import Wake
-from podium.kubernetes.controllers.object_events import event_about
-from podium.kubernetes.controllers.objects import selector_or_nothing
 from podium.kubernetes.controllers.ownership import (
     possible_pods,
     settle_ownership,
     wake_owners,
 )
 from podium.kubernetes.controllers.pod_templates import REVISION_HASH
-from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.controllers.pods import Pod, availability
 from podium.kubernetes.controllers.revisions import (
     possible_revisions,
     settle_revisions,
@@ -56,7 +54,8 @@ from podium.kubernetes.controllers.workloads import (
 )
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.resources.resource_types import PERSISTENT_VOLUME_CLAIMS, PODS, STATEFUL_SETS
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.labels import selector_or_nothing
+from podium.kubernetes.rules.timestamps import Moment
 
 _COMPONENT: Final = "statefulset-controller"
 
@@ -170,10 +169,10 @@ def _pods_in_place(situation: _Situation) -> list[Action]:
             actions.append(delete(PODS, pod))
         if situation.in_order:
             return actions
-    return actions or _rolling(situation)
+    return actions or _roll_pods(situation)
 
 
-def _rolling(situation: _Situation) -> list[Action]:
+def _roll_pods(situation: _Situation) -> list[Action]:
     if situation.stateful.spec.update_strategy.type != "RollingUpdate":
         return []
     for ordinal in reversed(situation.ordinals):

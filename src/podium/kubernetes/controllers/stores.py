@@ -6,26 +6,73 @@ and nothing else is.
 
 Contract: listeners are told (old, new) of every change, in order; either is None when there is
 none.
+
+Services as those see them who look after their endpoints and count what they take.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any, Final, Generic, TypeVar
 
+import msgspec
+
+from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers import workloads as controlled
-from podium.kubernetes.controllers.claims import ResourceClaimTemplate
 from podium.kubernetes.controllers.indexer import NAMESPACE_INDEX, Index, Indexer
-from podium.kubernetes.controllers.nodes import Lease, Node
+from podium.kubernetes.controllers.objects import Lease, Node
+from podium.kubernetes.controllers.pod_templates import ResourceClaimTemplate
 from podium.kubernetes.controllers.pods import Pod
-from podium.kubernetes.controllers.services import Endpoints, EndpointSlice, Service
 from podium.kubernetes.kinds import storage, workloads
-from podium.kubernetes.kinds.admission_kinds import ResourceQuota
-from podium.kubernetes.kinds.coscheduling import SchedulingXPodGroup
+from podium.kubernetes.kinds import workloads as read_by_engine
 from podium.kubernetes.kinds.devices import ResourceClaim
-from podium.kubernetes.kinds.elastic_quota import ElasticQuota
-from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
+from podium.kubernetes.kinds.scheduler_plugins import ElasticQuota, SchedulingXPodGroup
+from podium.kubernetes.kinds.workloads import ResourceQuota
 from podium.kubernetes.resources import resource_types as known
 from podium.kubernetes.resources.resource_types import ResourceType
+
+EXTERNAL_NAME = "ExternalName"
+NO_ADDRESS = "None"
+"""The cluster address of a service that wants none: a headless one."""
+
+
+class ServicePort(KubeStruct, frozen=True):
+    name: str = ""
+    port: int = 0
+    protocol: str = "TCP"
+    app_protocol: str | None = None
+    target_port: int | str | None = None
+    node_port: int = 0
+
+
+class ServiceSpec(read_by_engine.ServiceSpec, frozen=True):
+    UNREAD = frozenset()
+
+    type: str = "ClusterIP"
+    cluster_ip: str = msgspec.field(default="", name="clusterIP")
+    ip_families: tuple[str, ...] | None = None
+    ports: tuple[ServicePort, ...] | None = None
+    publish_not_ready_addresses: bool = False
+    allocate_load_balancer_node_ports: bool | None = None
+
+
+class Service(KubeObject, frozen=True):
+    spec: ServiceSpec = ServiceSpec()
+
+    @property
+    def is_headless(self) -> bool:
+        return self.spec.cluster_ip in ("", NO_ADDRESS)
+
+
+class Endpoints(KubeObject, frozen=True):
+    subsets: tuple[JsonObject, ...] | None = None
+
+
+class EndpointSlice(KubeObject, frozen=True):
+    address_type: str = ""
+    endpoints: tuple[JsonObject, ...] | None = None
+    ports: tuple[JsonObject, ...] | None = None
+
 
 T = TypeVar("T", bound=KubeObject)
 Listener = Callable[[T | None, T | None], None]

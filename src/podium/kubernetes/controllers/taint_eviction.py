@@ -11,23 +11,22 @@ from dataclasses import dataclass
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import (
+from podium.kubernetes.controllers.controller import (
     NOTHING,
     Action,
     Create,
     Plan,
+    Wake,
     delete,
     status_patch,
 )
-from podium.kubernetes.controllers.conditions import pod_disruption
-from podium.kubernetes.controllers.controller import Wake
-from podium.kubernetes.controllers.nodes import Node
+from podium.kubernetes.controllers.objects import Node, pod_disruption
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.stores import Stores
 from podium.kubernetes.kinds.node import Taint
 from podium.kubernetes.kinds.pod import Toleration
 from podium.kubernetes.resources.resource_types import EVENTS, PODS
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.timestamps import Moment
 from podium.kubernetes.rules.tolerations import COMPARISON_ALLOWED, NO_EXECUTE, tolerates
 
 

@@ -8,13 +8,12 @@ no kubelet starts a pod whose claim is about to go.
 from collections.abc import Iterable
 from typing import Final
 
-from podium.kubernetes.controllers.actions import NOTHING, Plan, without_finalizer
-from podium.kubernetes.controllers.controller import Wake
+from podium.kubernetes.controllers.controller import NOTHING, Plan, Wake, without_finalizer
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.stores import Stores
 from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
 from podium.kubernetes.resources.resource_types import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.timestamps import Moment
 
 CLAIM_FINALIZER: Final = "kubernetes.io/pvc-protection"
 VOLUME_FINALIZER: Final = "kubernetes.io/pv-protection"

@@ -4,30 +4,35 @@ A claim of an immediate class takes the smallest volume that suits it, or has on
 a class that waits is left alone until the scheduler has reserved a volume for it, or has named the
 node on which one is to be made. Any provisioner is played: a volume comes into being as soon as it
 is wanted (`pkg/controller/volume/persistentvolume`).
+
+Which volume suits a claim: the smallest of those that offer everything it asks for. Class and mode
+must be the same, every access mode must be offered, labels must fit the claim's selector, and the
+size must suffice. Where a volume can be reached is not looked at: claims for which that matters
+wait for their pod, and the scheduler chooses (`pkg/volume/util`).
 """
 
 from collections.abc import Iterable
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import (
+from podium.kubernetes.controllers.controller import (
     NOTHING,
     Action,
     Create,
     Patch,
     Plan,
+    Wake,
     delete,
     status_patch,
 )
-from podium.kubernetes.controllers.controller import Wake
-from podium.kubernetes.controllers.nodes import Node
+from podium.kubernetes.controllers.objects import Node
 from podium.kubernetes.controllers.provisioning import (
     can_provision,
     claim_reference,
     provisioned_volume,
 )
 from podium.kubernetes.controllers.stores import Stores
-from podium.kubernetes.controllers.volume_matching import choose, is_reserved_for
+from podium.kubernetes.kinds.meta import ResourceList
 from podium.kubernetes.kinds.storage import (
     BIND_COMPLETED,
     BOUND_BY_CONTROLLER,
@@ -38,7 +43,9 @@ from podium.kubernetes.kinds.storage import (
     StorageClass,
 )
 from podium.kubernetes.resources.resource_types import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.labels import selector_or_nothing
+from podium.kubernetes.rules.quantity import QuantityError, value
+from podium.kubernetes.rules.timestamps import Moment
 
 VOLUME: Final = "volume"
 CLAIM: Final = "claim"
@@ -56,7 +63,7 @@ def decide_claim(
     if claim.metadata.is_terminating:
         return NOTHING
     if claim.spec.volume_name:
-        return _named(claim, volumes)
+        return _bind_named_volume(claim, volumes)
     waits = storage_class is not None and storage_class.volume_binding_mode == _WAITS
     selected = claim.metadata.annotation(SELECTED_NODE)
     reserved = next((each for each in volumes if is_reserved_for(each, claim)), None)
@@ -76,7 +83,7 @@ def decide_claim(
     return Plan([Create(PERSISTENT_VOLUMES, "", volume_body)])
 
 
-def _named(claim: PersistentVolumeClaim, volumes: Iterable[PersistentVolume]) -> Plan:
+def _bind_named_volume(claim: PersistentVolumeClaim, volumes: Iterable[PersistentVolume]) -> Plan:
     """A claim that names its volume."""
     was_bound = claim.metadata.annotation(BIND_COMPLETED) != ""
     volume = next((each for each in volumes if each.name == claim.spec.volume_name), None)
@@ -129,13 +136,13 @@ def decide_volume(volume: PersistentVolume, claim: PersistentVolumeClaim | None)
             return Plan(_bound(claim, volume))
         if not claim.spec.volume_name or not reference.uid:
             return _phase(volume, "Available") if not reference.uid else NOTHING
-        return _left(volume)
+        return _decide_left_volume(volume)
     if not reference.uid:
         return _phase(volume, "Available")
-    return _left(volume)
+    return _decide_left_volume(volume)
 
 
-def _left(volume: PersistentVolume) -> Plan:
+def _decide_left_volume(volume: PersistentVolume) -> Plan:
     """The claim is gone, or has another volume."""
     released = _phase(volume, "Released")
     if volume.metadata.is_terminating:
@@ -232,3 +239,53 @@ class Volumes:
 def _reservation(volume: PersistentVolume) -> Iterable[tuple[str, str]]:
     reference = volume.spec.claim_ref
     return ((reference.namespace, reference.name),) if reference is not None else ()
+
+
+FILESYSTEM: Final = "Filesystem"
+
+
+def size_bytes(amounts: ResourceList | None) -> int:
+    try:
+        return value((amounts or {}).get("storage", 0))
+    except QuantityError:
+        return 0
+
+
+def is_reserved_for(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
+    """Whether the volume names this claim, with or without its uid."""
+    reference = volume.spec.claim_ref
+    return (
+        reference is not None
+        and (reference.namespace, reference.name) == claim.metadata.key
+        and reference.uid in ("", claim.metadata.uid)
+    )
+
+
+def suits(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
+    spec, wanted = volume.spec, claim.spec
+    if volume.metadata.is_terminating or spec.storage_class_name != (
+        wanted.storage_class_name or ""
+    ):
+        return False
+    if (spec.volume_mode or FILESYSTEM) != (wanted.volume_mode or FILESYSTEM):
+        return False
+    if not set(wanted.access_modes or ()) <= set(spec.access_modes or ()):
+        return False
+    labels = volume.metadata.labels
+    if wanted.selector is not None and not selector_or_nothing(wanted.selector).matches(labels):
+        return False
+    return size_bytes(spec.capacity) >= size_bytes(wanted.resources.requests)
+
+
+def choose(
+    claim: PersistentVolumeClaim, volumes: Iterable[PersistentVolume]
+) -> PersistentVolume | None:
+    """The volume for a claim: one that was reserved for it, or the smallest that suits it."""
+    free: list[PersistentVolume] = []
+    for volume in volumes:
+        if volume.spec.claim_ref is None:
+            if suits(volume, claim):
+                free.append(volume)
+        elif is_reserved_for(volume, claim):
+            return volume
+    return min(free, key=lambda each: (size_bytes(each.spec.capacity), each.name), default=None)

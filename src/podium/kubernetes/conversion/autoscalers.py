@@ -1,8 +1,12 @@
 """Autoscalers: stored in the form of v2, of which v1 shows what it has fields for.
 
 The rest of a v2 autoscaler, other metrics than the use of CPU, its behaviour, conditions and what
-was last measured, stands in annotations of its v1 form, as JSON (`metric_forms`). An annotation
+was last measured, stands in annotations of its v1 form, as JSON. An annotation
 that cannot be read counts as absent.
+
+The metrics of autoscalers, in the form of v2 and in the older one that v1 keeps in annotations. The
+older form names amounts by what they are (`targetAverageValue`), the newer one by a target with a
+type. Fields are written in the order in which Go writes them, since they end as text.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,14 +14,9 @@ from typing import Final, TypeVar
 
 from podium.golang.json_reader import JSONSyntaxError, read_whole
 from podium.golang.json_values import JsonObject, JsonValue, copied
-from podium.kubernetes.conversion.metric_forms import (
-    as_new_measurement,
-    as_new_metric,
-    as_old_measurement,
-    as_old_metric,
-)
-from podium.kubernetes.defaulting.autoscaling import DEFAULT_METRIC
+from podium.kubernetes.defaulting.workloads import DEFAULT_METRIC
 from podium.kubernetes.rules.field_errors import go_json
+from podium.kubernetes.rules.quantity import nano
 from podium.kubernetes.schema.catalogue import built_in_struct
 from podium.kubernetes.schema.decoding import DecodeError, read_struct
 from podium.kubernetes.validation.go_forms import go_form
@@ -62,7 +61,7 @@ def as_v1_autoscaler(value: JsonObject) -> JsonObject:
     if spec.get("behavior") is not None:
         form = go_form("autoscaling/v2", "HorizontalPodAutoscalerBehavior", spec["behavior"])
         annotations[_BEHAVIOR] = go_json(form)
-    return _assembled(value, annotations, shown, seen)
+    return _assemble_autoscaler(value, annotations, shown, seen)
 
 
 def as_v2_autoscaler(value: JsonObject) -> JsonObject:
@@ -91,10 +90,10 @@ def as_v2_autoscaler(value: JsonObject) -> JsonObject:
     conditions = _read_conditions(annotations)
     if conditions:
         seen["conditions"] = conditions
-    return _assembled(value, _own_annotations(value), shown, seen)
+    return _assemble_autoscaler(value, _own_annotations(value), shown, seen)
 
 
-def _assembled(
+def _assemble_autoscaler(
     value: JsonObject, annotations: JsonObject, spec: JsonObject, status: JsonObject
 ) -> JsonObject:
     metadata = {
@@ -192,3 +191,167 @@ def _json_of(annotations: JsonObject, name: str) -> JsonValue:
     except (JSONSyntaxError, RecursionError):
         return None
     return found
+
+
+_SOURCES: Final = ("object", "pods", "resource", "containerResource", "external")
+_BY_NAME: Final = ("resource", "containerResource")
+"""Those of a resource, which have no metric of their own."""
+
+
+def as_old_metric(metric: JsonObject) -> JsonObject:
+    """What to scale by, in the older form."""
+    return _convert_metric(metric, _old_source)
+
+
+def as_new_metric(metric: JsonObject) -> JsonObject:
+    return _convert_metric(metric, _new_source)
+
+
+def as_old_measurement(measurement: JsonObject) -> JsonObject:
+    """What was last measured, in the older form."""
+    return _convert_metric(measurement, _old_status)
+
+
+def as_new_measurement(measurement: JsonObject) -> JsonObject:
+    return _convert_metric(measurement, _new_status)
+
+
+def _convert_metric(
+    metric: JsonObject, convert: Callable[[str, JsonObject], JsonObject]
+) -> JsonObject:
+    found: JsonObject = {
+        field: convert(field, metric[field]) for field in _SOURCES if field in metric
+    }
+    return {"type": metric.get("type") or "", **found}
+
+
+def _old_source(field: str, source: JsonObject) -> JsonObject:
+    metric: JsonObject = source.get("metric") or {}
+    target: JsonObject = source.get("target") or {}
+    if field in _BY_NAME:
+        return _set(
+            name=source.get("name") or "",
+            targetAverageUtilization=target.get("averageUtilization"),
+            targetAverageValue=target.get("averageValue"),
+            container=_container(field, source),
+        )
+    name, selector = metric.get("name") or "", metric.get("selector")
+    if field == "external":
+        return _set(
+            metricName=name,
+            metricSelector=selector,
+            targetValue=target.get("value"),
+            targetAverageValue=target.get("averageValue"),
+        )
+    if field == "pods":
+        average = target.get("averageValue") or "0"
+        return _set(metricName=name, targetAverageValue=average, selector=selector)
+    return _set(
+        target=_reference(source.get("describedObject")),
+        metricName=name,
+        targetValue=target.get("value") or "0",
+        selector=selector,
+        averageValue=target.get("averageValue"),
+    )
+
+
+def _new_source(field: str, source: JsonObject) -> JsonObject:
+    average = source.get("targetAverageValue")
+    if field in _BY_NAME:
+        use = source.get("targetAverageUtilization")
+        kind = "AverageValue" if use is None else "Utilization"
+        target = _set(type=kind, averageValue=average, averageUtilization=use)
+        container = _container(field, source)
+        return _set(name=source.get("name") or "", target=target, container=container)
+    if field == "pods":
+        target = {"type": "AverageValue", "averageValue": average}
+        return {"metric": _metric(source, "selector"), "target": target}
+    amount = source.get("targetValue")
+    if field == "external":
+        kind = "AverageValue" if amount is None else "Value"
+        target = _set(type=kind, value=amount, averageValue=average)
+        return {"metric": _metric(source, "metricSelector"), "target": target}
+    average = source.get("averageValue")
+    if average is not None and nano(str(amount)) == 0:
+        amount = None  # upstream: the older form cannot leave it out
+    kind = "Value" if average is None else "AverageValue"
+    return {
+        "describedObject": _reference(source.get("target")),
+        "target": _set(type=kind, value=amount, averageValue=average),
+        "metric": _metric(source, "selector"),
+    }
+
+
+def _old_status(field: str, source: JsonObject) -> JsonObject:
+    metric: JsonObject = source.get("metric") or {}
+    current: JsonObject = source.get("current") or {}
+    average = current.get("averageValue")
+    if field in _BY_NAME:
+        return _set(
+            name=source.get("name") or "",
+            currentAverageUtilization=current.get("averageUtilization"),
+            currentAverageValue=average or "0",
+            container=_container(field, source),
+        )
+    name, selector = metric.get("name") or "", metric.get("selector")
+    if field == "pods":
+        return _set(metricName=name, currentAverageValue=average or "0", selector=selector)
+    amount = current.get("value") or "0"
+    if field == "external":
+        return _set(
+            metricName=name,
+            metricSelector=selector,
+            currentValue=amount,
+            currentAverageValue=average,
+        )
+    return _set(
+        target=_reference(source.get("describedObject")),
+        metricName=name,
+        currentValue=amount,
+        selector=selector,
+        averageValue=average,
+    )
+
+
+def _new_status(field: str, source: JsonObject) -> JsonObject:
+    average = source.get("currentAverageValue")
+    if field in _BY_NAME:
+        use = source.get("currentAverageUtilization")
+        if use is not None and nano(str(average)) == 0:
+            average = None  # the older form cannot leave it out
+        current = _set(averageValue=average, averageUtilization=use)
+        container = _container(field, source)
+        return _set(name=source.get("name") or "", current=current, container=container)
+    if field == "pods":
+        return {"metric": _metric(source, "selector"), "current": _set(averageValue=average)}
+    amount = source.get("currentValue")
+    if field == "external":
+        current = _set(value=amount, averageValue=average)
+        return {"metric": _metric(source, "metricSelector"), "current": current}
+    return {
+        "metric": _metric(source, "selector"),
+        "current": _set(value=amount, averageValue=source.get("averageValue")),
+        "describedObject": _reference(source.get("target")),
+    }
+
+
+def _set(**fields: JsonValue) -> JsonObject:
+    """Those that have a value."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _container(field: str, source: JsonObject) -> JsonValue:
+    return source.get("container") or "" if field == "containerResource" else None
+
+
+def _metric(source: JsonObject, selector: str) -> JsonObject:
+    return _set(name=source.get("metricName") or "", selector=source.get(selector))
+
+
+def _reference(found: JsonObject | None) -> JsonObject:
+    reference: JsonObject = found or {}
+    return _set(
+        kind=reference.get("kind") or "",
+        name=reference.get("name") or "",
+        apiVersion=reference.get("apiVersion") or None,
+    )

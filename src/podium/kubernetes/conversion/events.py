@@ -23,7 +23,7 @@ _OLDER_NAMES: Final = {newer: older for older, newer in _NEWER_NAMES.items()}
 
 def as_new_event(value: JsonObject) -> JsonObject:
     """An event of the core group as `events.k8s.io` shows it."""
-    newer = _renamed(value, _NEWER_NAMES)
+    newer = _rename_fields(value, _NEWER_NAMES)
     for field in ("reportingController", "reportingInstance"):
         if newer.get(field) == "":  # only the core form writes empty ones
             del newer[field]
@@ -32,7 +32,7 @@ def as_new_event(value: JsonObject) -> JsonObject:
 
 def as_core_event(value: JsonObject) -> JsonObject:
     """An event of `events.k8s.io` as the core group has it."""
-    older = _renamed(value, _OLDER_NAMES)
+    older = _rename_fields(value, _OLDER_NAMES)
     # What the core form always has.
     older.setdefault("source", {})
     older.setdefault("firstTimestamp", None)
@@ -42,5 +42,5 @@ def as_core_event(value: JsonObject) -> JsonObject:
     return older
 
 
-def _renamed(value: JsonObject, names: Mapping[str, str]) -> JsonObject:
+def _rename_fields(value: JsonObject, names: Mapping[str, str]) -> JsonObject:
     return {names.get(key, key): item for key, item in value.items()}

@@ -1,8 +1,11 @@
 """Defaults of volumes, claims on them, their classes and drivers."""
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.defaulting.containers import round_amounts
-from podium.kubernetes.defaulting.volumes import set_claim_spec_defaults, set_source_defaults
+from podium.kubernetes.defaulting.pods import (
+    round_amounts,
+    set_claim_spec_defaults,
+    set_source_defaults,
+)
 
 
 def set_volume_object_defaults(volume: JsonObject) -> None:

@@ -1,11 +1,14 @@
-"""Defaults of the kinds that make pods: deployments, sets, jobs, replication controllers.
+"""Defaults of the kinds that make pods, and of autoscalers.
 
-Each brings a pod template, whose defaults are those of a pod spec.
+Deployments, sets, jobs and replication controllers bring a pod template, whose defaults are those
+of a pod spec.
+
+Autoscalers get the use of CPU to aim at, and how fast to scale.
 """
 
 from typing import Final
 
-from podium.golang.json_values import JsonObject
+from podium.golang.json_values import JsonObject, copied
 from podium.kubernetes.defaulting.pods import set_template_defaults
 from podium.kubernetes.defaulting.storage import set_claim_defaults
 
@@ -152,3 +155,43 @@ def _below(parent: JsonObject, name: str) -> JsonObject:
 def _fill(parent: JsonObject, name: str, value: object) -> None:
     if parent.get(name) is None:
         parent[name] = value
+
+
+_CPU_PERCENT: Final = 80
+DEFAULT_METRIC: Final[JsonObject] = {
+    "type": "Resource",
+    "resource": {
+        "name": "cpu",
+        "target": {"type": "Utilization", "averageUtilization": _CPU_PERCENT},
+    },
+}
+"""By what is scaled if nothing else is said. Not to be changed."""
+
+_PERIOD_S: Final = 15
+_ALL_AT_ONCE: Final[JsonObject] = {"type": "Percent", "value": 100, "periodSeconds": _PERIOD_S}
+_SCALE_UP: Final[JsonObject] = {
+    "stabilizationWindowSeconds": 0,
+    "selectPolicy": "Max",
+    "policies": [{"type": "Pods", "value": 4, "periodSeconds": _PERIOD_S}, _ALL_AT_ONCE],
+}
+_SCALE_DOWN: Final[JsonObject] = {"selectPolicy": "Max", "policies": [_ALL_AT_ONCE]}
+
+
+def set_v1_autoscaler_defaults(autoscaler: JsonObject) -> None:
+    spec = autoscaler.get("spec")
+    if spec is None:
+        spec = autoscaler["spec"] = {}
+    if spec.get("minReplicas") is None:
+        spec["minReplicas"] = 1
+
+
+def set_autoscaler_defaults(autoscaler: JsonObject) -> None:
+    """Of an autoscaler in the form of v2."""
+    set_v1_autoscaler_defaults(autoscaler)
+    spec = autoscaler["spec"]
+    if not spec.get("metrics"):
+        spec["metrics"] = [copied(DEFAULT_METRIC)]
+    behavior = spec.get("behavior")
+    if behavior is not None:
+        for name, defaults in (("scaleUp", _SCALE_UP), ("scaleDown", _SCALE_DOWN)):
+            behavior[name] = {**copied(defaults), **(behavior.get(name) or {})}

@@ -152,7 +152,7 @@ def described(found: object) -> str:
     return "a list"
 
 
-def _told(mistake: Mistake) -> ObjectError:
+def _make_error(mistake: Mistake) -> ObjectError:
     return ObjectError(render(mistake.path), _problem(mistake), remedy_of(mistake, ""))
 
 

@@ -3,6 +3,14 @@
 The server, the simulator and the scheduler know kinds by their records alone. A field with a
 default says what holds for most kinds, so that the record of a plain kind is its names. Records
 are written in `groups/`, one module for an API group, and looked up in `catalogue.py`.
+
+Fields of pods that belong to feature gates which 1.36 leaves closed. A pod template is the same in
+every workload, so the paths are written once, relative to the pod spec. What is listed here is not
+kept while its gate is closed; fields of gates that are open by default, or locked, are ordinary
+fields.
+
+Readers of the fields by which objects are selected. Fields that are absent read as the text that
+Go's zero value gives.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -10,8 +18,36 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Final
 
 from podium.golang.json_values import JsonObject, JsonValue
-from podium.kubernetes.resources.gated_pod_fields import GatedField
 from podium.kubernetes.rules.field_errors import FieldError
+
+GatedField = tuple[str, tuple[str, ...]]
+"""A feature gate and the path of a field."""
+
+_CONTAINERS: Final = ("initContainers", "containers", "ephemeralContainers")
+_STATUSES: Final = ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses")
+_PROJECTED: Final = ("volumes", "projected", "sources")
+
+
+def gated_spec_fields(*spec: str) -> Iterator[GatedField]:
+    """The fields of the pod spec at a path."""
+    for containers in _CONTAINERS:
+        yield "ContainerStopSignals", (*spec, containers, "lifecycle", "stopSignal")
+    yield "ClusterTrustBundleProjection", (*spec, *_PROJECTED, "clusterTrustBundle")
+    yield "PodCertificateRequest", (*spec, *_PROJECTED, "podCertificate")
+    yield "GenericWorkload", (*spec, "schedulingGroup")
+
+
+def gated_pod_fields() -> tuple[GatedField, ...]:
+    """The fields of a pod, its status included."""
+    return (
+        *gated_spec_fields("spec"),
+        *(
+            ("ImageVolumeWithDigest", ("status", statuses, "volumeMounts", "volumeStatus"))
+            for statuses in _STATUSES
+        ),
+        ("DRANodeAllocatableResources", ("status", "nodeAllocatableResourceClaimStatuses")),
+    )
+
 
 ALL_VERBS: Final = (
     "create",
@@ -228,3 +264,56 @@ class Kind:
     def _older(self, version: str) -> OlderVersion | None:
         older = self.older_version
         return older if older is not None and older.version == version else None
+
+
+SCALE: Final = Subresource("scale", "Scale", STATUS_VERBS, "autoscaling", "v1")
+
+
+_EMPTY: Final[JsonObject] = {}
+
+
+def read_text(path: str, absent: str = "") -> ReadField:
+    """Reads the field at a path such as `spec.nodeName`."""
+    *parents, last = path.split(".")
+
+    def read(value: JsonObject) -> str:
+        for name in parents:
+            value = value.get(name) or _EMPTY
+        found = value.get(last)
+        if found is None:
+            return absent
+        if isinstance(found, str):
+            return found
+        if isinstance(found, bool):
+            return "true" if found else "false"
+        return str(found)
+
+    return read
+
+
+def read_texts(*paths: str) -> dict[str, ReadField]:
+    return {path: read_text(path) for path in paths}
+
+
+def _read_reporter(event: JsonObject) -> str:
+    source = event.get("source") or _EMPTY
+    component: str = source.get("component") or ""
+    return component or event.get("reportingComponent") or ""
+
+
+EVENT_FIELDS: Final = {
+    **read_texts(
+        "involvedObject.kind",
+        "involvedObject.namespace",
+        "involvedObject.name",
+        "involvedObject.uid",
+        "involvedObject.apiVersion",
+        "involvedObject.resourceVersion",
+        "involvedObject.fieldPath",
+        "reason",
+        "reportingComponent",
+        "type",
+    ),
+    "source": _read_reporter,
+}
+"""Of events of both groups, which are one collection."""

@@ -9,10 +9,14 @@ decodes is thrown away.
 Contract: `decode_strictly` gives the object only if `reading.read_raw` would find nothing wrong or
 unknown in it, and the same one. Otherwise it gives None, which says nothing about what is wrong:
 the careful way does, and takes some objects that this one does not.
+
+Whether what is to be counted in a decoded object can be. msgspec takes any text for a quantity and
+integers of any size. Objects from an API server are decoded by it alone, so the look at numbers
+comes afterwards, along the few fields that have some.
 """
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Final, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import inspect
@@ -20,6 +24,7 @@ from msgspec import inspect
 from podium.golang.arithmetic import INT64_MAX, INT64_MIN
 from podium.golang.json_values import DecodedValue
 from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
+from podium.kubernetes.rules.quantity import QuantityError, nano
 
 T = TypeVar("T", bound=KubeObject)
 S = TypeVar("S", bound=KubeStruct)
@@ -42,7 +47,7 @@ def decode_strictly(data: bytes | msgspec.Raw, struct: type[T]) -> T | None:
     """The object, if it has a name and nothing in it is wrong."""
     check = _CHECKS.get(struct)
     if check is None:
-        check = _CHECKS[struct] = msgspec.json.Decoder(_checked(struct, msgspec.Raw))
+        check = _CHECKS[struct] = msgspec.json.Decoder(_derive_checked_struct(struct, msgspec.Raw))
         _DECODERS[struct] = msgspec.json.Decoder(struct)
     try:
         check.decode(data)
@@ -55,13 +60,13 @@ def decode_strictly(data: bytes | msgspec.Raw, struct: type[T]) -> T | None:
 def convert_strictly(raw: Mapping[str, object], struct: type[S]) -> S | None:
     """The same for raw data, if nothing in it is wrong; it may have no name."""
     try:
-        msgspec.convert(raw, _checked(struct, _ANYTHING))
+        msgspec.convert(raw, _derive_checked_struct(struct, _ANYTHING))
         return msgspec.convert(raw, struct)
     except msgspec.ValidationError:
         return None
 
 
-def _checked(
+def _derive_checked_struct(
     struct: type, skipped: DecodedValue, *, forbids: bool = True, at_root: bool = True
 ) -> type:
     """The Struct that refuses what is wrong; what programs write, the status, may have more.
@@ -101,7 +106,7 @@ def _type(info: inspect.Type, skipped: DecodedValue, forbids: bool) -> DecodedVa
             inner = _type(kinds[0], skipped, forbids) if len(kinds) == 1 else str | _INTEGER
             return inner if inner is skipped else inner | None
         case inspect.StructType(cls=struct):
-            return _checked(struct, skipped, forbids=forbids, at_root=False)
+            return _derive_checked_struct(struct, skipped, forbids=forbids, at_root=False)
         case inspect.VarTupleType():
             element = _type(info.item_type, skipped, forbids)
             return skipped if element is skipped else list[element]  # type: ignore[valid-type]
@@ -111,3 +116,75 @@ def _type(info: inspect.Type, skipped: DecodedValue, forbids: bool) -> DecodedVa
         case inspect.IntType():
             return _INTEGER
     return skipped
+
+
+_Check: TypeAlias = Callable[[DecodedValue], bool]
+_COUNTABLE_CHECKS: dict[type[KubeStruct], _Check] = {}
+
+
+def is_countable(decoded: KubeStruct) -> bool:
+    """Whether all quantities in it parse, and all integers fit 64 bits."""
+    struct = type(decoded)
+    check = _COUNTABLE_CHECKS.get(struct)
+    if check is None:
+        check = _COUNTABLE_CHECKS[struct] = _check_of_struct(struct) or _is_fine
+    return check(decoded)
+
+
+def _check_of_struct(struct: type[KubeStruct]) -> _Check | None:
+    """None if nothing in it is to be counted."""
+    info = inspect.type_info(struct)
+    assert isinstance(info, inspect.StructType)
+    found = ((field.name, _check_of(field.type)) for field in info.fields)
+    checks = [(name, check) for name, check in found if check is not None]
+
+    def check(value: DecodedValue) -> bool:
+        for name, check_field in checks:
+            inner = getattr(value, name)
+            if inner is not None and not check_field(inner):
+                return False
+        return True
+
+    return check if checks else None
+
+
+def _check_of(info: inspect.Type) -> _Check | None:
+    match info:
+        case inspect.UnionType():
+            kinds = [kind for kind in info.types if not isinstance(kind, inspect.NoneType)]
+            if len(kinds) == 1:
+                return _check_of(kinds[0])
+            return _is_quantity if len(kinds) == 3 else _fits
+        case inspect.IntType():
+            return _fits
+        case inspect.StructType(cls=struct) if issubclass(struct, KubeStruct):
+            return _check_of_struct(struct)
+        case inspect.VarTupleType():
+            return _check_of_each(_check_of(info.item_type))
+        case inspect.DictType():
+            # upstream: a null map value may stand where a time would (disruptedPods).
+            check_value = _check_of_each(_check_of(info.value_type))
+            return None if check_value is None else lambda found: check_value(found.values())
+    return None
+
+
+def _check_of_each(check: _Check | None) -> _Check | None:
+    if check is None:
+        return None
+    return lambda found: all(each is None or check(each) for each in found)
+
+
+def _is_fine(_value: DecodedValue) -> bool:
+    return True
+
+
+def _fits(value: DecodedValue) -> bool:
+    return type(value) is not int or INT64_MIN <= value <= INT64_MAX
+
+
+def _is_quantity(value: DecodedValue) -> bool:
+    try:
+        nano(value)
+    except QuantityError:
+        return False
+    return True

@@ -6,17 +6,22 @@ exist. `decode_json` and `decode_as` take bytes from an API server, which has ch
 and are as quick as msgspec; they turn to the careful way only when the quick one fails.
 
 Contract: an object that leaves here has a name, and every quantity in it parses.
+
+Pages of lists as API servers send them, straight into typed objects. The metadata of a page can be
+read apart from its items: whoever knows where the list goes on can ask for the next page before it
+decodes this one.
+
+Contract: that of `kinds.decode_as` for every item. One that cannot be read is passed over and told.
 """
 
-from collections.abc import Mapping
-from typing import TypeVar
+from collections.abc import Iterator, Mapping
+from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
 
 from podium.golang.documents import Document
 from podium.golang.errors import ObjectError, UnknownKind, closest, raise_first
 from podium.golang.json_values import DecodedValue, JsonObject
-from podium.kubernetes.kinds.countable import is_countable
 from podium.kubernetes.kinds.devices import (
     DeviceClass,
     DeviceTaintRule,
@@ -38,7 +43,7 @@ from podium.kubernetes.kinds.storage import (
     StorageClass,
     VolumeAttachment,
 )
-from podium.kubernetes.kinds.strict_decoding import convert_strictly
+from podium.kubernetes.kinds.strict_decoding import convert_strictly, is_countable
 from podium.kubernetes.kinds.workloads import (
     Namespace,
     PodDisruptionBudget,
@@ -212,7 +217,7 @@ def _raw_object(data: bytes | msgspec.Raw) -> JsonObject:
 
 
 def _struct_of(api_version: object, kind: object) -> type[KubeObject]:
-    kind, api_version = _named("kind", kind), _named("apiVersion", api_version)
+    kind, api_version = _name_field("kind", kind), _name_field("apiVersion", api_version)
     struct = KINDS.get((api_version, kind))
     if struct is not None:
         return struct
@@ -224,9 +229,97 @@ def _struct_of(api_version: object, kind: object) -> type[KubeObject]:
     raise UnknownKind(api_version, kind, closest(kind, sorted(siblings), cutoff=0.85))
 
 
-def _named(field: str, written: object) -> str:
+def _name_field(field: str, written: object) -> str:
     if isinstance(written, str) and written:
         return written
     if written:
         raise ObjectError(field, f"expected a string, got {described(written)}")
     raise ObjectError(field, "is missing", "every Kubernetes object names its apiVersion and kind")
+
+
+class ListMeta(msgspec.Struct, rename="camel", frozen=True):
+    """`continue_` is empty on the last page."""
+
+    resource_version: str = ""
+    continue_: str = msgspec.field(default="", name="continue")
+    remaining_item_count: int | None = None
+
+
+class _Head(msgspec.Struct):
+    metadata: ListMeta = ListMeta()
+
+
+class _Items(msgspec.Struct, Generic[T]):
+    items: list[T] | None = None
+
+
+class _RawItems(msgspec.Struct):
+    items: list[msgspec.Raw] | None = None
+
+
+class DecodedItems(NamedTuple, Generic[T]):
+    """`problems` tell of the items that could not be read."""
+
+    items: list[T]
+    problems: list[str]
+
+
+_HEAD = msgspec.json.Decoder(_Head)
+_RAW_ITEMS = msgspec.json.Decoder(_RawItems)
+_ITEMS: dict[type, msgspec.json.Decoder[DecodedValue]] = {}
+
+
+def decode_list_meta(data: bytes) -> ListMeta:
+    """Raises ObjectError if it is no list."""
+    try:
+        return _HEAD.decode(data).metadata
+    except _UNDECODABLE as problem:
+        raise ObjectError("", f"is no list: {problem}") from None
+
+
+def decode_list_items(data: bytes, struct: type[T]) -> DecodedItems[T]:
+    """Raises ObjectError if it is no list."""
+    decoder = _ITEMS.get(struct)
+    if decoder is None:
+        decoder = _ITEMS[struct] = msgspec.json.Decoder(_Items[struct])  # type: ignore[valid-type]
+    try:
+        items: list[T] = decoder.decode(data).items or []
+        for item in items:
+            check_object(item)
+    except (*_UNDECODABLE, ObjectError):
+        return _decode_one_by_one(data, struct)
+    return DecodedItems(items, [])
+
+
+def _decode_one_by_one(data: bytes, struct: type[T]) -> DecodedItems[T]:
+    try:
+        written = _RAW_ITEMS.decode(data).items or []
+    except _UNDECODABLE as problem:
+        raise ObjectError("", f"is no list: {problem}") from None
+    found: DecodedItems[T] = DecodedItems([], [])
+    for item in written:
+        try:
+            found.items.append(decode_as(item, struct))
+        except ObjectError as problem:
+            found.problems.append(" ".join((*_name_in(item), str(problem))))
+    return found
+
+
+class _Named(msgspec.Struct, frozen=True):
+    namespace: str = ""
+    name: str = ""
+
+
+class _NamedObject(msgspec.Struct):
+    metadata: _Named = _Named()
+
+
+def _name_in(item: msgspec.Raw) -> Iterator[str]:
+    """Which object it is, if that can be read."""
+    try:
+        metadata = msgspec.json.decode(item, type=_NamedObject).metadata
+    except _UNDECODABLE:
+        return
+    name = f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name
+    if name:
+        yield f"{name}:"

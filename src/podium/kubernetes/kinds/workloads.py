@@ -3,10 +3,14 @@
 Scheduling reads little of them: which pods they select, what a priority class is worth and how
 many disruptions a budget has left. A selector is None when it was left out, which selects
 nothing for some of these kinds and everything for others.
+
+Kinds that no scheduler reads and that decide all the same what a pod asks for, or whether it is
+there at all: admission reads them, and so do controllers. The engine is not given any.
 """
 
 from typing import Final, Literal
 
+from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.meta import Condition, KubeObject, KubeStruct, LabelSelector
 
 AppsV1 = Literal["apps/v1"]
@@ -173,3 +177,43 @@ class PodDisruptionBudget(KubeObject, frozen=True):
     kind: Literal["PodDisruptionBudget"] = "PodDisruptionBudget"
     spec: PodDisruptionBudgetSpec = PodDisruptionBudgetSpec()
     status: PodDisruptionBudgetStatus = PodDisruptionBudgetStatus()
+
+
+class LimitRange(KubeObject, frozen=True):
+    api_version: Literal["v1"] = "v1"
+    kind: Literal["LimitRange"] = "LimitRange"
+    spec: JsonObject | None = None
+
+
+class RuntimeClass(KubeObject, frozen=True):
+    cluster_scoped = True
+
+    api_version: Literal["node.k8s.io/v1"] = "node.k8s.io/v1"
+    kind: Literal["RuntimeClass"] = "RuntimeClass"
+    handler: str = ""
+    overhead: JsonObject | None = None
+    scheduling: JsonObject | None = None
+
+
+class ResourceQuotaSpec(KubeStruct, frozen=True):
+    hard: dict[str, str] | None = None
+    scopes: tuple[str, ...] | None = None
+    scope_selector: JsonObject | None = None
+
+
+class ResourceQuotaStatus(KubeStruct, frozen=True):
+    hard: dict[str, str] | None = None
+    used: dict[str, str] | None = None
+
+
+class ResourceQuota(KubeObject, frozen=True):
+    api_version: Literal["v1"] = "v1"
+    kind: Literal["ResourceQuota"] = "ResourceQuota"
+    spec: ResourceQuotaSpec = ResourceQuotaSpec()
+    status: ResourceQuotaStatus = ResourceQuotaStatus()
+
+
+ADMISSION_KINDS: dict[tuple[str, str], type[KubeObject]] = {
+    (struct().api_version, struct().kind): struct
+    for struct in (LimitRange, ResourceQuota, RuntimeClass)
+}

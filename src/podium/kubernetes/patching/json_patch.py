@@ -53,12 +53,12 @@ def apply(document: JsonObject, patch: JsonValue, *, null_is_missing: bool = Tru
             else:
                 act(holder, operation)
         except PatchError as problem:
-            problem.why = _worded(operation, problem.why)
+            problem.why = _word_refusal(operation, problem.why)
             raise
     return holder[0]
 
 
-def _worded(operation: JsonObject, why: str) -> str:
+def _word_refusal(operation: JsonObject, why: str) -> str:
     """Why an operation does not fit, as upstream's library tells it."""
     name, path = operation.get("op", ""), operation.get("path") or ""
     if why == _NO_PATH:

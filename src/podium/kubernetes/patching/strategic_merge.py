@@ -7,23 +7,27 @@ say more: `$patch: delete|replace`, `$retainKeys`, `$deleteFromPrimitiveList/fie
 
 Contract: the result is upstream's for every patch that kubectl makes and for every mistake that is
 answered with a text of its own, in the same words. Fields are merged in the order of the patch.
+
+The order of a list after a strategic merge. Items that the patch names come in the order of the
+patch (or of its `$setElementOrder`), the server's own items in the order they had. An item of the
+server stands before the next item of the patch when the stored list had both in that order,
+otherwise behind it.
+
+Worked example: the server has ports 80; a patch adds 443. Nothing says that 80 comes first, so the
+result is 443, 80.
+
+The directives of strategic merge patches: keys that start with `$` and are no fields.
 """
 
-from typing import Final
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Final, TypeAlias
+
+import msgspec
 
 from podium.golang.json_values import JsonObject, JsonValue
 from podium.golang.quoting import go_value
 from podium.golang.shapes import Field, ListOf, MapOf, Shape, Struct
-from podium.kubernetes.patching.directives import (
-    DELETE_FROM_LIST,
-    DIRECTIVE,
-    RETAIN_KEYS,
-    SET_ORDER,
-    field_of,
-    list_without_directives,
-    without_directives,
-)
-from podium.kubernetes.patching.list_order import identity, in_order, places, refuse_other_order
 from podium.kubernetes.patching.refusals import bad_patch, does_not_apply, failed, not_a
 from podium.kubernetes.rules.merge_patch import without_nulls
 from podium.kubernetes.schema.catalogue import Schema
@@ -51,7 +55,7 @@ def _merged_objects(original: JsonObject, patch: JsonObject, shape: Shape | None
         return _as_directed(patch)
     out, rest = dict(original), dict(patch)
     if RETAIN_KEYS in rest:
-        out = _retained(out, rest)
+        out = _retain_keys(out, rest)
     for key in [key for key in rest if key.startswith(SET_ORDER)]:
         _merge_ordered(out, rest, key, shape)
     for key, value in rest.items():
@@ -93,7 +97,7 @@ def _take(out: JsonObject, name: str, value: JsonValue) -> None:
         out.pop(name, None)
 
 
-def _retained(original: JsonObject, patch: JsonObject) -> JsonObject:
+def _retain_keys(original: JsonObject, patch: JsonObject) -> JsonObject:
     keys = patch.pop(RETAIN_KEYS)
     if not isinstance(keys, list):
         raise bad_patch(_BAD_RETAIN_KEYS)
@@ -237,3 +241,120 @@ def _list_below(shape: Shape | None, name: str) -> tuple[Shape | None, str]:
     if field is None or not isinstance(field.shape, ListOf):
         return None, ""
     return field.shape.item, field.merge_key
+
+
+_Key: TypeAlias = Callable[[JsonValue], JsonValue]
+
+
+def identity(value: JsonValue) -> Hashable:
+    """What equal values have in common, to look them up by: a key may be any value."""
+    if isinstance(value, (dict, list)):
+        return msgspec.json.encode(value, order="deterministic")
+    found: Hashable = value
+    return found
+
+
+def places(keys: Iterable[JsonValue]) -> dict[Hashable, int]:
+    """Where each key stands first."""
+    found: dict[Hashable, int] = {}
+    for place, key in enumerate(keys):
+        found.setdefault(identity(key), place)
+    return found
+
+
+def in_order(
+    merged: list[JsonValue],
+    wanted: Sequence[JsonValue],
+    before: Sequence[JsonValue],
+    merge_key: str,
+) -> list[JsonValue]:
+    """The merged items, those in `wanted` in its order, the others in the order of `before`."""
+    if not merged:
+        return merged
+    key = _key(merge_key)
+    wanted_places, old_places = places(map(key, wanted)), places(map(key, before))
+
+    def old_place(item: JsonValue) -> int:
+        return old_places.get(identity(key(item)), -1)
+
+    named = [item for item in merged if identity(key(item)) in wanted_places]
+    others = deque(
+        sorted((item for item in merged if identity(key(item)) not in wanted_places), key=old_place)
+    )
+    named.sort(key=lambda item: wanted_places[identity(key(item))])
+    out: list[JsonValue] = []
+    for item in named:
+        place = old_place(item)
+        while others and -1 < old_place(others[0]) < place:
+            out.append(others.popleft())
+        out.append(item)
+    return [*out, *others]
+
+
+def refuse_other_order(items: list[JsonValue], order: list[JsonValue], merge_key: str) -> None:
+    """The items of a patch have to come in the order that the patch itself gives."""
+    if not items or not order:
+        return
+    if merge_key:
+        for item in items:
+            if not isinstance(item, dict):
+                raise not_a(dict, item)
+    key = _key(merge_key)
+    rest = deque(key(item) for item in items if not (isinstance(item, dict) and DIRECTIVE in item))
+    for each in order:
+        if rest and rest[0] == key(each):
+            rest.popleft()
+    if rest:
+        raise failed(
+            f"The order in patch list:\n{go_value(items)}\n doesn't match $setElementOrder"
+            f" list:\n{go_value(order)}\n"
+        )
+
+
+def _key(merge_key: str) -> _Key:
+    if not merge_key:
+        return lambda item: item
+
+    def of_object(item: JsonValue) -> JsonValue:
+        if not isinstance(item, dict):
+            raise not_a(dict, item)
+        if merge_key not in item:
+            raise failed(f"map: {go_value(item)} does not contain declared merge key: {merge_key}")
+        return item[merge_key]
+
+    return of_object
+
+
+DIRECTIVE: Final = "$patch"
+RETAIN_KEYS: Final = "$retainKeys"
+DELETE_FROM_LIST: Final = "$deleteFromPrimitiveList"
+SET_ORDER: Final = "$setElementOrder"
+
+_BAD_FORMATS: Final = {
+    DELETE_FROM_LIST: "invalid patch format of primitive list",
+    SET_ORDER: "invalid patch format of setElementOrder list",
+}
+
+
+def field_of(key: str, prefix: str) -> str:
+    """The field that a directive is about: `containers` of `$setElementOrder/containers`."""
+    found, slash, name = key.partition("/")
+    if not slash or found != prefix:
+        raise bad_patch(_BAD_FORMATS[prefix])
+    return name
+
+
+def without_directives(value: JsonValue) -> tuple[JsonValue, bool]:
+    """The value without objects that carry a directive, and whether it stays itself."""
+    if isinstance(value, dict):
+        if DIRECTIVE in value:
+            return None, False
+        inner = {key: without_directives(item) for key, item in value.items()}
+        return {key: item for key, (item, stays) in inner.items() if stays}, True
+    if isinstance(value, list):
+        return list_without_directives(value), True
+    return value, True
+
+
+def list_without_directives(items: list[JsonValue]) -> list[JsonValue]:
+    return [item for item, stays in map(without_directives, items) if stays]

@@ -15,8 +15,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from podium.kubernetes.releases.entries import GateEntry
-from podium.kubernetes.releases.release import Release, release
-from podium.kubernetes.releases.version import Version
+from podium.kubernetes.releases.release import Release, Version, release
 
 
 class Stage(StrEnum):
@@ -172,9 +171,9 @@ class FeatureGates(Mapping[str, bool]):
             if name not in known:
                 break
             result[name] = wanted
-        problems = problems or list(_unsupported(result, self._release.gate_dependencies))
+        problems = problems or list(_find_unsupported(result, self._release.gate_dependencies))
         if problems:
-            raise FeatureGateError(_listed(problems))
+            raise FeatureGateError(_list_problems(problems))
         return MappingProxyType(result)
 
     def _problem(self, gate: Gate | None, name: str, wanted: bool) -> str:
@@ -203,7 +202,7 @@ def _restore(
     return gates
 
 
-def _unsupported(
+def _find_unsupported(
     enabled: Mapping[str, bool], dependencies: Mapping[str, tuple[str, ...]]
 ) -> Iterator[str]:
     for name, foundations in dependencies.items():
@@ -223,7 +222,7 @@ def _at(entries: tuple[GateEntry, ...], emulated: Version, oldest_peer: Version)
     return _NOT_YET
 
 
-def _listed(problems: list[str]) -> str:
+def _list_problems(problems: list[str]) -> str:
     return problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
 
 

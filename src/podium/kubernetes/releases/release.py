@@ -6,13 +6,15 @@ that importing this module costs nothing and a command decodes only what it need
 
 How a release behaves is code: what differs from release to release is asked of the `Release` that
 is passed in.
+
+Minor releases of Kubernetes by number.
 """
 
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
@@ -23,7 +25,28 @@ from podium.kubernetes.releases.entries import (
     PluginEntry,
     TypeEntry,
 )
-from podium.kubernetes.releases.version import Version
+
+
+class Version(NamedTuple):
+    """`1.36`: what `--emulated-version` names, and by which a release is found."""
+
+    major: int
+    minor: int
+
+    def __str__(self) -> str:
+        return f"{self.major}.{self.minor}"
+
+    @property
+    def before(self) -> "Version":
+        """The release before; there is none before .0."""
+        return Version(self.major, max(self.minor - 1, 0))
+
+    @classmethod
+    def parse(cls, text: str) -> "Version":
+        """`1.36` only. Raises ValueError."""
+        major, minor = map(int, text.split("."))
+        return cls(major, minor)
+
 
 PartT = TypeVar("PartT")
 

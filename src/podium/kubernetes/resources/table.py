@@ -3,14 +3,165 @@
 Built-in resources are there from the start; definitions of custom resources add and remove theirs.
 `changes` counts up with every such change, so that discovery documents can be kept until then.
 Resources that are switched off are known to the server and to nobody else.
+
+Which of several versions of a group is the one to use: v2 before v1 before v1beta1.
+
+The resources that every server has, and which of their group-versions are served. The flag
+`--runtime-config` of kube-apiserver switches them:
+
+    api/all=false, api/ga, api/beta, api/alpha     all versions, or those of one stage
+    v1=true, apps/v1=false                         one group-version
+    batch/v1/cronjobs=false                        one resource of it
+
+The narrower setting wins, in whatever order they come (`MergeAPIResourceConfigs` in
+`k8s.io/apiserver`). What is switched off is neither found under its path nor told by discovery; its
+objects stay where they are, and the server itself goes on using them. Versions that this server
+does not have cannot be switched on: that is a warning, so that command lines of other servers work.
 """
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Final
 
-from podium.kubernetes.resources.builtin import builtin_resources
-from podium.kubernetes.resources.maturity import maturity
+from podium.kubernetes.kinds.catalogue import all_kinds, kinds_of
+from podium.kubernetes.kinds.record import STATUS_VERBS, Kind, Subresource
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.resources.resource import Resource
-from podium.kubernetes.resources.runtime_config import EVERYTHING, RuntimeConfig
+
+
+@cache
+def builtin_resources() -> tuple[Resource, ...]:
+    """Those that are served whatever the feature gates say; with the fields of all gates."""
+    return tuple(each for kind in all_kinds() if not kind.gate for each in resources_of(kind))
+
+
+def served_resources(gates: FeatureGates) -> tuple[Resource, ...]:
+    """The resources of a server with these gates; fields whose gates are closed are not kept."""
+    gated = [kind for kind in all_kinds() if kind.gate and gates[kind.gate]]
+    found = (*builtin_resources(), *(each for kind in gated for each in resources_of(kind)))
+    return tuple(_without_open_gates(each, gates) for each in found)
+
+
+class ResourcesByGroup:
+    """The resources of a server with these gates, a group loaded when it is first asked about: an
+    input of nodes and pods is read without the rules of webhooks and policies."""
+
+    def __init__(self, gates: FeatureGates) -> None:
+        self._gates = gates
+        self._groups: dict[str, tuple[Resource, ...]] = {}
+
+    def find(self, group: str, version: str, plural: str) -> Resource | None:
+        found = (each for each in self._of(group) if each.plural == plural)
+        return next((each for each in found if each.version == version), None)
+
+    def find_kind(self, group: str, version: str, kind: str) -> Resource | None:
+        found = (each for each in self._of(group) if each.kind == kind)
+        return next((each for each in found if each.version == version), None)
+
+    def named(self, plural: str) -> Resource:
+        """A resource of the core group, without which there is no server."""
+        found = self.find("", "v1", plural)
+        assert found is not None
+        return found
+
+    def _of(self, group: str) -> tuple[Resource, ...]:
+        if group not in self._groups:
+            served = (k for k in kinds_of(group) if not k.gate or self._gates[k.gate])
+            found = (each for kind in served for each in resources_of(kind))
+            self._groups[group] = tuple(_without_open_gates(each, self._gates) for each in found)
+        return self._groups[group]
+
+
+def resource_gates() -> set[str]:
+    """The gates that bring resources."""
+    return {kind.gate for kind in all_kinds() if kind.gate}
+
+
+def resources_of(kind: Kind) -> list[Resource]:
+    """A kind as the paths of its versions name it."""
+    status = (Subresource("status", kind.kind, STATUS_VERBS),) if kind.has_status else ()
+    older = kind.older_version
+    versions = (kind.version,) if older is None else (kind.version, older.version)
+    return [
+        Resource(
+            group=kind.group,
+            version=version,
+            kind=kind.kind,
+            plural=kind.plural,
+            singular=kind.kind.lower(),
+            namespaced=kind.namespaced,
+            short_names=kind.short_names,
+            categories=kind.categories,
+            subresources=(*kind.subresources, *status),
+            verbs=kind.verbs,
+            gated_fields=kind.gated_fields,
+        )
+        for version in versions
+    ]
+
+
+def _without_open_gates(resource: Resource, gates: FeatureGates) -> Resource:
+    if not resource.gated_fields:
+        return resource
+    closed = tuple((gate, path) for gate, path in resource.gated_fields if not gates[gate])
+    return replace(resource, gated_fields=closed)
+
+
+_STAGE: Final = re.compile(r"v\d+(?P<stage>alpha|beta)?\d*")
+_API_STAGES: Final = {"api/ga": "", "api/beta": "beta", "api/alpha": "alpha"}
+_ALL: Final = "api/all"
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeConfig:
+    """What was said of group-versions, by the keys of the flag; by default all are served."""
+
+    settings: Mapping[str, bool] = field(default_factory=dict)
+
+    def serves(self, resource: Resource) -> bool:
+        keys = (f"{resource.api_version}/{resource.plural}", resource.api_version)
+        for key in (*keys, _stage_key(resource.version), _ALL):
+            if key in self.settings:
+                return self.settings[key]
+        return True
+
+    def find_warnings(self, gates: FeatureGates) -> list[str]:
+        """Settings that change nothing, because there is nothing to switch."""
+        served = _names(served_resources(gates))
+        behind = {
+            name: gate
+            for gate in resource_gates()
+            for name in _names(served_resources(gates.with_overrides({gate: True})))
+        }
+        found = []
+        for key, on in self.settings.items():
+            if key == _ALL or key in _API_STAGES or key in served:
+                continue
+            if key in behind:
+                if on:
+                    found.append(f"{key} is served with --feature-gates {behind[key]}=true only")
+            elif on or key.partition("/")[0] not in {name.partition("/")[0] for name in served}:
+                found.append(f"{key} is not served by this server")
+        return found
+
+
+EVERYTHING: Final = RuntimeConfig()
+
+
+def _stage_key(version: str) -> str:
+    found = _STAGE.fullmatch(version)
+    stage = (found["stage"] if found else None) or ""
+    return next(key for key, each in _API_STAGES.items() if each == stage)
+
+
+def _names(resources: Iterable[Resource]) -> set[str]:
+    """The keys by which resources can be named."""
+    names: set[str] = set()
+    for each in resources:
+        names |= {each.api_version, f"{each.api_version}/{each.plural}"}
+    return names
 
 
 class ResourceTable:
@@ -77,3 +228,16 @@ class ResourceTable:
         """What a group-version serves, sorted by plural name as discovery lists it."""
         found = [each for each in self if (each.group, each.version) == (group, version)]
         return sorted(found, key=lambda each: each.plural)
+
+
+_VERSION: Final = re.compile(r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?")
+_STAGES: Final = (None, "beta", "alpha")
+
+
+def maturity(version: str) -> tuple[int, int, int, str]:
+    """A key by which the most mature version comes first; odd names come last."""
+    found = _VERSION.fullmatch(version)
+    if found is None:
+        return len(_STAGES), 0, 0, version
+    major, stage, minor = found.groups()
+    return _STAGES.index(stage), -int(major), -int(minor or 0), ""

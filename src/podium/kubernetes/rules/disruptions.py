@@ -6,15 +6,41 @@ selected pods want, however many there are; a plain `minAvailable` is about thos
 
 Worked example: a deployment of 10, all ready, `maxUnavailable: 25%` (rounded up: 3): 7 must stay
 healthy, so 3 may go. `minAvailable: 25%` of the same rounds up to 3 that must stay, so 7 may go.
+
+The arithmetic of "a number or a percentage" decides as well how many pods a roll-out may take away
+or add.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from podium.kubernetes.controllers.availability import NoPercentage, scaled
-from podium.kubernetes.controllers.objects import selector_or_nothing
 from podium.kubernetes.kinds.meta import ObjectMeta, OwnerReference
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget, PodDisruptionBudgetSpec
+from podium.kubernetes.rules.labels import selector_or_nothing
+
+
+class NoPercentage(ValueError):
+    """A text that stands for a number of pods and is no percentage; API servers refuse it."""
+
+
+def scale_amount(
+    written: int | str | None, total: int, *, rounds_up: bool, default: int = 0
+) -> int:
+    """A number as it is, a percentage of the total rounded as asked. Raises NoPercentage.
+
+    >>> scale_amount("25%", 10, rounds_up=True), scale_amount("25%", 10, rounds_up=False)
+    (3, 2)
+    """
+    if written is None:
+        return default
+    if isinstance(written, int):
+        return written
+    digits = written.removesuffix("%")
+    if digits == written or not digits.isdecimal():
+        raise NoPercentage(written)
+    share = int(digits) * total / 100
+    return math.ceil(share) if rounds_up else math.floor(share)
 
 
 class Scaled(NamedTuple):
@@ -68,15 +94,17 @@ def count_disruptions(spec: PodDisruptionBudgetSpec, pods: Guarded, scale: Scale
 
 def _expectation(spec: PodDisruptionBudgetSpec, pods: Guarded, scale: Scale) -> tuple[int, int]:
     if spec.max_unavailable is not None:
-        expected = _expected(pods, scale)
-        return expected, max(0, expected - scaled(spec.max_unavailable, expected, rounds_up=True))
+        expected = _count_expected(pods, scale)
+        return expected, max(
+            0, expected - scale_amount(spec.max_unavailable, expected, rounds_up=True)
+        )
     if isinstance(spec.min_available, int):
         return pods.number, spec.min_available
-    expected = _expected(pods, scale) if spec.min_available is not None else 0
-    return expected, scaled(spec.min_available, expected, rounds_up=True)
+    expected = _count_expected(pods, scale) if spec.min_available is not None else 0
+    return expected, scale_amount(spec.min_available, expected, rounds_up=True)
 
 
-def _expected(pods: Guarded, scale: Scale) -> int:
+def _count_expected(pods: Guarded, scale: Scale) -> int:
     """What the controllers of the pods want together.
 
     upstream: pods without a controller are not expected. Those of a controller whose scale is not

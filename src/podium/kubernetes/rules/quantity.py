@@ -121,12 +121,12 @@ def is_negative(quantity: str) -> bool:
 def value_of_nano(amount: int) -> int:
     """A sum of `nano` amounts in whole units, rounded up. One that is no int64 must be an Amount
     to become what upstream makes of it."""
-    return _rounded(amount, 0, amount.scale if isinstance(amount, Amount) else None)
+    return _round_up(amount, 0, amount.scale if isinstance(amount, Amount) else None)
 
 
 def milli_of_nano(amount: int) -> int:
     """A sum of `nano` amounts in thousandths, rounded up, likewise."""
-    return _rounded(amount, -3, amount.scale if isinstance(amount, Amount) else None)
+    return _round_up(amount, -3, amount.scale if isinstance(amount, Amount) else None)
 
 
 def _text_of(quantity: object) -> str:
@@ -182,7 +182,7 @@ def _parse_any(written: str) -> _Parsed:
     if sign == "-":
         size = -size
     scale = (0 if binary else exponent - len(fraction)) if compact else None
-    return _Parsed(size, _rounded(size, 0, scale), _rounded(size, -3, scale), scale)
+    return _Parsed(size, _round_up(size, 0, scale), _round_up(size, -3, scale), scale)
 
 
 def _decimal_exponent(written: str, suffix: str) -> int:
@@ -220,7 +220,7 @@ def _nano_of(digits: int, fraction_digits: int, exponent: int, *, binary: bool) 
     return digits * factor if power >= 0 else -(-digits // factor)
 
 
-def _rounded(size: int, target: int, scale: int | None) -> int:
+def _round_up(size: int, target: int, scale: int | None) -> int:
     """`size` nano at 10^target, rounded up, or what upstream's int64 makes of it.
 
     `scale` is the decimal exponent of upstream's compact form, None for its big decimal form,

@@ -61,13 +61,13 @@ def total(first: str, second: str) -> str:
     amount = nano(first)
     if not amount:
         return canonical(second)
-    return _written(amount + nano(second), _style(first.strip()))
+    return _write_amount(amount + nano(second), _style(first.strip()))
 
 
 def product(quantity: str, multiplier: object) -> str:
     """The amount so many times, in its own style; finer amounts than 10^-9 are rounded up."""
     amount = -(-nano(quantity) * nano(str(multiplier)) // NANO_PER_UNIT)
-    return _written(amount, _style(quantity.strip()))
+    return _write_amount(amount, _style(quantity.strip()))
 
 
 @cache_short_texts(1 << 14)
@@ -79,7 +79,7 @@ def _canonical(written: str) -> str:
         return written
     if text == "0" or _looks_canonical(text):
         return text
-    return _written(amount, _style(text))
+    return _write_amount(amount, _style(text))
 
 
 @cache_short_texts(1 << 14)
@@ -92,7 +92,7 @@ def _rounded_to_milli(written: str) -> str:
     if amount % NANO_PER_MILLI == 0:
         return _canonical(text)
     magnitude = -(-abs(amount) // NANO_PER_MILLI) * NANO_PER_MILLI
-    return _written(magnitude if amount > 0 else -magnitude, _style(text))
+    return _write_amount(magnitude if amount > 0 else -magnitude, _style(text))
 
 
 def _looks_canonical(text: str) -> bool:
@@ -120,7 +120,7 @@ def _style(text: str) -> str:
     return _EXPONENT if exponent else _DECIMAL
 
 
-def _written(amount: int, style: str) -> str:
+def _write_amount(amount: int, style: str) -> str:
     """An amount in units of 10^-9, with the largest suffix of its style that loses nothing."""
     if not amount:
         return "0"

@@ -3,6 +3,8 @@
 Pods are charged for what they request and limit until they have ended, services for node ports and
 load balancers, claims for storage, also by class; every kind can be counted. Names of amounts and
 formulas are those of `pkg/quota/v1/evaluator/core`.
+
+What the contents of a namespace take of the amounts that its quotas limit.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,7 +14,7 @@ from podium.golang.json_values import JsonObject
 from podium.kubernetes.rules.labels import Requirement
 from podium.kubernetes.rules.pod_level_resources import effective_amounts
 from podium.kubernetes.rules.quantity import nano
-from podium.kubernetes.rules.quantity_spelling import total
+from podium.kubernetes.rules.quantity_spelling import canonical, total
 from podium.kubernetes.rules.requests import is_extended
 from podium.kubernetes.rules.storage_classes import CLASS_ANNOTATION
 from podium.kubernetes.rules.timestamps import seconds_of
@@ -268,3 +270,23 @@ def missing_amounts(names: Iterable[str], pod: JsonObject) -> str:
             missing.setdefault(name, set()).add(container.get("name") or "")
     told = (f"{name} for: {','.join(sorted(missing[name]))}" for name in sorted(missing))
     return f"must specify {'; '.join(told)}" if missing else ""
+
+
+def quota_usage(
+    quota_spec: JsonObject, contents: Mapping[Counted, Iterable[JsonObject]], now_s: float
+) -> Amounts:
+    """What the contents of a namespace take of each amount that a quota limits and somebody
+    counts; zero where nothing is there."""
+    hard = quota_spec.get("hard") or {}
+    used: Amounts = {}
+    for kind, objects in contents.items():
+        names = tracked_names(kind, hard)
+        used |= dict.fromkeys(names, "0")
+        for obj in objects:
+            if not is_in_scope(quota_spec, kind, obj):
+                continue
+            usage = usage_of(kind, obj, now_s)
+            for name in names:
+                if name in usage:
+                    used[name] = total(used[name], usage[name])
+    return {name: canonical(amount) for name, amount in used.items()}

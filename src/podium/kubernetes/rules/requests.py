@@ -21,7 +21,7 @@ from podium.golang.arithmetic import INT64_MAX
 from podium.golang.document_structs import Unit
 from podium.kubernetes.kinds.meta import Quantity, ResourceList
 from podium.kubernetes.kinds.pod import Container, ContainerStatus, Pod, ResourceRequirements
-from podium.kubernetes.rules.label_syntax import key_problems
+from podium.kubernetes.rules.labels import key_problems
 from podium.kubernetes.rules.quantity import (
     NANO_PER_MILLI,
     NANO_PER_UNIT,

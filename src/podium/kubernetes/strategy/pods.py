@@ -4,15 +4,18 @@ A pod's status is the server's at creation and the kubelet's afterwards; updates
 never touch it. Label keys that affinity terms and spread constraints are to match become ordinary
 selector expressions, with the values of the pod's own labels, so that every reader of the pod sees
 the same selector.
+
+Namespaces and nodes as the server starts them and keeps them.
 """
 
 from collections import deque
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.rules.label_keys import merge_label_keys
-from podium.kubernetes.rules.quality_of_service import qos_class
-from podium.kubernetes.strategy.kept_fields import keep_field, keep_metadata
+from podium.kubernetes.kinds.workloads import NAMESPACE_LABEL
+from podium.kubernetes.rules.labels import merge_label_keys
+from podium.kubernetes.rules.pod_level_resources import qos_class
+from podium.kubernetes.strategy.preparation import keep_field, keep_metadata
 
 _GATED: Final = "Scheduling is blocked due to non-empty scheduling gates"
 
@@ -87,7 +90,7 @@ def prepare_resize(new: JsonObject, old: JsonObject, _now: str) -> None:
             return
         if containers:
             kept[kind] = [
-                _resized(container, base)
+                _resize_container(container, base)
                 for container, base in zip(containers, earlier, strict=True)
             ]
     if spec.get("resources") is not None:
@@ -102,7 +105,7 @@ def _keep_all_but_spec(new: JsonObject, old: JsonObject) -> None:
     keep_metadata(new, old)
 
 
-def _resized(container: JsonObject, base: JsonObject) -> JsonObject:
+def _resize_container(container: JsonObject, base: JsonObject) -> JsonObject:
     merged = dict(base)
     for field in ("resources", "resizePolicy"):
         if container.get(field) is not None:
@@ -110,3 +113,29 @@ def _resized(container: JsonObject, base: JsonObject) -> JsonObject:
         else:
             merged.pop(field, None)
     return merged
+
+
+def prepare_namespace(namespace: JsonObject, _now: str) -> None:
+    namespace["status"] = {"phase": "Active"}
+    metadata = namespace["metadata"]
+    if metadata.get("name"):  # also where the name was made from a prefix
+        labels = metadata.get("labels") or {}
+        metadata["labels"] = {**labels, NAMESPACE_LABEL: metadata["name"]}
+    spec = namespace.setdefault("spec", {})
+    finalizers = spec.get("finalizers") or []
+    if "kubernetes" not in finalizers:
+        spec["finalizers"] = [*finalizers, "kubernetes"]
+
+
+def prepare_namespace_update(new: JsonObject, old: JsonObject, _now: str) -> None:
+    spec = new.setdefault("spec", {})
+    keep_field(spec, old.get("spec") or {}, "finalizers")
+
+
+def prepare_node(node: JsonObject, _now: str) -> None:
+    """Drop the field of a feature that is no more."""
+    (node.get("spec") or {}).pop("configSource", None)
+
+
+def prepare_node_update(new: JsonObject, _old: JsonObject, now: str) -> None:
+    prepare_node(new, now)

@@ -8,10 +8,20 @@ versions of its template in an annotation.
 from typing import Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.job_pods import CONTROLLER_UID, job_labels
-from podium.kubernetes.strategy.kept_fields import keep_field
+from podium.kubernetes.strategy.preparation import keep_field
 
+CONTROLLER_UID: Final = "batch.kubernetes.io/controller-uid"
 _TEMPLATE_GENERATION: Final = "deprecated.daemonset.template.generation"
+
+
+def job_labels(name: str, uid: str) -> dict[str, str]:
+    """What the API server adds to the template of a job, for the job to know its pods by."""
+    return {
+        "job-name": name,
+        "batch.kubernetes.io/job-name": name,
+        "controller-uid": uid,
+        CONTROLLER_UID: uid,
+    }
 
 
 def prepare_job(job: JsonObject, _now: str) -> None:

@@ -5,9 +5,9 @@ from typing import Final
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.conversion.autoscalers import as_v2_autoscaler
 from podium.kubernetes.kinds.record import Cells, Printer
-from podium.kubernetes.tables.ages import UNKNOWN
 from podium.kubernetes.tables.printer import (
     NONE,
+    UNKNOWN,
     UNSET,
     age_of,
     columns_of,

@@ -9,13 +9,14 @@ from typing import Final
 
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.record import Cells, Printer
-from podium.kubernetes.tables.ages import age, seconds_or_none
 from podium.kubernetes.tables.printer import (
     NONE,
+    age,
     age_of,
     columns_of,
     is_terminating,
     name_of,
+    seconds_or_none,
     spec_of,
     status_of,
 )

@@ -4,20 +4,22 @@ from typing import Final
 
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.record import Cells, Printer
-from podium.kubernetes.tables.ages import age, human_duration, seconds_or_none
 from podium.kubernetes.tables.printer import (
     NONE,
     UNSET,
+    age,
     age_of,
     column,
     columns_of,
+    human_duration,
     is_terminating,
     labels_text,
     name_of,
+    seconds_or_none,
     spec_of,
     status_of,
 )
-from podium.kubernetes.validation.templates import compiled
+from podium.kubernetes.validation.pod_specs import compiled
 
 _WIDE: Final = ("Containers", "Images", "Selector")
 _JOB_STATES: Final = (

@@ -15,14 +15,12 @@ from podium.kubernetes.rules.field_errors import (
     not_supported,
     required,
 )
-from podium.kubernetes.validation.match_conditions import (
-    TOO_MANY,
-    are_too_many,
-    check_match_conditions,
-)
 from podium.kubernetes.validation.match_resources import (
     MATCH_POLICIES,
     REINVOCATION_POLICIES,
+    TOO_MANY,
+    are_too_many,
+    check_match_conditions,
     check_rule,
 )
 from podium.kubernetes.validation.names import (

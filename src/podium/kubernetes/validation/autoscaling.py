@@ -6,12 +6,12 @@ from typing import Final
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.rules.field_errors import forbidden, invalid, not_supported, required
 from podium.kubernetes.rules.quantity import is_negative, nano
+from podium.kubernetes.validation.field_values import check_not_negative
 from podium.kubernetes.validation.names import (
     label_problems,
     path_segment_problems,
     subdomain_problems,
 )
-from podium.kubernetes.validation.numbers import check_not_negative
 from podium.kubernetes.validation.object_meta import (
     NOT_NEGATIVE,
     Errors,

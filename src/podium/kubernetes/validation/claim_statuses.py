@@ -20,8 +20,7 @@ from podium.kubernetes.rules.field_errors import (
     too_long,
     too_many,
 )
-from podium.kubernetes.validation.conditions import check_conditions
-from podium.kubernetes.validation.device_attributes import check_binding_conditions
+from podium.kubernetes.validation.device_slices import check_binding_conditions
 from podium.kubernetes.validation.devices import (
     MAX_NAMES,
     check_config,
@@ -36,6 +35,7 @@ from podium.kubernetes.validation.names import label_problems
 from podium.kubernetes.validation.object_meta import (
     Errors,
     built_in_meta_update_errors,
+    check_conditions,
     check_each,
     meta_of,
 )

@@ -20,7 +20,7 @@ from podium.kubernetes.validation.object_meta import (
     check_each,
     meta_of,
 )
-from podium.kubernetes.validation.templates import check_template
+from podium.kubernetes.validation.pod_specs import check_template
 
 _MAX_SECRET: Final = 1024 * 1024
 _EITHER_WILL_DO: Final = "kubernetes.io/basic-auth"

@@ -12,9 +12,9 @@ from podium.kubernetes.rules.field_errors import (
     required,
 )
 from podium.kubernetes.rules.quantity import is_negative
+from podium.kubernetes.validation.field_values import check_not_negative
 from podium.kubernetes.validation.go_forms import go_form, go_selector
 from podium.kubernetes.validation.names import subdomain_problems
-from podium.kubernetes.validation.numbers import check_not_negative
 from podium.kubernetes.validation.object_meta import (
     NOT_NEGATIVE,
     Errors,

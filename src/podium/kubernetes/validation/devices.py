@@ -19,7 +19,6 @@ from podium.kubernetes.rules.field_errors import (
     too_long,
     too_many,
 )
-from podium.kubernetes.validation.claim_specs import check_template_metadata
 from podium.kubernetes.validation.go_forms import go_form, go_struct
 from podium.kubernetes.validation.names import label_problems, subdomain_problems
 from podium.kubernetes.validation.object_meta import (
@@ -32,7 +31,7 @@ from podium.kubernetes.validation.object_meta import (
     meta_of,
 )
 from podium.kubernetes.validation.resource_amounts import is_extended
-from podium.kubernetes.validation.volumes import check_driver_name
+from podium.kubernetes.validation.volumes import check_driver_name, check_template_metadata
 
 MAX_NAMES: Final = 32
 _MAX_ALTERNATIVES: Final = 8

@@ -7,6 +7,7 @@ from typing import Final
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.rules.field_errors import invalid, not_supported, required
 from podium.kubernetes.rules.quantity import nano
+from podium.kubernetes.validation.field_values import check_no_backsteps
 from podium.kubernetes.validation.names import (
     config_key_problems,
     label_problems,
@@ -14,7 +15,6 @@ from podium.kubernetes.validation.names import (
     variable_name_problems,
 )
 from podium.kubernetes.validation.object_meta import Errors, check_each, check_label_key
-from podium.kubernetes.validation.paths import check_no_backsteps
 
 _SHOWN_IN_VARIABLES: Final = (
     "metadata.name",

@@ -13,6 +13,7 @@ from podium.kubernetes.rules.field_errors import (
     too_long,
 )
 from podium.kubernetes.validation.addresses import address_of, check_address
+from podium.kubernetes.validation.field_values import check_domain_path
 from podium.kubernetes.validation.names import (
     label_problems,
     path_segment_problems,
@@ -28,7 +29,6 @@ from podium.kubernetes.validation.object_meta import (
     check_each,
     meta_of,
 )
-from podium.kubernetes.validation.paths import check_domain_path
 
 _CLASS_ANNOTATION: Final = "kubernetes.io/ingress.class"
 _PATH_TYPES: Final = ("Exact", "ImplementationSpecific", "Prefix")

@@ -14,7 +14,7 @@ from podium.kubernetes.rules.field_errors import (
     too_long,
     too_many,
 )
-from podium.kubernetes.validation.numbers import check_not_negative
+from podium.kubernetes.validation.field_values import check_not_negative
 from podium.kubernetes.validation.object_meta import Errors, check_label_key
 
 _ACTIONS: Final = ("Count", "FailIndex", "FailJob", "Ignore")

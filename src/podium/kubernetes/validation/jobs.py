@@ -1,8 +1,15 @@
-"""Jobs and cron jobs: pods that end."""
+"""Jobs and cron jobs: pods that end.
 
+What a cron job says of when it runs: a schedule that can be read, a time zone that exists.
+"""
+
+import re
 from typing import Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from podium.golang.json_values import JsonObject
+from podium.golang.text_cache import cache_short_texts
+from podium.kubernetes.rules.cron_schedule import ScheduleError, parse_schedule, split_zone
 from podium.kubernetes.rules.field_errors import (
     immutable,
     invalid,
@@ -10,20 +17,18 @@ from podium.kubernetes.rules.field_errors import (
     required,
     too_long,
 )
+from podium.kubernetes.validation.field_values import check_domain_path, check_not_negative
 from podium.kubernetes.validation.go_forms import go_form, go_map, go_selector
 from podium.kubernetes.validation.job_policies import check_failure_policy, check_success_policy
 from podium.kubernetes.validation.names import label_problems, subdomain_problems
-from podium.kubernetes.validation.numbers import check_not_negative
 from podium.kubernetes.validation.object_meta import (
     Errors,
     built_in_meta_errors,
     built_in_meta_update_errors,
     meta_of,
 )
-from podium.kubernetes.validation.paths import check_domain_path
-from podium.kubernetes.validation.schedules import schedule_problem, zone_problem
+from podium.kubernetes.validation.pod_specs import check_matches, check_template, compiled
 from podium.kubernetes.validation.selectors import check_label_selector
-from podium.kubernetes.validation.templates import check_matches, check_template, compiled
 
 _COUNTS: Final = (
     "parallelism",
@@ -293,3 +298,39 @@ def _check_cron_spec(errors: Errors, spec: JsonObject, zone_before: str | None =
         errors.append(not_supported(at, True, ("nil", "false")))
     history = ("successfulJobsHistoryLimit", "failedJobsHistoryLimit")
     check_not_negative(errors, spec, history, "spec")
+
+
+_ZONE_PART: Final = re.compile(r"[A-Za-z\.\-_0-9+]{1,}")
+
+
+def schedule_problem(schedule: str) -> str:
+    """Why a schedule is none; empty for a good one."""
+    try:
+        parse_schedule(split_zone(schedule)[1])
+    except ScheduleError as problem:
+        return str(problem)
+    return ""
+
+
+def zone_problem(zone: str) -> str:
+    """Why there is no such time zone; empty if there is one."""
+    if not zone:
+        return "timeZone must be nil or non-empty string"
+    unknown = f"unknown time zone {zone}"
+    for part in zone.split("/"):
+        if part in (".", "..") or part.startswith("-") or not _ZONE_PART.fullmatch(part):
+            return unknown
+    if zone.lower() == "local":
+        return (
+            "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"
+        )
+    return "" if zone == "UTC" or _is_zone(zone) or not _is_zone("Europe/London") else unknown
+
+
+@cache_short_texts(256)
+def _is_zone(zone: str) -> bool:
+    try:
+        ZoneInfo(zone)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return False
+    return True

@@ -12,9 +12,9 @@ from podium.kubernetes.rules.field_errors import (
     not_supported,
     required,
 )
+from podium.kubernetes.validation.field_values import check_descending
 from podium.kubernetes.validation.names import port_name_problems, port_number_problems
 from podium.kubernetes.validation.object_meta import Errors, check_each
-from podium.kubernetes.validation.paths import check_descending
 
 Volumes = Mapping[str, JsonObject]
 

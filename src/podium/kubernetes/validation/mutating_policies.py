@@ -4,19 +4,18 @@ from typing import Final
 
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.cel.admission_programs import Programs
-from podium.kubernetes.cel.patch_types import JSON_PATCHES, OBJECT
+from podium.kubernetes.cel.structs import JSON_PATCHES, OBJECT
 from podium.kubernetes.rules.field_errors import invalid, not_supported, required
-from podium.kubernetes.validation.match_conditions import check_expression
-from podium.kubernetes.validation.match_resources import REINVOCATION_POLICIES
-from podium.kubernetes.validation.object_meta import (
-    Errors,
-)
-from podium.kubernetes.validation.policy_parts import (
+from podium.kubernetes.validation.admission_policies import (
     check_bound,
     check_matching,
     check_shared_expressions,
     create_errors,
     update_errors,
+)
+from podium.kubernetes.validation.match_resources import REINVOCATION_POLICIES, check_expression
+from podium.kubernetes.validation.object_meta import (
+    Errors,
 )
 
 _OPERATIONS: Final = ("*", "CONNECT", "CREATE", "UPDATE")

@@ -1,10 +1,13 @@
-"""Rules that hold for the metadata of every object.
+"""Rules that hold for the metadata of every object, and for conditions.
 
 Upstream checks metadata several times on the way of one request: for all kinds alike, and again in
 the rules of the kind. Errors are then told as often in the causes of the answer, so the functions
 here give lists that a kind may repeat.
+
+Conditions are those of the form that newer kinds share (`meta/v1` Condition).
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Final
@@ -12,14 +15,21 @@ from typing import Final
 from podium.golang.json_values import JsonObject, ReadOnlyJson
 from podium.golang.quoting import quoted
 from podium.golang.text_cache import cache_short_texts
-from podium.kubernetes.rules import label_syntax
 from podium.kubernetes.rules.field_errors import (
     FieldError,
+    duplicate,
     forbidden,
     immutable,
     invalid,
+    not_supported,
     required,
     too_long,
+)
+from podium.kubernetes.rules.labels import (
+    is_plain_key,
+    is_plain_value,
+    key_problems,
+    value_problems,
 )
 from podium.kubernetes.validation.names import NameRule, as_prefix, label_problems
 
@@ -59,12 +69,12 @@ _FIXED_IF_SET: Final = ("deletionTimestamp", "deletionGracePeriodSeconds")
 
 @cache_short_texts(8192)
 def _key_problems(key: str) -> tuple[str, ...]:
-    return tuple(label_syntax.key_problems(key))
+    return tuple(key_problems(key))
 
 
 @cache_short_texts(8192)
 def _value_problems(value: str) -> tuple[str, ...]:
-    return tuple(label_syntax.value_problems(value))
+    return tuple(value_problems(value))
 
 
 def check_label_key(errors: Errors, key: str, path: str) -> None:
@@ -96,7 +106,7 @@ def _sorted_suspects(labels: Mapping[str, str]) -> list[tuple[str, str]]:
     return sorted(
         (key, value)
         for key, value in labels.items()
-        if not (label_syntax.is_plain_key(key) and label_syntax.is_plain_value(value))
+        if not (is_plain_key(key) and is_plain_value(value))
     )
 
 
@@ -105,7 +115,7 @@ def check_annotations(errors: Errors, annotations: Mapping[str, str], path: str)
     many = len(annotations) > _MANY_LABELS
     for key, value in sorted(annotations.items()):
         size += len(key) + len(value)
-        if many and label_syntax.is_plain_key(key):
+        if many and is_plain_key(key):
             continue
         for problem in _key_problems(key.lower()):
             errors.append(invalid(path, key, problem))
@@ -261,3 +271,49 @@ def _check_owners(errors: Errors, owners: list[JsonObject]) -> None:
 
 def meta_of(obj: JsonObject) -> JsonObject:
     return obj.get("metadata") or _EMPTY
+
+
+_STATUSES: Final = ("False", "True", "Unknown")
+_MAX_REASON: Final = 1024
+_MAX_MESSAGE: Final = 32 * 1024
+_REASON_FORM: Final = "[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?"
+_REASON: Final = re.compile(_REASON_FORM)
+_REASON_RULE: Final = (
+    "a condition reason must start with alphabetic character, optionally followed by a string of "
+    "alphanumeric characters or '_,:', and must end with an alphanumeric character or '_' (e.g. "
+    "'my_name',  or 'MY_NAME',  or 'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex "
+    f"used for validation is '{_REASON_FORM}')"
+)
+
+
+def check_conditions(errors: Errors, conditions: list[JsonObject], path: str) -> None:
+    seen: set[str] = set()
+    for index, condition in enumerate(conditions):
+        at, kind = f"{path}[{index}]", condition.get("type") or ""
+        if kind in seen:
+            errors.append(duplicate(f"{at}.type", kind))
+        seen.add(kind)
+        _check_condition(errors, condition, kind, at)
+
+
+def _check_condition(errors: Errors, condition: JsonObject, kind: str, path: str) -> None:
+    check_label_key(errors, kind, f"{path}.type")
+    status = condition.get("status") or ""
+    if status not in _STATUSES:
+        errors.append(not_supported(f"{path}.status", status, _STATUSES))
+    seen = condition.get("observedGeneration") or 0
+    if seen < 0:
+        detail = "must be greater than or equal to zero"
+        errors.append(invalid(f"{path}.observedGeneration", seen, detail))
+    if not condition.get("lastTransitionTime"):
+        errors.append(required(f"{path}.lastTransitionTime"))
+    reason = condition.get("reason") or ""
+    if not reason:
+        errors.append(required(f"{path}.reason"))
+    else:
+        problems = () if _REASON.fullmatch(reason) else (_REASON_RULE,)
+        check_each(errors, problems, reason, f"{path}.reason")
+        if len(reason.encode()) > _MAX_REASON:
+            errors.append(too_long(f"{path}.reason", _MAX_REASON))
+    if len((condition.get("message") or "").encode()) > _MAX_MESSAGE:
+        errors.append(too_long(f"{path}.message", _MAX_MESSAGE))

@@ -13,7 +13,6 @@ from podium.kubernetes.rules.field_errors import (
     too_many,
 )
 from podium.kubernetes.rules.priorities import MAX_USER_PRIORITY
-from podium.kubernetes.validation.conditions import check_conditions
 from podium.kubernetes.validation.names import (
     label_problems,
     path_segment_problems,
@@ -23,6 +22,7 @@ from podium.kubernetes.validation.object_meta import (
     Errors,
     built_in_meta_errors,
     built_in_meta_update_errors,
+    check_conditions,
     check_each,
     check_label_key,
     meta_of,

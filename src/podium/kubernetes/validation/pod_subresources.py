@@ -5,12 +5,11 @@ from typing import Final
 from podium.golang.json_values import JsonObject
 from podium.golang.quoting import quoted
 from podium.kubernetes.rules.field_errors import forbidden, invalid
-from podium.kubernetes.rules.node_pods import CONFIG_MIRROR
-from podium.kubernetes.rules.quality_of_service import qos_class
+from podium.kubernetes.rules.nodes import CONFIG_MIRROR
+from podium.kubernetes.rules.pod_level_resources import qos_class
 from podium.kubernetes.validation.go_forms import difference
 from podium.kubernetes.validation.object_meta import Errors, built_in_meta_update_errors, meta_of
-from podium.kubernetes.validation.pod_updates import check_annotation_changes
-from podium.kubernetes.validation.pods import metadata_and_spec_errors
+from podium.kubernetes.validation.pods import check_annotation_changes, metadata_and_spec_errors
 
 _RESIZABLE: Final = ("cpu", "memory")
 _ONLY_THESE: Final = "only cpu and memory resources are mutable"
@@ -84,7 +83,7 @@ def _check_pod_level(errors: Errors, masked: JsonObject, before: JsonObject) -> 
         if _is_removed((resources or {}).get(part), (earlier or {}).get(part)):
             detail = f"pod-level resource {part} cannot be removed"
             errors.append(forbidden(f"spec.resources.{part}", detail))
-    hidden = _masked(resources or {}, earlier or {})
+    hidden = _mask_resizable(resources or {}, earlier or {})
     if hidden or earlier is not None:
         masked["resources"] = hidden
     else:
@@ -124,7 +123,7 @@ def _check_containers(errors: Errors, masked: JsonObject, before: JsonObject) ->
     for kind in ("containers", "initContainers"):
         shown: list[JsonObject] = []
         for index, (container, earlier) in enumerate(pairs[kind]):
-            hidden = {**container, "resources": _masked(*_resources(container, earlier))}
+            hidden = {**container, "resources": _mask_resizable(*_resources(container, earlier))}
             shown.append(hidden)
             if hidden != earlier:
                 first = kind == "initContainers"
@@ -139,7 +138,7 @@ def _resources(container: JsonObject, earlier: JsonObject) -> tuple[JsonObject, 
     return container.get("resources") or {}, earlier.get("resources") or {}
 
 
-def _masked(resources: JsonObject, earlier: JsonObject) -> JsonObject:
+def _mask_resizable(resources: JsonObject, earlier: JsonObject) -> JsonObject:
     """The resources with the old amounts of what may be resized.
 
     upstream: claims are left out, so that a container with claims always counts as changed.

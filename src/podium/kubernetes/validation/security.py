@@ -11,10 +11,10 @@ from podium.kubernetes.rules.field_errors import (
     not_supported,
     required,
 )
+from podium.kubernetes.validation.field_values import check_descending
 from podium.kubernetes.validation.go_forms import go_form
 from podium.kubernetes.validation.names import in_range
 from podium.kubernetes.validation.object_meta import Errors
-from podium.kubernetes.validation.paths import check_descending
 
 _MAX_ID: Final = 2**31 - 1
 _PROFILES: Final = ("Localhost", "RuntimeDefault", "Unconfined")

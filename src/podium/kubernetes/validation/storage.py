@@ -12,11 +12,7 @@ from podium.kubernetes.rules.field_errors import (
     too_long,
 )
 from podium.kubernetes.rules.quantity import nano, value
-from podium.kubernetes.validation.claim_specs import (
-    VOLUME_MODES,
-    check_access_modes,
-    check_claim_spec,
-)
+from podium.kubernetes.validation.field_values import check_no_backsteps
 from podium.kubernetes.validation.go_forms import difference, go_form, go_map
 from podium.kubernetes.validation.names import label_problems, subdomain_problems
 from podium.kubernetes.validation.object_meta import (
@@ -27,10 +23,16 @@ from podium.kubernetes.validation.object_meta import (
     check_label_key,
     meta_of,
 )
-from podium.kubernetes.validation.paths import check_no_backsteps
 from podium.kubernetes.validation.resource_amounts import is_native
 from podium.kubernetes.validation.selectors import check_node_selector, check_topology_terms
-from podium.kubernetes.validation.volumes import check_driver_name, check_host_path, check_nfs
+from podium.kubernetes.validation.volumes import (
+    VOLUME_MODES,
+    check_access_modes,
+    check_claim_spec,
+    check_driver_name,
+    check_host_path,
+    check_nfs,
+)
 
 _POSITIVE: Final = "must be greater than zero"
 _RECLAIM: Final = ("Delete", "Recycle", "Retain")

@@ -11,15 +11,14 @@ from podium.kubernetes.rules.field_errors import (
     required,
 )
 from podium.kubernetes.rules.labels import selector_of_map
-from podium.kubernetes.validation.claim_specs import check_claim_spec
-from podium.kubernetes.validation.go_forms import go_selector
-from podium.kubernetes.validation.names import label_problems, subdomain_problems
-from podium.kubernetes.validation.numbers import (
+from podium.kubernetes.validation.field_values import (
     check_at_most_all,
     check_count_or_percent,
     check_not_negative,
     is_nothing,
 )
+from podium.kubernetes.validation.go_forms import go_selector
+from podium.kubernetes.validation.names import label_problems, subdomain_problems
 from podium.kubernetes.validation.object_meta import (
     Errors,
     built_in_meta_errors,
@@ -27,13 +26,14 @@ from podium.kubernetes.validation.object_meta import (
     check_each,
     meta_of,
 )
-from podium.kubernetes.validation.selectors import check_label_selector
-from podium.kubernetes.validation.templates import (
+from podium.kubernetes.validation.pod_specs import (
     check_matches,
     check_runs_forever,
     check_template,
     compiled,
 )
+from podium.kubernetes.validation.selectors import check_label_selector
+from podium.kubernetes.validation.volumes import check_claim_spec
 
 _CHANGEABLE: Final = (
     "replicas",

@@ -1,12 +1,23 @@
-"""What to tell about the pods of a new object: what will not work, or not as it seems to."""
+"""What to tell about the pods of a new object: what will not work, or not as it seems to.
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+Ports of a pod's containers that are defined twice, overlap or share a name. Each port is compared
+with those before it that it can collide with, which are found by what they have in common:
+thousands of ports that get on with each other cost no more than reading them.
+
+Files of one volume that would overwrite each other, or whose path is another's directory. Paths are
+sorted once, so that each finds the directories above it; comparing every two of them would take
+minutes for the files that fit into one request.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from heapq import merge
+from typing import Final, NamedTuple
 
 from podium.golang.json_values import JsonObject
 from podium.golang.quoting import quoted
 from podium.kubernetes.rules.quantity import milli_value
-from podium.kubernetes.warnings import container_ports, node_labels, volume_paths
+from podium.kubernetes.warnings import node_labels
 
 _ANNOTATIONS: Final[Mapping[str, str]] = {
     "scheduler.alpha.kubernetes.io/critical-pod": (
@@ -66,7 +77,7 @@ def about_pod(spec: JsonObject, metadata: JsonObject, path: str = "") -> Iterato
         if container.get("env"):
             yield from _about_variables(container["env"], f"{place}.env")
     if any(container.get("ports") for container, _ in containers):
-        yield from container_ports.about_ports(containers)
+        yield from about_ports(containers)
     if (spec.get("terminationGracePeriodSeconds") or 0) < 0:
         told = "must be >= 0; negative values are invalid and will be treated as 1"
         yield f"{at}.terminationGracePeriodSeconds: {told}"
@@ -134,7 +145,7 @@ def _about_volumes(volumes: Sequence[JsonObject], path: str) -> Iterator[str]:
             where = f"{path}[{number}].ephemeral.volumeClaimTemplate.spec"
             yield from about_claim_spec(template.get("spec") or {}, where)
     for volume in volumes:
-        yield from volume_paths.about_files(volume)
+        yield from about_files(volume)
 
 
 def about_claim_spec(spec: JsonObject, path: str) -> Iterator[str]:
@@ -203,3 +214,203 @@ def _about_pod_affinity(affinity: JsonObject, path: str) -> Iterator[str]:
             if (weighted.get("podAffinityTerm") or {}).get("labelSelector") is None:
                 where = f"{path}.{kind}.{_PREFERRED}[{number}].podAffinityTerm.labelSelector"
                 yield f"{where}: {_NO_POD}"
+
+
+_DUPLICATE: Final = "duplicate"
+_OVERLAPPING: Final = "overlapping"
+_AMBIGUOUS: Final = "dangerously ambiguous"
+
+
+class _Port(NamedTuple):
+    container_port: int
+    protocol: str
+    host_port: int
+    host_ip: str
+
+
+class _Before:
+    """The ports of one number and protocol that were seen so far, each with its place."""
+
+    def __init__(self) -> None:
+        self._without_host_port: list[tuple[int, str]] = []
+        self._with_host_port: list[tuple[int, str]] = []
+        self._of_address: dict[tuple[int, str], list[tuple[int, str]]] = defaultdict(list)
+        self._of_all_addresses: dict[int, list[tuple[int, str]]] = defaultdict(list)
+        self._of_some_address: dict[int, list[tuple[int, str]]] = defaultdict(list)
+
+    def collisions(self, port: _Port) -> Iterator[tuple[str, str]]:
+        """Which ports a port collides with, in the order of the pod, and in which way."""
+        same = self._of_address.get((port.host_port, port.host_ip), [])
+        duplicates = ((number, place, _DUPLICATE) for number, place in same)
+        known = {number for number, _ in same}
+        overlapping = (
+            (number, place, _OVERLAPPING)
+            for number, place in (
+                self._without_host_port
+                if port.host_port
+                else merge(self._without_host_port, self._with_host_port)
+            )
+            if number not in known
+        )
+        ambiguous: Iterator[tuple[int, str, str]] = iter(())
+        if port.host_port:
+            others = self._of_all_addresses if port.host_ip else self._of_some_address
+            ambiguous = (
+                (number, place, _AMBIGUOUS) for number, place in others.get(port.host_port, ())
+            )
+        for _, place, how in merge(duplicates, overlapping, ambiguous):
+            yield how, place
+
+    def add(self, number: int, port: _Port, place: str) -> None:
+        self._of_address[port.host_port, port.host_ip].append((number, place))
+        if not port.host_port:
+            self._without_host_port.append((number, place))
+            return
+        self._with_host_port.append((number, place))
+        kind = self._of_some_address if port.host_ip else self._of_all_addresses
+        kind[port.host_port].append((number, place))
+
+
+def about_ports(containers: list[tuple[JsonObject, str]]) -> Iterator[str]:
+    """About the ports of containers, of which each comes with its path."""
+    ports = [
+        (port, f"{place}.ports[{number}]")
+        for container, place in containers
+        for number, port in enumerate(container.get("ports") or ())
+    ]
+    shared = Counter(map(_endpoint, (port for port, _ in ports)))
+    before: dict[tuple[int, str], _Before] = defaultdict(_Before)
+    for number, (written, place) in enumerate(ports):
+        if written.get("hostIP") and not written.get("hostPort"):
+            yield f"{place}: hostIP set without hostPort: {_go_port(written)}"
+        endpoint = _endpoint(written)
+        if shared[endpoint] == 1:
+            continue
+        port = _Port(*endpoint, written.get("hostPort") or 0, written.get("hostIP") or "")
+        others = before[endpoint]
+        for how, where in others.collisions(port):
+            yield f"{place}: {how} port definition with {where}"
+        others.add(number, port, place)
+    yield from _about_names(ports)
+
+
+def _endpoint(port: JsonObject) -> tuple[int, str]:
+    return port.get("containerPort") or 0, port.get("protocol") or ""
+
+
+def _about_names(ports: list[tuple[JsonObject, str]]) -> Iterator[str]:
+    named: dict[str, str] = {}
+    for port, place in ports:
+        name = port.get("name")
+        if name in named:
+            told = f"duplicate port name {quoted(name)} with {named[name]}"
+            use = f"services and probes that select ports by name will use {named[name]}"
+            yield f"{place}: {told}, {use}"
+        elif name:
+            named[name] = place
+
+
+def _go_port(port: JsonObject) -> str:
+    """A port as Go prints it with the names of its fields."""
+    return (
+        f"{{Name:{port.get('name') or ''} HostPort:{port.get('hostPort') or 0}"
+        f" ContainerPort:{port.get('containerPort') or 0} Protocol:{port.get('protocol') or ''}"
+        f" HostIP:{port.get('hostIP') or ''}}}"
+    )
+
+
+class _File(NamedTuple):
+    path: str
+    source: str
+
+    def __str__(self) -> str:
+        return f"{quoted(self.path)} ({self.source})" if self.source else quoted(self.path)
+
+
+def about_files(volume: JsonObject) -> Iterator[str]:
+    """About the files of a volume that is made from keys."""
+    name = quoted(volume.get("name") or "")
+    for described, items in _mappings(volume):
+        files = [_File(item.get("path") or "", "") for item in items]
+        for overlap in _overlaps(files):
+            yield f"volume {name} ({described}): overlapping paths: {overlap}"
+    projected = volume.get("projected")
+    if projected is None:
+        return
+    files = []
+    for source in projected.get("sources") or ():
+        if not source:
+            yield f"volume {name} (Projected) has no sources provided"
+        files += _files_of(source)
+    for overlap in _overlaps(files):
+        yield f"volume {name} (Projected): overlapping paths: {overlap}"
+
+
+def _mappings(volume: JsonObject) -> Iterator[tuple[str, list[JsonObject]]]:
+    config_map, secret = volume.get("configMap") or {}, volume.get("secret") or {}
+    if config_map.get("items"):
+        yield f"ConfigMap {quoted(config_map.get('name') or '')}", config_map["items"]
+    if secret.get("items"):
+        yield f"Secret {quoted(secret.get('secretName') or '')}", secret["items"]
+    downward = volume.get("downwardAPI") or {}
+    if downward.get("items"):
+        yield "DownwardAPI", downward["items"]
+
+
+def _files_of(source: JsonObject) -> list[_File]:
+    for field, kind in (("configMap", "ConfigMap"), ("secret", "Secret")):
+        found = source.get(field) or {}
+        if found.get("items"):
+            described = f"{kind} {quoted(found.get('name') or '')}"
+            return [_File(item.get("path") or "", described) for item in found["items"]]
+    downward = source.get("downwardAPI") or {}
+    if downward.get("items"):
+        return [_File(item.get("path") or "", "DownwardAPI") for item in downward["items"]]
+    if source.get("serviceAccountToken") is not None:
+        return [_File(source["serviceAccountToken"].get("path") or "", "ServiceAccountToken")]
+    bundle = source.get("clusterTrustBundle")
+    if bundle is not None:
+        name = bundle.get("name") or bundle.get("signerName") or ""
+        return [_File(bundle.get("path") or "", f"ClusterTrustBundle {quoted(name)}")]
+    return []
+
+
+def _overlaps(files: Iterable[_File]) -> Iterator[str]:
+    """Each file with those before it that it collides with, in the order of the volume."""
+    cleaned = [file._replace(path=file.path.rstrip("/")) for file in files]
+    parents = _parents({file.path for file in cleaned if file.path})
+    order: dict[_File, int] = {}
+    at: dict[str, list[_File]] = defaultdict(list)
+    below: dict[str, list[_File]] = defaultdict(list)
+    for file in cleaned:
+        if not file.path:
+            continue
+        above = list(_above(file.path, parents))
+        others = [*below[file.path], *at[file.path]]
+        others += [each for directory in above for each in at[directory]]
+        for other in sorted(others, key=order.__getitem__):
+            yield f"{file} with {other}"
+        if file not in order:
+            order[file] = len(order)
+            at[file.path].append(file)
+            for directory in above:
+                below[directory].append(file)
+
+
+def _parents(paths: set[str]) -> dict[str, str]:
+    """The longest of the paths that is a directory on the way to a path, where there is one."""
+    parents: dict[str, str] = {}
+    above: list[str] = []
+    for path in sorted(f"{path}/" for path in paths):
+        while above and not path.startswith(above[-1]):
+            above.pop()
+        if above:
+            parents[path[:-1]] = above[-1][:-1]
+        above.append(path)
+    return parents
+
+
+def _above(path: str, parents: dict[str, str]) -> Iterator[str]:
+    while path in parents:
+        path = parents[path]
+        yield path

@@ -18,8 +18,8 @@ from podium.offline.driver.in_memory_api import (
     LiveClusterNeeded,
     carry_out,
     run_to_end,
+    with_next_version,
 )
-from podium.offline.driver.in_memory_objects import with_next_version
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.engine.binding_cycle import Binding
 from podium.scheduler.engine.requests import (

@@ -4,9 +4,13 @@ A file says which pods arrive when and for how long, on which nodes, what fails 
 `run_scenario` runs it under one configuration with one seed and measures it.
 """
 
-from podium.offline.scenarios.ready_scenarios import find_scenario, list_ready_scenarios
 from podium.offline.scenarios.running import ScenarioRun, run_scenario
-from podium.offline.scenarios.scenario_file import ScenarioFile, load_scenario_file
+from podium.offline.scenarios.scenario_file import (
+    ScenarioFile,
+    find_scenario,
+    list_ready_scenarios,
+    load_scenario_file,
+)
 
 __all__ = [
     "ScenarioFile",

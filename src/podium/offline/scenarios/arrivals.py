@@ -14,20 +14,21 @@ from typing import Final, NamedTuple
 
 from podium.golang.errors import InputError, ObjectError
 from podium.net.files.bounded_files import MAX_CLUSTER_BYTES, read_input
-from podium.offline.scenarios.durations import (
-    DAY_S,
-    parse_duration,
-    parse_positive_duration,
-    parse_rate,
-)
-from podium.offline.scenarios.exclusive_fields import choose_one, parse_number
 from podium.offline.scenarios.file_format import (
     WrittenArrivals,
     WrittenBurst,
     WrittenDiurnal,
     WrittenTrace,
+    choose_one,
+    parse_number,
 )
-from podium.offline.scenarios.random_streams import Stream
+from podium.offline.scenarios.run_times import (
+    DAY_S,
+    Stream,
+    parse_duration,
+    parse_positive_duration,
+    parse_rate,
+)
 
 _KINDS: Final = ("poisson", "diurnal", "interval", "burst", "trace")
 _COLUMNS: Final = ("at", "run_time", "workload")
@@ -88,7 +89,7 @@ def _read_diurnal(written: WrittenDiurnal, path: str) -> Arrivals:
         return wave * (weekend if is_weekend else 1.0)
 
     most = (1.0 + amplitude) * max(1.0, weekend)
-    return Arrivals(lambda stream, scale: _thinned(stream, rate * scale * most, share, most))
+    return Arrivals(lambda stream, scale: _thin_arrivals(stream, rate * scale * most, share, most))
 
 
 def _read_burst(burst: WrittenBurst, path: str) -> Arrivals:
@@ -112,7 +113,7 @@ def _poisson(stream: Stream, rate: float) -> Iterator[Arrival]:
         yield Arrival(at)
 
 
-def _thinned(
+def _thin_arrivals(
     stream: Stream, rate: float, share: Callable[[float], float], most: float
 ) -> Iterator[Arrival]:
     for arrival in _poisson(stream, rate):

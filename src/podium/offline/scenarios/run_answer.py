@@ -6,9 +6,9 @@ from typing import ClassVar
 from msgspec import field
 
 from podium.golang.document_structs import Document, DocumentPart, Notes
+from podium.offline.scenarios.run_measures import WorkloadResult
 from podium.offline.scenarios.running import ScenarioRun
 from podium.offline.scenarios.scenario_file import ScenarioFile
-from podium.offline.scenarios.workload_results import WorkloadResult
 from podium.offline.simulate.timed_report import TimedPod, TimedPodState
 
 

@@ -3,30 +3,43 @@
 Contract: the same three give the same bytes, on any machine and in any process. Seeds decide what
 arrives and fails and how equal nodes are chosen between; configurations decide neither of the first
 two, so that runs of one seed can be compared.
+
+PodGroups of gangs whose pods have all gone: they go too, so that a long run does not fill up.
 """
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from podium.golang.errors import InputError
 from podium.kubernetes.kinds.meta import KubeObject
+from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.offline.scenarios.autoscaler import AutoscaledPool, Autoscaler, AutoscalerRule
-from podium.offline.scenarios.fit_trials import FitTrials
-from podium.offline.scenarios.gang_groups import GangGroups
-from podium.offline.scenarios.node_failures import NodeFailures
-from podium.offline.scenarios.pools import Pool
-from podium.offline.scenarios.run_measures import Metrics, measure_timed_run
+from podium.offline.scenarios.autoscaler import (
+    AutoscaledPool,
+    Autoscaler,
+    AutoscalerRule,
+    FitTrials,
+)
+from podium.offline.scenarios.pools import NodeFailures, Pool
+from podium.offline.scenarios.run_measures import (
+    Metrics,
+    WorkloadResult,
+    WorkloadResults,
+    measure_timed_run,
+)
 from podium.offline.scenarios.scenario_file import ScenarioFile
 from podium.offline.scenarios.tenants import merge_events
-from podium.offline.scenarios.workload_results import WorkloadResult, WorkloadResults
-from podium.offline.simulate.asking_extenders import asker_of
 from podium.offline.simulate.node_daemons import NodeDaemons
+from podium.offline.simulate.outside_code import asker_of
 from podium.offline.simulate.scenario import Scenario
+from podium.offline.simulate.timed_events import ObjectRemoval, TimedEvent
 from podium.offline.simulate.timed_report import TimedPod, TimedReport
 from podium.offline.simulate.timed_run import Reactor, TimedRun
 from podium.scheduler.config.types import Configuration
+from podium.scheduler.engine import Engine
 from podium.scheduler.framework.registry import Registry
 
 
@@ -138,7 +151,7 @@ def _build_cluster(
 
 
 def _scale_pool(pool: Pool, scale: float) -> Pool:
-    return dataclasses.replace(pool, count=_scaled(pool.count, scale))
+    return dataclasses.replace(pool, count=_scale_count(pool.count, scale))
 
 
 def _scale_rule(rule: AutoscalerRule | None, pools: Sequence[Pool]) -> AutoscalerRule | None:
@@ -150,13 +163,13 @@ def _scale_rule(rule: AutoscalerRule | None, pools: Sequence[Pool]) -> Autoscale
     for each in rule.pools:
         pool = by_name[each.pool.name]
         ratio = pool.count / each.pool.count if each.pool.count else 1.0
-        low = min(_scaled(each.min_nodes, ratio), pool.count)
-        high = max(_scaled(each.max_nodes, ratio), pool.count)
+        low = min(_scale_count(each.min_nodes, ratio), pool.count)
+        high = max(_scale_count(each.max_nodes, ratio), pool.count)
         scaled.append(AutoscaledPool(pool, low, high, each.delay_s))
     return dataclasses.replace(rule, pools=scaled)
 
 
-def _scaled(count: int, scale: float) -> int:
+def _scale_count(count: int, scale: float) -> int:
     return max(1, round(count * scale)) if count else 0
 
 
@@ -173,3 +186,26 @@ def _build_failures(
                 most += each.max_nodes - each.pool.count
         found.append(NodeFailures(failure, seed, most, replaced))
     return found
+
+
+_EVERY_S: Final = 600.0
+
+
+class GangGroups:
+    """A reactor that looks now and then."""
+
+    def __init__(self) -> None:
+        self._next = _EVERY_S
+
+    def next_s(self) -> float | None:
+        return self._next
+
+    def react(self, now_s: float, engine: Engine) -> Iterable[TimedEvent]:
+        self._next = now_s + _EVERY_S
+        members = Counter(
+            (pod.metadata.namespace, pod.spec.scheduling_group.pod_group_name)
+            for pod in engine.state.pods.values()
+            if pod.spec.scheduling_group is not None
+        )
+        groups = list(engine.cluster.catalog.all(PodGroup))
+        return [ObjectRemoval(now_s, group) for group in groups if not members[group.metadata.key]]

@@ -1,14 +1,17 @@
 """Reading scenario files: everything that is wrong is told at once, with its line and a remedy.
 
 A file is data: nothing in it is run, and files that it names are read from its own folder.
+
+Scenarios that Podium brings along, as the files that they are (`library/`).
 """
 
 import dataclasses
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -17,14 +20,12 @@ from podium.golang.errors import InputError, ObjectError, closest, did_you_mean
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.reading import read_raw
 from podium.kubernetes.releases.feature_gates import FeatureGateError, FeatureGates
-from podium.kubernetes.rules.label_syntax import value_problems
-from podium.kubernetes.rules.node_zones import zone_of
+from podium.kubernetes.rules.labels import value_problems
+from podium.kubernetes.rules.nodes import zone_of
 from podium.net.files.bounded_files import read_input
 from podium.net.files.versioned_documents import API_VERSION
 from podium.offline.scenarios.arrivals import find_beside, read_arrivals
 from podium.offline.scenarios.autoscaler import AutoscaledPool, AutoscalerRule
-from podium.offline.scenarios.durations import parse_duration, parse_positive_duration
-from podium.offline.scenarios.exclusive_fields import choose_one
 from podium.offline.scenarios.file_format import (
     KIND,
     WrittenAutoscaler,
@@ -33,13 +34,16 @@ from podium.offline.scenarios.file_format import (
     WrittenSpec,
     WrittenTenant,
     WrittenWorkload,
+    choose_one,
 )
-from podium.offline.scenarios.node_failures import NodeFailure
-from podium.offline.scenarios.pools import MAX_NODES, Pool, read_pool
-from podium.offline.scenarios.run_times import read_run_time
-from podium.offline.scenarios.tenants import Tenant
-from podium.offline.scenarios.workload_shapes import WorkloadShape, read_workload
-from podium.offline.simulate.problems import Problems
+from podium.offline.scenarios.pools import MAX_NODES, NodeFailure, Pool, read_pool
+from podium.offline.scenarios.run_times import (
+    parse_duration,
+    parse_positive_duration,
+    read_run_time,
+)
+from podium.offline.scenarios.tenants import Tenant, WorkloadShape, read_workload
+from podium.offline.simulate.input_files import Problems
 from podium.offline.simulate.scenario import Scenario, load_scenario, read_inline_scenario
 from podium.scheduler.config.errors import ConfigurationError
 from podium.scheduler.config.written import WrittenFile, read_written
@@ -359,3 +363,36 @@ def _require_unique(
 def _objects_of(scenario: Scenario) -> list[KubeObject]:
     objects = [obj for obj in scenario.objects if isinstance(obj, KubeObject)]
     return [*objects, *scenario.admission_objects]
+
+
+_LIBRARY: Final = files("podium.offline.scenarios") / "library"
+_SUFFIX: Final = ".yaml"
+
+
+def list_ready_scenarios() -> list[str]:
+    """Their names, in order."""
+    names = (entry.name for entry in _LIBRARY.iterdir())
+    return sorted(name.removesuffix(_SUFFIX) for name in names if name.endswith(_SUFFIX))
+
+
+def read_ready_scenario(name: str) -> str:
+    """The text of one. Raises InputError if there is none of that name."""
+    known = list_ready_scenarios()
+    if name not in known:
+        remedy = did_you_mean(closest(name, known)) or f"there are {', '.join(known)}"
+        raise InputError(f"no scenario named {name}", remedy=remedy)
+    return (_LIBRARY / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
+
+
+def find_scenario(name: str, *, gates: FeatureGates) -> ScenarioFile:
+    """A file, or one that Podium brings along, by its name. Raises InputError."""
+    data, folder = read_scenario_source(name)
+    return read_scenario_file(data, name, folder, gates=gates)
+
+
+def read_scenario_source(name: str) -> tuple[bytes, str]:
+    """The bytes of a scenario, and the folder from which files that it names are found."""
+    is_name = "/" not in name and not name.endswith((_SUFFIX, ".yml", ".json"))
+    if is_name and name != "-" and not Path(name).exists():
+        return read_ready_scenario(name).encode(), ""
+    return read_input(name), str(Path(name).parent)

@@ -9,11 +9,10 @@ from dataclasses import dataclass, replace
 from podium.golang.errors import InputError
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.net.files.bounded_files import STDIN
-from podium.offline.scenarios.run_measures import measure_timed_run
+from podium.offline.scenarios.run_measures import WorkloadResults, measure_timed_run
 from podium.offline.scenarios.running import ScenarioRun
-from podium.offline.scenarios.workload_results import WorkloadResults
-from podium.offline.simulate.asking_extenders import asker_of
 from podium.offline.simulate.input_files import read_unpacked
+from podium.offline.simulate.outside_code import asker_of
 from podium.offline.simulate.scenario import Scenario
 from podium.offline.simulate.timed_events import TimedEvent
 from podium.offline.simulate.timed_imports import is_timed, load_timed_imports

@@ -1,9 +1,8 @@
 """The offline driver: a cluster from files, the engine on it, and what came of it."""
 
-from podium.offline.simulate.explained_pod import ExplainedPod
+from podium.offline.simulate.input_files import InputProblems
 from podium.offline.simulate.inputs import Validation
-from podium.offline.simulate.problems import InputProblems
-from podium.offline.simulate.report import PodOutcome, PodResult, SimulationReport
+from podium.offline.simulate.report import ExplainedPod, PodOutcome, PodResult, SimulationReport
 from podium.offline.simulate.run import Simulation
 from podium.offline.simulate.scenario import Scenario, load_scenario
 

@@ -38,14 +38,14 @@ from podium.kubernetes.kinds.reading import advice_on, is_in_status, remedy_of
 from podium.kubernetes.kinds.storage import PersistentVolume
 from podium.kubernetes.kinds.typed_objects import convert_object
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.kubernetes.resources.builtin import ResourcesByGroup
 from podium.kubernetes.resources.resource import Resource
-from podium.kubernetes.rules.node_status import default_allocatable
+from podium.kubernetes.resources.table import ResourcesByGroup
+from podium.kubernetes.rules.nodes import default_allocatable
 from podium.kubernetes.schema import Decoded, DecodeError
 from podium.kubernetes.status_errors import StatusError, invalid, not_handled, not_strict
 from podium.kubernetes.strategy import ServiceAddresses
-from podium.offline.simulate.cluster_dump import HOW_TO_DUMP
 from podium.offline.simulate.object_lookup import ObjectLookup
+from podium.offline.simulate.read_kinds import HOW_TO_DUMP
 
 K = TypeVar("K", bound=KubeObject)
 

@@ -20,20 +20,18 @@ from msgspec.structs import replace
 
 from podium.golang.errors import ObjectError
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers import nodes as seen_nodes
+from podium.kubernetes.controllers import objects as seen_objects
 from podium.kubernetes.controllers import pods as seen_pods
-from podium.kubernetes.controllers.actions import Action, Create, Delete, Patch
-from podium.kubernetes.controllers.controller import Controller
+from podium.kubernetes.controllers.controller import Action, Controller, Create, Delete, Patch
 from podium.kubernetes.controllers.daemon_sets import DaemonSets
 from podium.kubernetes.controllers.deployments import Deployments
-from podium.kubernetes.controllers.job_pods import COMPLETION_INDEX, job_labels, wanted_pods
+from podium.kubernetes.controllers.job_pods import COMPLETION_INDEX, wanted_pods
 from podium.kubernetes.controllers.jobs import Jobs
 from podium.kubernetes.controllers.memory_stores import (
     ControllerLoop,
     MemoryStores,
     apply_patch,
 )
-from podium.kubernetes.controllers.objects import selector_or_nothing
 from podium.kubernetes.controllers.pod_templates import template_hash
 from podium.kubernetes.controllers.replica_sets import ReplicaSets, ReplicationControllers
 from podium.kubernetes.controllers.stateful_sets import StatefulSets
@@ -58,8 +56,10 @@ from podium.kubernetes.resources.resource_types import (
     PODS,
     ResourceType,
 )
-from podium.kubernetes.rules.moment import Moment
-from podium.kubernetes.validation.templates import SELECTOR_MISMATCH
+from podium.kubernetes.rules.labels import selector_or_nothing
+from podium.kubernetes.rules.timestamps import Moment
+from podium.kubernetes.strategy.workloads import job_labels
+from podium.kubernetes.validation.pod_specs import SELECTOR_MISMATCH
 from podium.offline.simulate.admission import Admission, assign_uid
 
 K = TypeVar("K", bound=KubeObject)
@@ -130,7 +130,7 @@ class ControlPlane:
         is_replicated = isinstance(workload, Deployment) and key in self._replicated
         if key in self._at_work or is_replicated:
             return made
-        self.refuse_beyond(_wanted(workload))
+        self.refuse_beyond(_count_wanted(workload))
         _Expansion(self, made, _as_stored(workload)).run()
         return made
 
@@ -267,7 +267,7 @@ class _Expansion:
         return str(self._numbers[owner["uid"]] - 1)
 
 
-def _wanted(workload: Workload) -> int:
+def _count_wanted(workload: Workload) -> int:
     """How many pods a controller asks for; those of a daemon set are as many as nodes."""
     match workload:
         case Job():
@@ -298,8 +298,8 @@ def _as_stored(workload: Workload) -> Workload:
     return replace(workload, spec=replace(workload.spec, **changed))
 
 
-def _as_controllers_see(node: Node) -> seen_nodes.Node:
-    return seen_nodes.Node(metadata=node.metadata, spec=node.spec)
+def _as_controllers_see(node: Node) -> seen_objects.Node:
+    return seen_objects.Node(metadata=node.metadata, spec=node.spec)
 
 
 def _in_namespace(body: JsonObject, namespace: str) -> JsonObject:

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.admission.evictions import admit_eviction
 from podium.kubernetes.controllers import pods as seen_pods
-from podium.kubernetes.controllers.actions import Action, Create, Delete, Patch
+from podium.kubernetes.controllers.controller import Action, Create, Delete, Patch
 from podium.kubernetes.controllers.disruption_budgets import DisruptionBudgets
 from podium.kubernetes.controllers.memory_stores import (
     ControllerLoop,
@@ -36,7 +36,7 @@ from podium.kubernetes.kinds.meta import Condition, ObjectMeta, OwnerReference
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.kubernetes.rules.disruptions import guards
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.timestamps import Moment
 from podium.kubernetes.status_errors import StatusError
 from podium.offline.simulate.admission import is_stored
 from podium.offline.simulate.object_lookup import as_json

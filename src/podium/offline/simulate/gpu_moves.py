@@ -19,8 +19,8 @@ from podium.addons.gpu.plugin.followed_cards import reservations_of
 from podium.addons.gpu.plugin.gpu_share import GPUShare
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.offline.simulate.outside_code import SourceFetching
 from podium.offline.simulate.scenario import Scenario
-from podium.offline.simulate.source_fetching import SourceFetching
 from podium.scheduler.cluster.catalog import object_key
 from podium.scheduler.config.types import Configuration
 from podium.scheduler.engine import Engine

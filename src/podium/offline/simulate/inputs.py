@@ -29,24 +29,23 @@ from podium.golang.documents import (
 from podium.golang.errors import InputError, ObjectError, raise_first
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.workloads import WORKLOAD_KINDS, Workload
-from podium.kubernetes.kinds.admission_kinds import ADMISSION_KINDS
 from podium.kubernetes.kinds.reading import described, read_raw, unknown_fields
 from podium.kubernetes.kinds.strict_decoding import decode_strictly
 from podium.kubernetes.kinds.typed_objects import KINDS, KubeObject, convert_object
+from podium.kubernetes.kinds.workloads import ADMISSION_KINDS
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate.admission import ServedKinds, served_kinds
-from podium.offline.simulate.foreign_kinds import refuse_mistake
-from podium.offline.simulate.input_files import display_path, find_files, read_unpacked
-from podium.offline.simulate.old_spellings import may_be_old, old_labels_of, respell_object
-from podium.offline.simulate.openb_trace import is_openb, is_openb_pods, openb_documents
-from podium.offline.simulate.problems import Problems
-from podium.offline.simulate.scheduler_simulator_export import (
+from podium.offline.simulate.input_files import Problems, display_path, find_files, read_unpacked
+from podium.offline.simulate.input_kinds import (
     describe_configuration,
     expand_export,
+    find_wrong_in_templates,
     is_export,
+    refuse_mistake,
 )
+from podium.offline.simulate.old_spellings import may_be_old, old_labels_of, respell_object
+from podium.offline.simulate.openb_trace import is_openb, is_openb_pods, openb_documents
 from podium.offline.simulate.simkube_trace import is_simkube_trace, simkube_documents
-from podium.offline.simulate.templates import find_wrong_in_templates
 from podium.scheduler.framework.events import WatchedKind
 
 _HELM_HOOK = "helm.sh/hook"

@@ -17,8 +17,8 @@ from msgspec.structs import replace
 
 from podium.kubernetes.kinds.node import Node, Taint
 from podium.kubernetes.kinds.pod import Pod, Toleration
-from podium.kubernetes.rules.node_condition_taints import MEMORY_PRESSURE, condition_taints
-from podium.kubernetes.rules.quality_of_service import BEST_EFFORT, qos_class_of
+from podium.kubernetes.rules.nodes import MEMORY_PRESSURE, condition_taints
+from podium.kubernetes.rules.pod_level_resources import BEST_EFFORT, qos_class_of
 
 _TOLERATION = Toleration(key=MEMORY_PRESSURE, operator="Exists", effect="NoSchedule")
 SPARED: Final = (

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from podium.kubernetes.controllers.daemon_pods import daemons_of, pod_of_daemon
 from podium.kubernetes.controllers.workloads import DaemonSet
-from podium.kubernetes.kinds.admission_kinds import ResourceQuota
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import ResourceQuota
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate.admission import Admission, assign_uid
 from podium.offline.simulate.control_plane import ControlPlane

@@ -18,9 +18,9 @@ from podium.kubernetes.admission.lookup import Summaries
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import NAMESPACE_LABEL
-from podium.kubernetes.resources.builtin import ResourcesByGroup
 from podium.kubernetes.resources.resource import Resource
-from podium.kubernetes.rules.quality_of_service import qos_class_of
+from podium.kubernetes.resources.table import ResourcesByGroup
+from podium.kubernetes.rules.pod_level_resources import qos_class_of
 
 T = TypeVar("T")
 Key = tuple[str, str]

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.rules.old_node_labels import TODAY
+from podium.kubernetes.rules.nodes import TODAY
 from podium.kubernetes.rules.old_pod_claims import OldForm, pod_specs, unwrap_claim_sources
 
 _MARKS: Final = (

@@ -2,7 +2,7 @@
 
 It has the name of the one before it, another UID, and claims of its own where a controller makes
 them with the pod. Pods of nobody are gone, and those of daemon sets and kubelets go with their node
-(`podium.kubernetes.rules.node_pods`).
+(`podium.kubernetes.rules.nodes`).
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.pod import Pod, PodStatus
 from podium.kubernetes.kinds.storage import PersistentVolumeClaim
-from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
+from podium.kubernetes.rules.nodes import is_bound_to_node, is_daemon
 from podium.offline.simulate.admission import uid_for
 from podium.offline.simulate.pod_claims import PodClaims
 from podium.scheduler.engine import Engine

@@ -2,19 +2,30 @@
 
 A decision holds arrays over all nodes, which is too much to keep for thousands of pods. Each pod
 therefore keeps a digest of its last attempt; whole decisions are kept for pods that are watched.
+
+All that a run knows about one pod: its result, its attempts, and the decision explained.
+
+Everything that happened to one pod in a run: its lines in the pod log with their decisions.
+
+What a cluster's own scheduler said of a pending pod, beside what is said here. A pod that waits in
+a dump carries the message of its last attempt. Where the simulation comes to another, somebody
+should look: the input may be incomplete, the configuration another one, the cluster may have
+changed since, or Podium may be wrong.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.pod import POD_SCHEDULED, Pod
 from podium.offline.simulate.completeness import MissingKind
 from podium.offline.simulate.timeline import Timeline
 from podium.offline.simulate.watching import Look
+from podium.scheduler.engine.decision import Decision
+from podium.scheduler.engine.observer import Line
 from podium.scheduler.explain.cause import Cause
 from podium.scheduler.explain.decision_digest import Digest
-from podium.scheduler.explain.utilisation import Utilisation
+from podium.scheduler.explain.explanation import Explanation, Utilisation
 
 
 class PodOutcome(StrEnum):
@@ -127,3 +138,151 @@ def group_by_cause(
         first = next(iter(result.causes), None)
         groups.setdefault(first.key if first else None, (first, []))[1].append(result)
     return sorted(groups.values(), key=lambda group: -len(group[1]))
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedPod:
+    """`premise` says under which assumption the pod was decided, `attempts` how it went.
+
+    A pod that was never tried has no attempts. `causes` say why the pod has no node, the one that
+    matters most first; a pod that got one has none.
+    """
+
+    result: PodResult
+    premise: str
+    attempts: tuple[Explanation, ...]
+    runs_on: str = ""
+    causes: tuple[Cause, ...] = ()
+
+    @classmethod
+    def of(cls, report: SimulationReport, key: str, *, runs_on: str, alone: bool) -> "ExplainedPod":
+        place = next(at for at, result in enumerate(report.pods) if result.key == key)
+        attempts = tuple(
+            Explanation(look.decision, look.examination, look.causes, look.findings)
+            for look in report.watched[key]
+            if look.examination is not None
+        )
+        premise = _premise(runs_on, alone, place) if attempts else "never tried"
+        result = report.pods[place]
+        return cls(result, premise, attempts, runs_on, _causes(result, report.watched[key]))
+
+    @property
+    def last(self) -> Explanation | None:
+        return self.attempts[-1] if self.attempts else None
+
+    @property
+    def widest(self) -> Explanation | None:
+        """The last attempt that looked at more than a nominated node, if there was one."""
+        looked = [one for one in self.attempts if not one.on_nominated_node]
+        return looked[-1] if looked else self.last
+
+
+def _causes(result: PodResult, looks: Sequence[Look]) -> tuple[Cause, ...]:
+    """The causes of the last attempt that failed, or of never having been tried."""
+    if result.placed:
+        return ()
+    if result.turned_away_from:
+        return result.causes
+    told = next((look.causes for look in reversed(looks) if look.causes), ())
+    return told if told and result.outcome is not PodOutcome.PREEMPTED else result.causes
+
+
+def _premise(runs_on: str, alone: bool, ahead: int) -> str:
+    if runs_on:
+        return f"runs on {runs_on}; decided as if it were pending now and its place were free"
+    if alone:
+        return "decided alone, without the other pending pods"
+    if ahead == 0:
+        return "first in the queue"
+    return f"decided after {ahead} pending pod{'s' if ahead > 1 else ''} ahead of it in the queue"
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryEntry:
+    """One thing that happened; an attempt has its decision."""
+
+    line: Line
+    decision: Decision | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PodHistory:
+    """`result` is None for a pod that was running already when the run began."""
+
+    pod: Pod
+    key: str
+    result: PodResult | None
+    entries: tuple[HistoryEntry, ...]
+
+    @classmethod
+    def of(cls, report: SimulationReport, pod: Pod) -> "PodHistory":
+        """The pod must have been watched."""
+        key = f"{pod.metadata.namespace}/{pod.metadata.name}"
+        result = next((result for result in report.pods if result.key == key), None)
+        decisions = [look.decision for look in report.watched[key]]
+        entries: list[HistoryEntry] = []
+        # From the end: of a very long life the pod log forgets early lines.
+        for line in reversed(report.timeline.life(key)):
+            tried = line.what == "tried" and bool(decisions)
+            entries.append(HistoryEntry(line, decisions.pop() if tried else None))
+        return cls(pod, key, result, tuple(reversed(entries)))
+
+    @property
+    def evicted_for(self) -> str:
+        """Who took the pod's place, if somebody did."""
+        found = [each.line.about for each in self.entries if each.line.what == "preempted"]
+        return found[-1] if found else ""
+
+    @property
+    def node(self) -> str:
+        """Where the pod is in the end, "" if nowhere."""
+        if self.result is not None:
+            return self.result.node
+        return "" if self.evicted_for else self.pod.spec.node_name
+
+
+_ATTEMPTED = ("Unschedulable", "SchedulerError")
+_DECIDED = (PodOutcome.PLACED, PodOutcome.UNSCHEDULABLE, PodOutcome.PREEMPTED, PodOutcome.ERROR)
+
+
+@dataclass(frozen=True, slots=True)
+class MessageDifference:
+    """`node` is where the pod goes here, if it goes anywhere."""
+
+    key: str
+    recorded: str
+    computed: str
+    node: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedMessages:
+    """How many pods carried a message of the cluster's, and whose is another one here."""
+
+    compared: int = 0
+    differences: tuple[MessageDifference, ...] = ()
+
+    def of(self, key: str) -> MessageDifference | None:
+        return next((each for each in self.differences if each.key == key), None)
+
+
+def recorded_message(pod: Pod) -> str:
+    """Why the cluster's scheduler found no node; empty if it has not said."""
+    for condition in pod.status.conditions or ():
+        if condition.type == POD_SCHEDULED and condition.status == "False":
+            return (condition.message or "") if condition.reason in _ATTEMPTED else ""
+    return ""
+
+
+def compare_messages(results: Iterable[PodResult]) -> RecordedMessages:
+    compared = 0
+    differences: list[MessageDifference] = []
+    for result in results:
+        recorded = recorded_message(result.pod)
+        if not recorded or result.outcome not in _DECIDED:
+            continue
+        compared += 1
+        if result.placed or result.message != recorded:
+            different = MessageDifference(result.key, recorded, result.message, result.node)
+            differences.append(different)
+    return RecordedMessages(compared, tuple(differences))

@@ -23,19 +23,17 @@ from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.rules.timestamps import parse_time
 from podium.offline.simulate.completeness import MissingKind, find_missing_kinds
 from podium.offline.simulate.disruption_budgets import DisruptionControl
-from podium.offline.simulate.failed_pods import FailedPods
 from podium.offline.simulate.node_conditions import (
     SPARED,
     has_memory_pressure,
     tolerate_memory_pressure,
 )
-from podium.offline.simulate.outcomes import Outcomes
+from podium.offline.simulate.outcomes import FailedPods, Outcomes
+from podium.offline.simulate.outside_code import SourceFetching
 from podium.offline.simulate.report import Eviction, PodResult, SimulationReport
-from podium.offline.simulate.result_comparison import ComparedResults
+from podium.offline.simulate.result_annotations import ComparedResults
 from podium.offline.simulate.scenario import Scenario
-from podium.offline.simulate.simulated_api import SimulatedApi
-from podium.offline.simulate.simulated_driver import SimulatedDriver
-from podium.offline.simulate.source_fetching import SourceFetching
+from podium.offline.simulate.simulated_driver import SimulatedApi, SimulatedDriver
 from podium.offline.simulate.timeline import Timeline
 from podium.offline.simulate.watching import WatchedPods
 from podium.scheduler.cluster.catalog import object_key
@@ -47,7 +45,7 @@ from podium.scheduler.engine.observer import MAX_PODS, NoPodLog, PodLog
 from podium.scheduler.engine.queue.backoff import MAX_UNSCHEDULABLE_S
 from podium.scheduler.engine.search import Seeded
 from podium.scheduler.engine.validation import InvariantBroken
-from podium.scheduler.explain.utilisation import Utilisation
+from podium.scheduler.explain.explanation import Utilisation
 from podium.scheduler.framework.asking import Asker
 from podium.scheduler.framework.registry import Registry
 from podium.user_code.time_limits import count_ended_calls

@@ -21,29 +21,29 @@ from podium.golang.documents import Document
 from podium.golang.errors import InputError
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.workloads import DaemonSet, Deployment, Job, Workload
-from podium.kubernetes.kinds.admission_kinds import (
-    ADMISSION_KINDS,
-    LimitRange,
-    ResourceQuota,
-    RuntimeClass,
-)
 from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.pod_groups import Workload as PodGroupWorkload
 from podium.kubernetes.kinds.storage import StorageClass
 from podium.kubernetes.kinds.typed_objects import KINDS
-from podium.kubernetes.kinds.workloads import Namespace, PriorityClass
+from podium.kubernetes.kinds.workloads import (
+    ADMISSION_KINDS,
+    LimitRange,
+    Namespace,
+    PriorityClass,
+    ResourceQuota,
+    RuntimeClass,
+)
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.kubernetes.rules.old_node_labels import missing_old_labels
+from podium.kubernetes.rules.nodes import missing_old_labels
 from podium.offline.simulate.admission import DEFAULT_NAMESPACE, Admission, assign_uid, is_stored
-from podium.offline.simulate.cluster_dump import HOW_TO_DUMP
 from podium.offline.simulate.control_plane import ControlPlane
+from podium.offline.simulate.input_files import Problems
 from podium.offline.simulate.inputs import Inputs, Item, Validation, read_inline, read_inputs
 from podium.offline.simulate.node_conditions import taint_by_conditions
-from podium.offline.simulate.pod_claims import ClaimMaker
-from podium.offline.simulate.problems import Problems
-from podium.offline.simulate.volumes import provision_at_once
+from podium.offline.simulate.pod_claims import ClaimMaker, provision_at_once
+from podium.offline.simulate.read_kinds import HOW_TO_DUMP
 from podium.scheduler.engine.garbage import pause_collection
 from podium.scheduler.framework.events import WatchedKind
 

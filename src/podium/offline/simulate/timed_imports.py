@@ -9,12 +9,10 @@ from collections.abc import Sequence
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.net.files.bounded_files import STDIN
-from podium.offline.simulate.input_files import display_path, find_files, read_unpacked
+from podium.offline.simulate.input_files import Problems, display_path, find_files, read_unpacked
 from podium.offline.simulate.openb_trace import is_openb_pods, read_openb_events
-from podium.offline.simulate.problems import Problems
 from podium.offline.simulate.scenario import Scenario, load_scenario
-from podium.offline.simulate.simkube_events import read_simkube_events
-from podium.offline.simulate.simkube_trace import is_simkube_trace
+from podium.offline.simulate.simkube_trace import is_simkube_trace, read_simkube_events
 from podium.offline.simulate.timed_events import TimedEvent
 
 

@@ -20,25 +20,31 @@ from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
+from podium.kubernetes.rules.nodes import is_bound_to_node, is_daemon
 from podium.offline.simulate.admission import assign_uid
 from podium.offline.simulate.node_daemons import NodeDaemons
 from podium.offline.simulate.pod_successors import PodSuccessors, is_made_again
 from podium.offline.simulate.run import Simulation
 from podium.offline.simulate.scenario import Scenario
-from podium.offline.simulate.timed_agenda import Agenda, PodEnd
 from podium.offline.simulate.timed_events import (
+    Agenda,
     NodePut,
     NodeRemoval,
     ObjectPut,
     ObjectRemoval,
     PodArrival,
+    PodEnd,
     PodRemoval,
     TimedEvent,
 )
-from podium.offline.simulate.timed_lives import TimedLives
-from podium.offline.simulate.timed_report import TimedNode, TimedPod, TimedPodState, TimedReport
-from podium.offline.simulate.timed_series import TimedSeries
+from podium.offline.simulate.timed_report import (
+    TimedLives,
+    TimedNode,
+    TimedPod,
+    TimedPodState,
+    TimedReport,
+    TimedSeries,
+)
 from podium.scheduler.cluster.catalog import object_key
 from podium.scheduler.config.types import Configuration
 from podium.scheduler.engine import Engine

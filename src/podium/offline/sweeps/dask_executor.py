@@ -36,13 +36,13 @@ from podium.offline.sweeps.executors import (
     MAX_ATTEMPTS,
     Outcome,
     Session,
+    Sweep,
     WorkerDied,
     count_cores,
     find_obstacle,
     make_run,
     make_sendable,
 )
-from podium.offline.sweeps.planned_runs import Sweep
 
 CONNECT_S: Final = 10.0
 NO_WORKERS_S: Final = 30.0

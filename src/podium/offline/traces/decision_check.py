@@ -21,7 +21,7 @@ from podium.golang.document_structs import Amount, Count, Document, DocumentPart
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.typed_objects import KINDS
-from podium.offline.simulate.asking_extenders import asker_of
+from podium.offline.simulate.outside_code import asker_of
 from podium.offline.simulate.run import Simulation
 from podium.offline.simulate.scenario import load_scenario
 from podium.offline.traces.recorded_cluster import RecordedChange, RecordedCluster

@@ -19,10 +19,10 @@ from podium.addons.gpu.dialects.dialect import GRACE_PERIOD_ANNOTATION
 from podium.addons.gpu.dialects.hami import dialect as hami
 from podium.addons.gpu.dialects.hami import policies as hami_policies
 from podium.addons.gpu.dialects.hami import registration as hami_registration
-from podium.kubernetes.controllers.claims import POD_CLAIM
+from podium.kubernetes.controllers.pod_templates import POD_CLAIM
 from podium.kubernetes.controllers.provisioning import PROVISIONED_BY
 from podium.kubernetes.kinds.storage import BIND_COMPLETED, BOUND_BY_CONTROLLER, SELECTED_NODE
-from podium.kubernetes.rules.node_pods import CONFIG_MIRROR
+from podium.kubernetes.rules.nodes import CONFIG_MIRROR
 from podium.kubernetes.rules.storage_classes import CLASS_ANNOTATION, DEFAULT_CLASS_MARKS
 from podium.scheduler.plugins.dynamic_resources.claim_state import EXTENDED_RESOURCE_ANNOTATION
 from podium.scheduler.plugins.legacy_scorers import ANNOTATION as PREFER_AVOID_PODS

@@ -22,7 +22,7 @@ from podium.kubernetes.rules.merge_patch import merge
 from podium.kubernetes.rules.timestamps import parse_time
 from podium.offline.traces.object_recording import RECORDED_STRUCTS, resource_name
 from podium.offline.traces.recorded_pods import RecordedPod, RecordedPods
-from podium.offline.traces.trace_lines import (
+from podium.offline.traces.trace_files import (
     Delete,
     End,
     Gap,
@@ -31,10 +31,11 @@ from podium.offline.traces.trace_lines import (
     Relisted,
     Resumed,
     SnapshotEnd,
+    TraceFile,
     TraceHeader,
     TraceLine,
+    open_trace,
 )
-from podium.offline.traces.trace_reading import TraceFile, open_trace
 from podium.scheduler.engine.garbage import pause_collection
 
 _STRUCTS: Final = {resource_name(each): struct for each, struct in RECORDED_STRUCTS.items()}

@@ -13,7 +13,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from podium.kubernetes.kinds.pod import Pod, PodCondition
-from podium.kubernetes.rules.node_pods import is_bound_to_node
+from podium.kubernetes.rules.nodes import is_bound_to_node
 from podium.kubernetes.rules.timestamps import parse_time
 from podium.offline.traces.recorded_annotations import DECISIONS
 

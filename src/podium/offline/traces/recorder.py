@@ -8,12 +8,18 @@ may have come and gone unseen.
 
 Contract: only `list` and `watch` are asked for. What is kept in memory of an object is what was
 written of it; a change of anything else is no line.
+
+What a recording may read, found out before it begins; and the role that lets it read the rest.
+Every resource is listed and watched for a moment, with nothing but `list` and `watch`: whoever may
+not do one of them is told which right is missing instead of waiting for ever. Nodes and pods there
+must be; what else cannot be read is left out and named.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
+from itertools import groupby
 from random import Random, SystemRandom
 from typing import Final
 
@@ -30,17 +36,20 @@ from podium.client import (
     last_state,
 )
 from podium.client import resources as known_resources
+from podium.client.api_errors import Forbidden, NotFound
 from podium.client.clock import unwrap_errors
+from podium.client.kube_client import EVERYTHING
 from podium.client.reflector import Reflector
+from podium.client.snapshot import Unread
 from podium.kubernetes.rules.merge_patch import merge
-from podium.offline.simulate.read_kinds import UNFINISHED_PODS
+from podium.offline.simulate.read_kinds import REQUIRED, UNFINISHED_PODS
 from podium.offline.traces.object_recording import (
     RECORDED_STRUCTS,
     RecordedObject,
     decode_recorded,
     resource_name,
 )
-from podium.offline.traces.trace_lines import (
+from podium.offline.traces.trace_files import (
     Delete,
     Gap,
     Patch,
@@ -49,9 +58,9 @@ from podium.offline.traces.trace_lines import (
     Resumed,
     SnapshotEnd,
     TraceLine,
+    TraceWriter,
     diff_objects,
 )
-from podium.offline.traces.trace_writing import TraceWriter
 
 _LOOK_S: Final = 0.5
 """How often lines are brought into the file, and reflectors asked how they are."""
@@ -210,3 +219,91 @@ class _LineWriter:
         head = last_state(obj).metadata
         is_unseen = isinstance(obj, DeletedFinalStateUnknown)
         self._write(lambda at, resource: Delete(at, resource, head.name, head.namespace, is_unseen))
+
+
+_AT_ONCE: Final = 4
+_ONE: Final = (("limit", "1"),)
+_VERBS: Final = ("list", "watch")
+ROLE: Final = "podium-recorder"
+
+
+@dataclass(slots=True)
+class RecordingRights:
+    """`readable` can be recorded; `unread` cannot, and why."""
+
+    readable: list[ResourceType] = field(default_factory=list)
+    unread: dict[ResourceType, Unread] = field(default_factory=dict)
+
+    @property
+    def forbidden(self) -> list[ResourceType]:
+        return [each for each, why in self.unread.items() if why is Unread.FORBIDDEN]
+
+    @property
+    def missing(self) -> list[ResourceType]:
+        """What cannot be read although there is no recording without it."""
+        return [each for each in REQUIRED if each in self.unread]
+
+
+async def find_rights(client: KubeClient, resources: Sequence[ResourceType]) -> RecordingRights:
+    """Raises ApiError and Unreachable for what says nothing about rights."""
+    turns = asyncio.Semaphore(_AT_ONCE)
+
+    async def look(resource: ResourceType) -> Unread | None:
+        async with turns:
+            return await _try_reading(client, resource)
+
+    with unwrap_errors(BaseException):
+        async with asyncio.TaskGroup() as group:
+            looks = [group.create_task(look(resource)) for resource in resources]
+    rights = RecordingRights()
+    for resource, looked in zip(resources, looks, strict=True):
+        why = looked.result()
+        if why is None:
+            rights.readable.append(resource)
+        else:
+            rights.unread[resource] = why
+    return rights
+
+
+async def _try_reading(client: KubeClient, resource: ResourceType) -> Unread | None:
+    try:
+        page = await client.list_page(resource, EVERYTHING, _ONE)
+        since = (("resourceVersion", page.resource_version), ("timeoutSeconds", "5"))
+        async with client.watch(resource, Selection(), since):
+            return None
+    except Forbidden:
+        return Unread.FORBIDDEN
+    except NotFound:
+        return Unread.NOT_SERVED
+
+
+def cluster_role(resources: Iterable[ResourceType]) -> str:
+    """A ClusterRole that lets these be recorded, and nothing else, as YAML."""
+    lines = [
+        "apiVersion: rbac.authorization.k8s.io/v1",
+        "kind: ClusterRole",
+        "metadata:",
+        f"  name: {ROLE}",
+        "rules:",
+    ]
+    in_order = sorted(resources, key=lambda each: (each.group, each.plural))
+    for group, members in groupby(in_order, key=lambda each: each.group):
+        lines += [
+            f"- apiGroups: [{group or _quote_text('')}]",
+            f"  resources: [{', '.join(each.plural for each in members)}]",
+            f"  verbs: [{', '.join(_VERBS)}]",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def describe_unread(unread: Mapping[ResourceType, Unread]) -> str:
+    """Resources by why they are not read: `forbidden: pods, nodes`."""
+    return "; ".join(
+        f"{why}: {', '.join(each.plural for each in unread if unread[each] is why)}"
+        for why in Unread
+        if why in unread.values()
+    )
+
+
+def _quote_text(text: str) -> str:
+    return f'"{text}"'

@@ -1,10 +1,15 @@
-"""What came of a replay, beside what was recorded: plain values for tables, JSON and tests."""
+"""What came of a replay, beside what was recorded: plain values for tables, JSON and tests.
+
+On how many nodes pods were, over time: what packing saves. Pods that belong to their node do not
+count, those of daemon sets and kubelets: a node that has only such could go.
+"""
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from msgspec import field
 
@@ -18,11 +23,51 @@ from podium.golang.document_structs import (
     Positive,
 )
 from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
-from podium.offline.simulate.percentiles import find_percentile
-from podium.offline.simulate.timed_report import TimedPod, TimedReport
-from podium.offline.traces.node_use import NodeUse, Stay
+from podium.kubernetes.rules.nodes import is_bound_to_node, is_daemon
+from podium.offline.simulate.timed_report import TimedPod, TimedReport, find_percentile
 from podium.offline.traces.recorded_pods import RecordedPod
+
+
+class Stay(NamedTuple):
+    """A pod is on a node for a time."""
+
+    node: str
+    from_s: float
+    until_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class NodeUse:
+    """Nodes with pods: on average, and most at one time."""
+
+    mean: float
+    most: int
+
+
+def measure_node_use(stays: Iterable[Stay], duration_s: float) -> NodeUse:
+    """
+    >>> measure_node_use([Stay("a", 0, 10), Stay("b", 5, 10), Stay("b", 6, 7)], 10)
+    NodeUse(mean=1.5, most=2)
+    """
+    changes = [
+        (at, step, stay.node)
+        for stay in stays
+        if stay.from_s < min(stay.until_s, duration_s)
+        for at, step in ((stay.from_s, 1), (min(stay.until_s, duration_s), -1))
+    ]
+    # At one moment pods go before others come.
+    changes.sort(key=lambda change: change[:2])
+    pods: Counter[str] = Counter()
+    used = most = 0
+    total = last = 0.0
+    for at, step, node in changes:
+        total += used * (at - last)
+        last = at
+        was_used = pods[node] > 0
+        pods[node] += step
+        used += (pods[node] > 0) - was_used
+        most = max(most, used)
+    return NodeUse(round(total / duration_s, 4) if duration_s else 0.0, most)
 
 
 class Outcome(StrEnum):

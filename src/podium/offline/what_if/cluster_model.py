@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from podium.golang.errors import InputError
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.net.files.bounded_files import read_input
-from podium.offline.simulate.asking_extenders import asker_of
 from podium.offline.simulate.inputs import Validation
 from podium.offline.simulate.node_daemons import NodeDaemons
+from podium.offline.simulate.outside_code import asker_of
 from podium.offline.simulate.pod_references import find_pod
 from podium.offline.simulate.run import Simulation
 from podium.offline.simulate.scenario import Scenario, load_scenario
@@ -37,7 +37,7 @@ from podium.offline.what_if.comparison_answer import (
     run_records,
 )
 from podium.offline.what_if.failures import fail_each_node, fail_each_zone
-from podium.offline.what_if.node_prices import prices_of
+from podium.offline.what_if.node_selection import prices_of
 from podium.offline.what_if.node_shapes import (
     NodePurchase,
     mix_records,

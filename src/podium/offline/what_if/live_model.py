@@ -27,8 +27,12 @@ def read_live_cluster(
     Raises InputError."""
     # A client is loaded when a cluster is read.
     from podium.client.connection import find_context
-    from podium.offline.simulate.live_cluster import LiveCluster, listings_for
-    from podium.offline.simulate.live_reading import fetch_snapshot, refusals_told
+    from podium.offline.simulate.live_cluster import (
+        LiveCluster,
+        fetch_snapshot,
+        listings_for,
+        refusals_told,
+    )
 
     gates = FeatureGates().with_overrides(feature_gates or {})
     equipped = equip_model(config, plugins, gates)

@@ -9,8 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from podium.offline.simulate.completeness import MissingKind
-from podium.offline.simulate.recorded_messages import RecordedMessages, compare_messages
-from podium.offline.simulate.report import PodResult, SimulationReport
+from podium.offline.simulate.report import (
+    PodResult,
+    RecordedMessages,
+    SimulationReport,
+    compare_messages,
+)
 from podium.offline.what_if.run_metrics import waiting_time
 from podium.scheduler.cluster.growth import Ints
 from podium.scheduler.cluster.load import Load

@@ -1,12 +1,18 @@
-"""The nodes that somebody means: by name, by labels, or by zone."""
+"""The nodes that somebody means, by name, by labels, or by zone; and what they cost.
 
-from collections.abc import Iterator, Mapping, Sequence
+Costs are those of annotations of nodes, unless somebody says otherwise of the nodes that a
+selection names.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 
 from podium.golang.errors import InputError, closest, did_you_mean
 from podium.kubernetes.kinds.node import Node
-from podium.kubernetes.rules.label_selector_text import parse_label_selector
 from podium.kubernetes.rules.labels import SelectorError
-from podium.kubernetes.rules.node_zones import zone_of
+from podium.kubernetes.rules.nodes import zone_of
+from podium.kubernetes.rules.selector_text import parse_label_selector
+from podium.offline.simulate.node_prices import parse_price, price_of
 from podium.scheduler.cluster.state import Cluster
 
 
@@ -64,3 +70,16 @@ def _list(names: list[str], most: int = 5) -> str:
     if not names:
         return "there are none"
     return f"there are {', '.join(names[:most])}" + (", ..." if len(names) > most else "")
+
+
+def prices_of(nodes: Sequence[Node], given: Iterable[str] = ()) -> Mapping[str, Fraction]:
+    """Node -> its price, for those that have one. `given` are `NODES:PRICE`, nodes by name or by
+    labels; a later one counts. Raises InputError."""
+    found = {node.metadata.name: price_of(node) for node in nodes}
+    for text in given:
+        selected, colon, price = text.rpartition(":")
+        if not colon or not selected:
+            raise InputError(f"{text} is no price of nodes", remedy="pool=general:0.10")
+        parsed = parse_price(price, f"{selected} has price")
+        found |= dict.fromkeys(select_among(nodes, selected), parsed)
+    return {name: price for name, price in found.items() if price is not None}

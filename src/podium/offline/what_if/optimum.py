@@ -16,7 +16,7 @@ from math import ceil, floor
 from typing import Final, Literal, cast
 
 from podium.golang.document_structs import PodOnNode
-from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
+from podium.kubernetes.rules.nodes import is_bound_to_node, is_daemon
 from podium.kubernetes.rules.requests import unit_of
 from podium.offline.optimum.integer_program import Objective, Solution, Stage
 from podium.offline.optimum.placement_problem import Assignment
@@ -193,7 +193,7 @@ class _Search:
         ):
             value = measure.of(best)
             bound = stages[number].bound if number < len(stages) else _limit(program, objective)
-            bound = _tightened(measure, bound)
+            bound = _tighten_bound(measure, bound)
             is_proven = is_settled and abs(value - bound) <= _SLACK * max(1.0, abs(bound))
             is_settled = is_proven
             own = measure.of(self._own)
@@ -293,7 +293,7 @@ def _limit(program: PlacementProgram, objective: Objective) -> float:
     return 0.0
 
 
-def _tightened(measure: Measure, bound: float) -> float:
+def _tighten_bound(measure: Measure, bound: float) -> float:
     """Pods and nodes are whole."""
     if not measure.is_whole:
         return bound

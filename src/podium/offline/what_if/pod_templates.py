@@ -16,7 +16,7 @@ from podium.kubernetes.kinds.pod import Pod, as_pending
 from podium.kubernetes.kinds.storage import PersistentVolumeClaim
 from podium.kubernetes.kinds.volumes import Volume
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.kubernetes.rules.node_pods import is_daemon
+from podium.kubernetes.rules.nodes import is_daemon
 from podium.offline.simulate.admission import assign_uid, is_stored
 from podium.offline.simulate.pod_claims import PodClaims
 from podium.offline.simulate.scenario import Scenario
@@ -119,7 +119,7 @@ class Copies:
                 volumes.append(volume)
                 continue
             name = f"{volume.name}-{copy.metadata.name}"
-            claims.append(_unbound(claim, name))
+            claims.append(_unbind_claim(claim, name))
             volumes.append(
                 replace(volume, persistent_volume_claim=replace(source, claim_name=name))
             )
@@ -152,7 +152,7 @@ def _claims_of_ordinal(pod: Pod, objects: Iterable[KubeObject]) -> dict[str, Per
     return found
 
 
-def _unbound(claim: PersistentVolumeClaim, name: str) -> PersistentVolumeClaim:
+def _unbind_claim(claim: PersistentVolumeClaim, name: str) -> PersistentVolumeClaim:
     """The claim as its controller makes the next one: with no volume yet."""
     metadata = replace(claim.metadata, name=name, uid="", resource_version="", annotations=None)
     spec = replace(claim.spec, volume_name="")

@@ -3,7 +3,7 @@
 Pods that may move are taken out of a cluster of one's own and placed anew, each at its old node if
 nothing speaks against that; every other place costs a move. The program knows where pods end up and
 not how they get there, so its plans are carried out by the scheduler before anybody sees them
-(`rebalance_steps.py`). Contract: rows that pods may break on their way are left out where the
+(`rebalance.py`). Contract: rows that pods may break on their way are left out where the
 fewest moves are counted, so no plan can do with less.
 """
 
@@ -18,10 +18,9 @@ from podium.offline.optimum.placement_program import PlacementProgram
 from podium.offline.simulate.report import PodOutcome
 from podium.offline.simulate.run import Simulation
 from podium.offline.what_if.consequences import KeptPod
-from podium.offline.what_if.drained_pods import DrainRules, belongs_to_node
 from podium.offline.what_if.placement_reading import StatedProblem, state_problem
 from podium.offline.what_if.rebalance_goals import Goal, PlannedGoal
-from podium.offline.what_if.usable_nodes import usable_nodes
+from podium.offline.what_if.usable_nodes import DrainRules, belongs_to_node, usable_nodes
 from podium.scheduler.cluster.catalog import object_key
 
 

@@ -2,31 +2,81 @@
 
 Contract: runs of one scenario have the same metrics, but for resources that only some of them give
 away: a share that is not there is 0.
+
+The pod by which the room that is left is judged: room where it does not fit is fragmented. Unless
+one is given, it requests the median of what the arriving pods request, of each resource for itself
+and rounded down to a pod's own amount. Example: pods with 1, 1, 2 and 4 cpu have median 1.
+
+What tables and reports call a metric. Documents and `--fail-if` have its identifier. One table for
+`compare`, `scenario`, `sweep` and their reports; docs/compare.md and docs/scenarios.md say what
+each means.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from statistics import median_low
 from typing import Final
 
 import numpy as np
 
+from podium.golang.errors import InputError
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
-from podium.kubernetes.rules.node_zones import zone_of
-from podium.kubernetes.rules.requests import CPU, MEMORY, PODS
-from podium.offline.simulate.percentiles import find_percentile
+from podium.kubernetes.rules.nodes import is_bound_to_node, is_daemon, zone_of
+from podium.kubernetes.rules.quantity import QuantityError, milli_value, value
+from podium.kubernetes.rules.requests import (
+    CPU,
+    MEMORY,
+    PODS,
+    RequestRules,
+    pod_requests,
+    to_vector,
+)
 from podium.offline.simulate.report import PodOutcome, PodResult, SimulationReport
 from podium.offline.simulate.run import ATTEMPT_S
 from podium.offline.simulate.scenario import Scenario
-from podium.offline.what_if.node_prices import prices_of
+from podium.offline.simulate.timed_report import find_percentile
+from podium.offline.what_if.node_selection import prices_of
 from podium.offline.what_if.pod_templates import workload_of
-from podium.offline.what_if.typical_pod import TypicalPod, median_pod, parse_typical_pod
 from podium.scheduler.cluster.growth import Ints, Mask
 from podium.scheduler.cluster.load import Load
 from podium.scheduler.cluster.pod_info import request_rules
+
+_REMEDY = "cpu=2,memory=4Gi"
+
+
+@dataclass(frozen=True, slots=True)
+class TypicalPod:
+    cpu_milli: int = 0
+    memory_bytes: int = 0
+
+
+def median_pod(pods: Iterable[Pod], rules: RequestRules) -> TypicalPod:
+    requests = [to_vector(pod_requests(pod, status_resources=False, rules=rules)) for pod in pods]
+    if not requests:
+        return TypicalPod()
+    return TypicalPod(
+        *(median_low(each.get(name, 0) for each in requests) for name in (CPU, MEMORY))
+    )
+
+
+def parse_typical_pod(text: str) -> TypicalPod:
+    """`cpu=2,memory=4Gi`, either may be left out. Raises InputError."""
+    amounts = {CPU: 0, MEMORY: 0}
+    for part in text.split(","):
+        name, sign, quantity = part.strip().partition("=")
+        if not sign or name not in amounts:
+            raise InputError(f"{text} is no pod", remedy=_REMEDY)
+        try:
+            amounts[name] = milli_value(quantity) if name == CPU else value(quantity)
+        except QuantityError as problem:
+            raise InputError(f"{text} is no pod: {problem}", remedy=_REMEDY) from None
+        if amounts[name] < 0:
+            raise InputError(f"{text} is no pod: {name} is negative", remedy=_REMEDY)
+    return TypicalPod(amounts[CPU], amounts[MEMORY])
+
 
 Metrics = dict[str, int | float]
 
@@ -57,7 +107,7 @@ def choose_yardstick(
 def measure_run(report: SimulationReport, scenario: Scenario, yardstick: Yardstick) -> Metrics:
     load = report.utilisation.after
     closed = {node.metadata.name for node in scenario.nodes if node.spec.unschedulable}
-    placed = list(_placed(report, scenario))
+    placed = list(_find_placed_pods(report, scenario))
     used = {name for pod, name in placed if not (is_daemon(pod) or is_bound_to_node(pod))}
     waits = waiting_times(report)
     found: Metrics = {
@@ -103,7 +153,7 @@ def wait_quantiles(waits: Sequence[float]) -> tuple[float, ...]:
     return tuple(find_percentile(waits, percent) for percent in WAIT_PERCENTILES)
 
 
-def _placed(report: SimulationReport, scenario: Scenario) -> Iterator[tuple[Pod, str]]:
+def _find_placed_pods(report: SimulationReport, scenario: Scenario) -> Iterator[tuple[Pod, str]]:
     """Pods that run in the end, with their nodes."""
     evicted = {eviction.victim.metadata.uid for eviction in report.evictions}
     for pod in scenario.running:
@@ -168,3 +218,49 @@ def _skew(counts: Counter[str], domains: int) -> int:
     if not counts:
         return 0
     return max(counts.values()) - (min(counts.values()) if len(counts) == domains else 0)
+
+
+_WORDS: Final = {
+    "arrived": "pods arrived",
+    "placed": "pods placed",
+    "finished": "pods finished",
+    "running": "pods running in the end",
+    "pending": "pods pending",
+    "pending_mean": "pods pending, mean over time",
+    "gone": "pods gone for good",
+    "evictions": "pods evicted",
+    "node_losses": "pods that lost their node",
+    "wait_mean_s": "wait, mean (s)",
+    "wait_p50_s": "wait, median (s)",
+    "wait_p99_s": "wait, 99th percentile (s)",
+    "wait_max_s": "wait, longest (s)",
+    "pods_share": "places for pods taken",
+    "zone_skew": "skew between zones (pods)",
+    "node_skew": "skew between nodes (pods)",
+    "nodes_used": "nodes used",
+    "nodes_used_max": "nodes used, most at once",
+    "nodes_mean": "nodes, mean over time",
+    "node_hours": "node hours",
+    "node_failures": "node failures",
+    "scale_ups": "nodes added by the autoscaler",
+    "scale_downs": "nodes removed by the autoscaler",
+    "cost": "cost of nodes",
+}
+_OF_A_RESOURCE: Final = {
+    "_share": "requested",
+    "_fragmentation": "fragmented",
+}
+
+
+def describe_metric(metric: str) -> str:
+    """In words, with the unit where the value does not show it."""
+    if metric in _WORDS:
+        return _WORDS[metric]
+    for suffix, words in _OF_A_RESOURCE.items():
+        if metric.endswith(suffix):
+            return f"{metric.removesuffix(suffix)} {words}"
+    return metric
+
+
+def describe_metrics(metrics: Iterable[str]) -> dict[str, str]:
+    return {metric: describe_metric(metric) for metric in metrics}

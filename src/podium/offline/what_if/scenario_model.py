@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from podium.golang.errors import InputError, ObjectError
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.scenarios import ScenarioFile, ScenarioRun, find_scenario, run_scenario
-from podium.offline.scenarios.durations import parse_positive_duration
+from podium.offline.scenarios.run_times import parse_positive_duration
 from podium.offline.what_if.cluster_model import Comparison, equip_model
 from podium.offline.what_if.comparison import DEFAULT, plan_seeds, require_configs
 from podium.offline.what_if.comparison_answer import metric_records, run_records
 from podium.offline.what_if.records import Record
-from podium.offline.what_if.scenario_comparison import compare_scenario
+from podium.offline.what_if.scenario_runs import compare_scenario
 from podium.user_code.plugins import Equipped
 
 

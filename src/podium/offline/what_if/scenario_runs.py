@@ -2,18 +2,32 @@
 
 The file is sent to workers as it was read where runs were planned; files that it names are read
 where the run is made, and must be what they were.
+
+A digest of a scenario, so that results of runs can tell which one they came from. Contract: it
+follows from the bytes of the file and of all files that it names, directories with all that is in
+them, wherever they lie.
+
+The same scenario under several configurations: what arrives and fails is the same for all. Runs
+with further seeds have other arrivals, again the same for every configuration, so that what differs
+is told with the probability that chance alone makes it.
 """
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
 
 from podium.golang.errors import InputError
 from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.net.files.bounded_files import MAX_CLUSTER_BYTES, read_input
 from podium.offline.scenarios import ScenarioFile, run_scenario
-from podium.offline.scenarios.file_digest import digest_scenario
-from podium.offline.scenarios.ready_scenarios import read_scenario_source
-from podium.offline.scenarios.scenario_file import read_scenario_file
+from podium.offline.scenarios.arrivals import find_beside
+from podium.offline.scenarios.scenario_file import read_scenario_file, read_scenario_source
 from podium.offline.simulate.scenario import Scenario
-from podium.offline.what_if.measured_runs import InputReview, PodPlace, RunOutcome
+from podium.offline.what_if.comparison_answer import ComparisonAnswer
+from podium.offline.what_if.measured_runs import InputReview, MeasuredRun, PodPlace, RunOutcome
+from podium.scheduler.config.errors import ConfigurationError
+from podium.scheduler.config.written import read_written
 from podium.user_code.plugins import Equipped
 
 
@@ -80,3 +94,71 @@ def measure_scenario(
         report.crashes,
         InputReview((*equipped.notes, *report.notes)),
     )
+
+
+def digest_scenario(data: bytes, source: str, folder: str) -> str:
+    """Raises InputError."""
+    try:
+        written = read_written(data).value
+    except ConfigurationError as problem:
+        raise problem.found_in(source) from None
+    found = sha256(sha256(data).digest())
+    for name in sorted({*_named_files(written)}):
+        for path in _files_in(find_beside(name, folder)):
+            found.update(sha256(read_input(path, MAX_CLUSTER_BYTES)).digest())
+    return found.hexdigest()
+
+
+def _named_files(value: object) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if key == "file" and isinstance(inner, str):
+                yield inner
+            elif key == "files" and isinstance(inner, list):
+                yield from (each for each in inner if isinstance(each, str))
+            else:
+                yield from _named_files(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _named_files(inner)
+
+
+def _files_in(path: str) -> list[str]:
+    if not Path(path).is_dir():
+        return [path]
+    return sorted(str(each) for each in Path(path).rglob("*") if each.is_file())
+
+
+Named = tuple[str, Equipped]
+"""A configuration and its name."""
+
+
+def compare_scenario(
+    file: ScenarioFile,
+    configurations: Sequence[Named],
+    gates: FeatureGates,
+    seeds: tuple[int, ...],
+    *,
+    until_s: float | None = None,
+    scale: float = 1.0,
+    on_run: Callable[[], None] = lambda: None,
+) -> ComparisonAnswer:
+    """All runs, one after the other. Raises InputError."""
+    runs = []
+    for seed in seeds:
+        for index, (name, equipped) in enumerate(configurations):
+            try:
+                ran = run_scenario(
+                    file,
+                    equipped.configuration,
+                    equipped.registry,
+                    seed=seed,
+                    gates=gates,
+                    until_s=until_s,
+                    scale=scale,
+                )
+            except ConfigurationError as problem:
+                raise problem.found_in(name) from problem.__cause__
+            runs.append(MeasuredRun(index, seed, ran.metrics, (), ran.report.crashes))
+            on_run()
+    return ComparisonAnswer(tuple(name for name, _ in configurations), seeds, tuple(runs))

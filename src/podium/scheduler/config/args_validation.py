@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from podium.kubernetes.kinds.pod import NodeAffinity, NodeSelectorTerm
-from podium.kubernetes.rules.label_syntax import key_problems
+from podium.kubernetes.rules.labels import key_problems
 from podium.kubernetes.rules.node_affinity import expression_problems, field_problems
 from podium.scheduler.config.errors import (
     FieldProblem,

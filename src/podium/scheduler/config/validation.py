@@ -14,7 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from podium.kubernetes.releases.release import release
-from podium.kubernetes.rules.label_syntax import key_problems
+from podium.kubernetes.rules.labels import key_problems
 from podium.kubernetes.rules.requests import is_extended
 from podium.scheduler.config.args_validation import args_problems
 from podium.scheduler.config.errors import FieldProblem, duplicate, invalid, required

@@ -2,15 +2,19 @@
 
 A decision holds arrays over all nodes; a digest says how many nodes were looked at and why the
 chosen one is ahead of the next, or what stood in the way.
+
+In a few words, why a pod went where it went: one clause, for tables and for lines.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from podium.scheduler.engine.decision import Decision, NodeScore
 from podium.scheduler.framework.diagnosis import reason_counts
+from podium.scheduler.framework.explanations.finding import some
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,3 +85,28 @@ def rejections(decision: Decision) -> dict[str, int]:
     if outcome is not None and outcome.nodes is not None:
         found[", ".join(sorted(outcome.narrowed_by))] += diagnosis.node_count - found.total()
     return {plugin: nodes for plugin, nodes in found.most_common() if nodes > 0}
+
+
+def why(digest: Digest, victims: Sequence[str] = ()) -> str:
+    """Why a pod went where it went; `victims` are the pods that had to leave for it."""
+    if victims:
+        return f"takes the place of {some(victims)}"
+    return lead(digest)
+
+
+def lead(digest: Digest) -> str:
+    """What one attempt had to choose from."""
+    if digest.feasible_nodes <= 1:
+        return (
+            "the only node it may go to"
+            if digest.examined_nodes <= 1
+            else "the only node that fits"
+        )
+    among = f"{digest.feasible_nodes:,} that fit"
+    if digest.score is None:
+        return f"one of {among}, nothing to compare"
+    tied = digest.tied_nodes
+    best = f"one of {tied} best among {among}" if tied > 1 else f"best of {among}"
+    if not digest.runner_up:
+        return best
+    return f"{best}, {digest.lead} ahead of {digest.runner_up} ({digest.decided_by})"

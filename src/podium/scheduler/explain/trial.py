@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 
 from msgspec.structs import replace
 
-from podium.kubernetes.controllers.claims import release_claims
+from podium.kubernetes.controllers.pod_templates import release_claims
 from podium.kubernetes.kinds.devices import ResourceClaim
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.node import Node

@@ -13,8 +13,13 @@ from podium.client import KubeClient, ResourceType
 from podium.client.api_errors import NotFound
 from podium.client.reflector import head_of
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import Action, delete, metadata_patch, without_finalizer
-from podium.kubernetes.controllers.controller import Wake
+from podium.kubernetes.controllers.controller import (
+    Action,
+    Wake,
+    delete,
+    metadata_patch,
+    without_finalizer,
+)
 from podium.kubernetes.kinds.meta import KubeObject, ObjectMeta, OwnerReference
 from podium.simulated.informers import Informers
 from podium.simulated.request_executor import RequestExecutor

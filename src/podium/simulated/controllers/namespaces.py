@@ -19,10 +19,10 @@ from podium.client import DeleteOptions, KubeClient, PatchType, ResourceType, Se
 from podium.client.api_errors import ApiError, NotFound
 from podium.client.resources import NAMESPACES, PODS
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.conditions import changed_condition
 from podium.kubernetes.controllers.controller import Wake
+from podium.kubernetes.controllers.objects import changed_condition
 from podium.kubernetes.kinds.meta import Condition, KubeObject, KubeStruct
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.timestamps import Moment
 from podium.simulated.clock import ClusterClock
 from podium.simulated.informers import Informers, ServedKinds
 

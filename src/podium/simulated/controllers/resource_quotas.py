@@ -18,12 +18,10 @@ from podium.client.resources import (
     SERVICES,
 )
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import Action, status_patch
-from podium.kubernetes.controllers.controller import Wake
-from podium.kubernetes.kinds.admission_kinds import ResourceQuota
+from podium.kubernetes.controllers.controller import Action, Wake, status_patch
 from podium.kubernetes.kinds.meta import KubeObject
-from podium.kubernetes.rules.quota_usage import Amounts, Counted, kinds_of
-from podium.kubernetes.rules.quotas import quota_usage
+from podium.kubernetes.kinds.workloads import ResourceQuota
+from podium.kubernetes.rules.quota_usage import Amounts, Counted, kinds_of, quota_usage
 from podium.simulated.clock import ClusterClock
 from podium.simulated.informers import Informers, ServedKinds
 from podium.simulated.request_executor import RequestExecutor

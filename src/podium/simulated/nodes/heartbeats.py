@@ -23,16 +23,27 @@ from typing import Final
 from podium.client import PatchType
 from podium.client.resources import LEASES, NODES
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import NOTHING, Action, Create, Patch, Plan, status_patch
-from podium.kubernetes.controllers.conditions import changed_condition
-from podium.kubernetes.controllers.controller import Wake
+from podium.kubernetes.controllers.controller import (
+    NOTHING,
+    Action,
+    Create,
+    Patch,
+    Plan,
+    Wake,
+    status_patch,
+)
 from podium.kubernetes.controllers.node_lifecycle import LEASE_NAMESPACE
-from podium.kubernetes.controllers.nodes import Lease, Node, NodeStatus
-from podium.kubernetes.controllers.objects import condition_of
-from podium.kubernetes.rules.moment import Moment
-from podium.kubernetes.rules.old_node_labels import missing_twins, written_twins
+from podium.kubernetes.controllers.objects import (
+    Lease,
+    Node,
+    NodeStatus,
+    changed_condition,
+    condition_of,
+)
+from podium.kubernetes.rules.nodes import missing_twins, written_twins
 from podium.kubernetes.rules.quantity import nano
 from podium.kubernetes.rules.quantity_spelling import total
+from podium.kubernetes.rules.timestamps import Moment
 from podium.simulated.informers import Informers
 from podium.simulated.names import FAILURE, NOT_READY, PRESSURE
 from podium.simulated.pods.kubelets import is_simulated

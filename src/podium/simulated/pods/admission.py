@@ -12,13 +12,13 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from podium.kubernetes.controllers.nodes import Node
+from podium.kubernetes.controllers.objects import Node
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.kinds.pod import Pod as SchedulerPod
 from podium.kubernetes.kinds.typed_objects import convert_object
 from podium.kubernetes.rules.node_affinity import required_of
+from podium.kubernetes.rules.pod_level_resources import BEST_EFFORT
 from podium.kubernetes.rules.priorities import MIN_CRITICAL_PRIORITY
-from podium.kubernetes.rules.quality_of_service import BEST_EFFORT
 from podium.kubernetes.rules.quantity import milli_value, value
 from podium.kubernetes.rules.quantity_spelling import total
 from podium.kubernetes.rules.quota_usage import pod_amounts

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import sooner
+from podium.kubernetes.controllers.controller import sooner
 from podium.kubernetes.controllers.pods import (
     Container,
     ContainerState,
@@ -30,7 +30,7 @@ from podium.kubernetes.controllers.pods import (
     RunningState,
     WaitingState,
 )
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.timestamps import Moment
 from podium.simulated.programs.recognition import ContainerFiles, Disks, Mount, Program, recognise
 
 _TICK_S: Final = 1e-6

@@ -23,10 +23,10 @@ from msgspec import inspect
 
 from podium.golang.errors import ObjectError, closest, did_you_mean
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.nodes import Node
+from podium.kubernetes.controllers.objects import Node
 from podium.kubernetes.controllers.pods import Container, Pod
 from podium.kubernetes.kinds.meta import KubeStruct
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.timestamps import Moment
 from podium.simulated.names import STOP_SECONDS
 from podium.simulated.pods.admission import Needs, admit, needs_of
 from podium.simulated.pods.container_lives import ContainerRuns

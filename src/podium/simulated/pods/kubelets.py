@@ -11,11 +11,17 @@ from typing import Final
 from podium.addons.gpu.agents.node_agents import GPUAgents, Waiting
 from podium.client.resources import PODS
 from podium.golang.urls import parse_ip
-from podium.kubernetes.controllers.actions import NOTHING, Action, Plan, delete, status_patch
-from podium.kubernetes.controllers.controller import Wake
-from podium.kubernetes.controllers.nodes import Node
+from podium.kubernetes.controllers.controller import (
+    NOTHING,
+    Action,
+    Plan,
+    Wake,
+    delete,
+    status_patch,
+)
+from podium.kubernetes.controllers.objects import Node
 from podium.kubernetes.controllers.pods import Pod
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.timestamps import Moment
 from podium.simulated.informers import Informers
 from podium.simulated.names import FAILURE, SIMULATED
 from podium.simulated.pods.admission import Needs, Rejection, needs_of

@@ -22,11 +22,10 @@ from typing import Final
 
 from podium.golang.durations import Duration
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import sooner
-from podium.kubernetes.controllers.conditions import changed_condition
-from podium.kubernetes.controllers.objects import condition_of
+from podium.kubernetes.controllers.controller import sooner
+from podium.kubernetes.controllers.objects import changed_condition, condition_of
 from podium.kubernetes.controllers.pods import Container, Pod
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.timestamps import Moment
 from podium.simulated.names import EXIT_CODE, IMAGE_PULL_ERROR, RESULT, RUN_SECONDS
 from podium.simulated.pods.container_lives import (
     KILLED,

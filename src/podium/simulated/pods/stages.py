@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.conditions import changed_condition
+from podium.kubernetes.controllers.objects import changed_condition
 from podium.kubernetes.controllers.pods import Container, ContainerStatus, Pod
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.timestamps import Moment
 from podium.simulated.pods.container_lives import ContainerRuns
 from podium.simulated.pods.kubelet_facts import FieldPath, plain
 from podium.simulated.pods.pod_lives import life_status, live_on, seconds_of, whole_number

@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from podium.addons.collection.capacity_scheduling import CapacityScheduling
-from podium.kubernetes.kinds.elastic_quota import ElasticQuota
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.scheduler_plugins import ElasticQuota
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.scheduler.engine.decision import Decision
 from podium.testing import (

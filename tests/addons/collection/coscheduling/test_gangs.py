@@ -3,14 +3,14 @@
 import pytest
 from support.addons.collection.gang_cluster import GangCluster, group, member, node
 
-from podium.kubernetes.kinds.coscheduling import (
+from podium.kubernetes.kinds.meta import ObjectMeta
+from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.scheduler_plugins import (
     MIN_AVAILABLE_LABEL,
     NAME_LABEL,
     OLDER_POD_GROUP_LABEL,
     SchedulingSigsPodGroup,
 )
-from podium.kubernetes.kinds.meta import ObjectMeta
-from podium.kubernetes.kinds.pod import Pod
 from podium.plugin import error
 from podium.testing import make_pod
 

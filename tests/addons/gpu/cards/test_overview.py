@@ -19,10 +19,10 @@ from podium.addons.gpu.cards.quota import InvalidQuota
 from podium.addons.gpu.dialects import DIALECTS, find_dialect
 from podium.addons.gpu.dialects.dialect import NodeWrite, Phase, PodWrite
 from podium.addons.gpu.dialects.dialect_detection import count_unshared, find_spoken_dialects
-from podium.kubernetes.kinds.admission_kinds import ResourceQuota
 from podium.kubernetes.kinds.devices import ResourceClaim, ResourceSlice
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import ResourceQuota
 
 NOW = 1_800_000_000.0
 HAMI = find_dialect("hami")

@@ -23,9 +23,9 @@ from podium.addons.gpu.cards.known_pods import held_cards
 from podium.addons.gpu.cards.quota import MODEL_LABEL, POOL_LABEL, read_quotas
 from podium.addons.gpu.dialects import DIALECTS, find_dialect
 from podium.addons.gpu.plugin.quotas import QuotaFile
-from podium.kubernetes.kinds.admission_kinds import ResourceQuota
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import ResourceQuota
 from podium.testing import FakeCluster
 
 PODS, WEIGHT = 1000, 10

@@ -12,7 +12,7 @@ from support.addons.gpu.gpu_cluster import cards_of, gpu_cluster, gpu_node, gpu_
 from podium.addons.gpu.cards.quota import InvalidQuota
 from podium.addons.gpu.plugin.gpu_share import GPUShare
 from podium.addons.gpu.plugin.quotas import QuotaFile
-from podium.kubernetes.kinds.admission_kinds import ResourceQuota
+from podium.kubernetes.kinds.workloads import ResourceQuota
 from podium.scheduler.config.errors import ConfigurationError
 from podium.testing import assert_placed, assert_promises, assert_rejected
 

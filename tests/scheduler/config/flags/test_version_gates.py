@@ -7,8 +7,7 @@ from podium.kubernetes.releases.feature_gates import (
     FeatureGates,
     Stage,
 )
-from podium.kubernetes.releases.release import release
-from podium.kubernetes.releases.version import Version
+from podium.kubernetes.releases.release import Version, release
 from podium.scheduler.config.flags.options import options_of
 from podium.scheduler.config.flags.parser import parse_flags
 from podium.scheduler.config.flags.version_gates import SettledGates, alpha_warning, settled_gates

@@ -17,7 +17,7 @@ from support.scheduler.plugins.device_builders import (
 from podium.kubernetes.kinds.devices import ResourceClaim
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.kubernetes.releases.version import Version
+from podium.kubernetes.releases.release import Version
 from podium.scheduler.config.plugin_args import DynamicResourcesArgs
 from podium.scheduler.framework.cycle import Cycle, StateMissing
 from podium.scheduler.framework.diagnosis import Diagnosis

@@ -24,7 +24,7 @@ from support.scheduler.plugins.volume_clusters import (
 
 from podium.kubernetes.kinds.storage import PersistentVolume, PersistentVolumeClaim
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.kubernetes.releases.version import Version
+from podium.kubernetes.releases.release import Version
 from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.config.plugin_args import VolumeBindingArgs
 from podium.scheduler.framework.handle import Handle

@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 
 from podium.addons.collection.coscheduling.plugin import Coscheduling
-from podium.kubernetes.kinds.coscheduling import POD_GROUP_LABEL, SchedulingXPodGroup
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.scheduler_plugins import POD_GROUP_LABEL, SchedulingXPodGroup
 from podium.testing import FakeCluster, make_node, make_pod
 
 

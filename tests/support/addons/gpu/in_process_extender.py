@@ -20,9 +20,9 @@ from podium.client import KubeClient
 from podium.client.extenders.messages import body_of, read_answer, verb_of
 from podium.client.extenders.objects import TypedObjects
 from podium.client.transport import Reply, Request, Stream
-from podium.kubernetes.kinds.admission_kinds import ResourceQuota
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import ResourceQuota
 from podium.kubernetes.rules.merge_patch import merge
 from podium.offline.driver.in_memory_api import run_to_end
 from podium.scheduler.framework.asking import Answers, Calls, ExtenderAnswer, ExtenderCall

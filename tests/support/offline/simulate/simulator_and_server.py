@@ -12,7 +12,7 @@ from podium.golang.errors import InputError, ObjectError
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.resources.resource import Resource
 from podium.offline.simulate.admission import Admission, served_kinds
-from podium.offline.simulate.problems import InputProblems
+from podium.offline.simulate.input_files import InputProblems
 from podium.offline.simulate.scenario import read_inline_scenario
 
 Json = dict[str, Any]

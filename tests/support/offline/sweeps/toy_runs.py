@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from podium.offline.sweeps.planned_runs import PlannedRun, Sweep, digest_values
+from podium.offline.sweeps.executors import PlannedRun, Sweep, digest_values
 
 
 @dataclass(frozen=True)

@@ -3,16 +3,16 @@
 from pathlib import Path
 from typing import Any
 
-from podium.offline.traces.trace_lines import (
+from podium.offline.traces.trace_files import (
     Delete,
     End,
     Patch,
     Put,
     SnapshotEnd,
     TraceLine,
+    TraceWriter,
     make_header,
 )
-from podium.offline.traces.trace_writing import TraceWriter
 
 STARTED = "2026-03-01T22:00:00.000Z"
 Raw = dict[str, Any]

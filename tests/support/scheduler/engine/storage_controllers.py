@@ -26,7 +26,7 @@ from podium.kubernetes.kinds.storage import (
     StorageClass,
 )
 from podium.kubernetes.rules.quantity import nano
-from podium.offline.simulate.volumes import provision_volume
+from podium.offline.simulate.pod_claims import provision_volume
 from podium.scheduler.cluster.catalog import object_key
 from podium.scheduler.plugins.dynamic_resources.claim_writing import FINALIZER, deallocate_claim
 from podium.scheduler.plugins.volume_binding.pod_volumes import (

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from podium.kubernetes.controllers.claims import release_claims
+from podium.kubernetes.controllers.pod_templates import release_claims
 from podium.kubernetes.kinds.devices import ResourceClaim
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.offline.simulate import Scenario

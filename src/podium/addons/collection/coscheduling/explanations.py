@@ -21,13 +21,13 @@ from podium.addons.collection.coscheduling.messages import (
     says,
 )
 from podium.golang.errors import closest
-from podium.kubernetes.kinds.coscheduling import (
+from podium.kubernetes.kinds.meta import ObjectMeta
+from podium.kubernetes.kinds.scheduler_plugins import (
     POD_GROUP_LABEL,
     CoschedulingPodGroupSpec,
     SchedulingXPodGroup,
     pod_group_name,
 )
-from podium.kubernetes.kinds.meta import ObjectMeta
 from podium.plugin import ChangeKind, Handle, Pod, PodInfo, ProposedChange, RefusalCause
 
 _MAX_NAMES = 3

@@ -36,14 +36,14 @@ import numpy.typing as npt
 
 from podium.addons.collection.custom_kinds import QUANTITIES
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.kinds.coscheduling import (
+from podium.kubernetes.kinds.meta import ResourceList
+from podium.kubernetes.kinds.scheduler_plugins import (
     CoschedulingPodGroup,
     SchedulingSigsPodGroup,
     SchedulingXPodGroup,
     min_available,
     pod_group_name,
 )
-from podium.kubernetes.kinds.meta import ResourceList
 from podium.kubernetes.rules.quantity import milli_value, value
 from podium.kubernetes.rules.quantity_spelling import canonical
 from podium.kubernetes.rules.timestamps import seconds_of

@@ -30,7 +30,7 @@ from podium.addons.collection.coscheduling.gangs import (
     written_gap,
 )
 from podium.golang.durations import Duration
-from podium.kubernetes.kinds.coscheduling import CoschedulingPodGroup
+from podium.kubernetes.kinds.scheduler_plugins import CoschedulingPodGroup
 from podium.plugin import (
     Action,
     ApiHandle,

@@ -24,7 +24,7 @@ from podium.addons.collection.custom_kinds import (
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.meta import KubeStruct, Quantity
 from podium.kubernetes.kinds.pod import Container
-from podium.kubernetes.rules.quality_of_service import BEST_EFFORT, GUARANTEED, qos_class_of
+from podium.kubernetes.rules.pod_level_resources import BEST_EFFORT, GUARANTEED, qos_class_of
 from podium.kubernetes.rules.quantity import milli_of_nano, milli_value, value, value_of_nano
 from podium.kubernetes.rules.requests import pod_requests
 from podium.plugin import KubeObject, PodInfo

@@ -26,13 +26,12 @@ from podium.client.api_errors import AlreadyExists
 from podium.client.resources import CONFIG_MAPS, NODES, PODS
 from podium.golang.errors import InputError
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import Action, Create, Patch, delete
-from podium.kubernetes.controllers.controller import Wake
-from podium.kubernetes.controllers.nodes import Node
+from podium.kubernetes.controllers.controller import Action, Create, Patch, Wake, delete
+from podium.kubernetes.controllers.objects import Node
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.kinds.node import Node as SchedulerNode
 from podium.kubernetes.kinds.pod import Pod as SchedulerPod
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.timestamps import Moment
 from podium.simulated.clock import ClusterClock
 from podium.simulated.informers import Informers
 from podium.simulated.names import GPUS, SIMULATED

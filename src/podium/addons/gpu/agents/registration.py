@@ -19,8 +19,8 @@ from podium.addons.gpu.cards.card import Card
 from podium.addons.gpu.dialects.dialect import Dialect
 from podium.client.resources import NODES
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import Action, Patch
-from podium.kubernetes.controllers.nodes import Node
+from podium.kubernetes.controllers.controller import Action, Patch
+from podium.kubernetes.controllers.objects import Node
 from podium.kubernetes.kinds.meta import ObjectMeta
 from podium.simulated.names import (
     DEFAULT_GPU_DIALECT,

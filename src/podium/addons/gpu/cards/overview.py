@@ -31,10 +31,10 @@ from podium.addons.gpu.cards.quota import (
 )
 from podium.addons.gpu.cards.requests import PodRequest
 from podium.addons.gpu.dialects.dialect import Dialect, InvalidRequest, Phase
-from podium.kubernetes.kinds.admission_kinds import ResourceQuota
 from podium.kubernetes.kinds.devices import Device, ResourceClaim, ResourceSlice
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import ResourceQuota
 from podium.kubernetes.rules.timestamps import seconds_of
 
 ConfigMaps = Mapping[tuple[str, str], Mapping[str, str]]

@@ -25,8 +25,8 @@ from podium.addons.gpu.cards.card import MAX_MEMORY
 from podium.addons.gpu.cards.columns import Bools, Ints
 from podium.addons.gpu.cards.requests import ContainerRequest, PodRequest
 from podium.addons.gpu.dialects.dialect import Dialect, InvalidRequest
-from podium.kubernetes.kinds.admission_kinds import ResourceQuota
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import ResourceQuota
 from podium.kubernetes.rules.quantity import QuantityError, value
 
 CORES_OF_A_CARD = 100

@@ -55,7 +55,7 @@ from podium.addons.gpu.dialects.reading import (
 )
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Container, Pod
-from podium.kubernetes.rules.label_syntax import value_problems
+from podium.kubernetes.rules.labels import value_problems
 from podium.kubernetes.rules.timestamps import seconds_of
 
 WHOLE_CARD = 100

@@ -11,10 +11,10 @@ from typing import Final
 from msgspec import Struct
 
 from podium.golang.arithmetic import parse_int
-from podium.kubernetes.kinds.coscheduling import pod_group_name
 from podium.kubernetes.kinds.meta import ObjectMeta
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.scheduler_plugins import pod_group_name
 from podium.kubernetes.rules.timestamps import seconds_of, time_text
 
 _NANOSECONDS: Final = 1_000_000_000

@@ -69,7 +69,7 @@ from podium.addons.gpu.dialects.reading import (
 from podium.golang.arithmetic import INT64_MAX, parse_int
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Container, Pod
-from podium.kubernetes.rules.label_syntax import value_problems
+from podium.kubernetes.rules.labels import value_problems
 
 Shares = tuple[CardShare, ...]
 

@@ -57,10 +57,10 @@ from podium.client import (
 from podium.client.reflector import decoder_of
 from podium.client.resources import CONFIG_MAPS, NODES, PODS, RESOURCE_QUOTAS
 from podium.kubernetes.controllers.workloads import ConfigMap
-from podium.kubernetes.kinds.admission_kinds import ResourceQuota
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import ResourceQuota
 from podium.net.files.bounded_files import read_file
 
 PREFIX: Final = "/scheduler"

@@ -36,8 +36,8 @@ from podium.addons.gpu.cards.quota import (
 from podium.addons.gpu.cards.requests import PodRequest
 from podium.addons.gpu.dialects.dialect import Dialect
 from podium.golang.errors import InputError, PodiumError
-from podium.kubernetes.kinds.admission_kinds import ResourceQuota
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.workloads import ResourceQuota
 
 _LOG: Final = logging.getLogger("podium.addons.extenders")
 

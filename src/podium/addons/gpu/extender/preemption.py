@@ -17,9 +17,9 @@ from podium.addons.gpu.cards.choosing import check_row
 from podium.addons.gpu.cards.ledger import Holder, Ledger
 from podium.addons.gpu.cards.requests import PodRequest, starting_order
 from podium.addons.gpu.extender import PREEMPTION_THRESHOLD_PERCENT
-from podium.kubernetes.kinds.coscheduling import pod_group_name
 from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.rules.node_pods import is_daemon
+from podium.kubernetes.kinds.scheduler_plugins import pod_group_name
+from podium.kubernetes.rules.nodes import is_daemon
 from podium.kubernetes.rules.priorities import SYSTEM_PRIORITIES
 
 _MAX_STEPS: Final = 1 << 15

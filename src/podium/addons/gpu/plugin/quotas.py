@@ -28,7 +28,7 @@ from podium.addons.gpu.cards.quota import (
 from podium.addons.gpu.cards.requests import PodRequest
 from podium.addons.gpu.dialects.dialect import Dialect, InvalidRequest
 from podium.addons.gpu.plugin.arguments import ConfigMapSource, GPUShareArgs, QuotaSettings
-from podium.kubernetes.kinds.admission_kinds import ResourceQuota
+from podium.kubernetes.kinds.workloads import ResourceQuota
 from podium.net.files.bounded_files import read_file
 from podium.plugin import (
     Action,

@@ -31,8 +31,7 @@ from podium.addons.gpu.study.workloads import Workload, make_workload
 from podium.golang.errors import InputError
 from podium.net.files.bounded_files import MAX_CLUSTER_BYTES, read_input
 from podium.offline.sweeps.execution import collect_finished, execute_sweep
-from podium.offline.sweeps.executors import Executor
-from podium.offline.sweeps.planned_runs import PlannedRun, Sweep, digest_values
+from podium.offline.sweeps.executors import Executor, PlannedRun, Sweep, digest_values
 
 MIN_COMPILED_STEPS: Final = 200_000_000
 """Nodes times pods times runs; numpy takes some twenty seconds for as many."""

@@ -42,7 +42,7 @@ from podium.golang.errors import InputError
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.typed_objects import UnknownKind, decode_document
-from podium.kubernetes.rules.node_pods import is_bound_to_node, is_daemon
+from podium.kubernetes.rules.nodes import is_bound_to_node, is_daemon
 from podium.kubernetes.rules.requests import (
     ALL_REQUESTS,
     allocatable_vector,

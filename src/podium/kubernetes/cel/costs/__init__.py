@@ -8,9 +8,14 @@ The units, and every formula, are those of cel-go (`checker/cost.go`) and of Kub
 on the number. Units are saturated at 2^64-1 as upstream's are.
 """
 
-from podium.kubernetes.cel.costs.declarations import Declared, size_of_path
 from podium.kubernetes.cel.costs.estimator import estimate_cost
-from podium.kubernetes.cel.costs.sizes import MAX_UINT64, saturated_product, saturated_sum
+from podium.kubernetes.cel.costs.sizes import (
+    MAX_UINT64,
+    Declared,
+    saturated_product,
+    saturated_sum,
+    size_of_path,
+)
 
 __all__ = [
     "MAX_UINT64",

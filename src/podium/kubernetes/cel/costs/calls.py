@@ -8,15 +8,16 @@ import math
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from podium.kubernetes.cel.costs.declarations import ITEMS, SizeOfPath
-from podium.kubernetes.cel.costs.macros import LIST_BASE
 from podium.kubernetes.cel.costs.sizes import (
+    ITEMS,
+    LIST_BASE,
     MAX_UINT64,
     ONE,
     REGEX_FACTOR,
     STRING_FACTOR,
     UNKNOWN,
     Size,
+    SizeOfPath,
     by_factor,
     fixed,
     saturated_product,

@@ -9,12 +9,19 @@ from typing import Final, NamedTuple
 
 from podium.kubernetes.cel.checker import Checker
 from podium.kubernetes.cel.costs.calls import Called, Operand, cost_of_call, sort_list
-from podium.kubernetes.cel.costs.declarations import INDICES, ITEMS, KEYS, VALUES, SizeOfPath
-from podium.kubernetes.cel.costs.macros import FOLD_COSTS, LIST_BASE, MAP_BASE, STRUCT_BASE
 from podium.kubernetes.cel.costs.sizes import (
+    FOLD_COSTS,
+    INDICES,
+    ITEMS,
+    KEYS,
+    LIST_BASE,
+    MAP_BASE,
     ONE,
+    STRUCT_BASE,
     UNKNOWN,
+    VALUES,
     Size,
+    SizeOfPath,
     fixed,
     saturated_product,
     saturated_sum,

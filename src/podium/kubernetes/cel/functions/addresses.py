@@ -3,8 +3,7 @@
 import ipaddress
 
 from podium.kubernetes.cel.errors import CelError
-from podium.kubernetes.cel.functions.charges import parsing
-from podium.kubernetes.cel.library import Functions
+from podium.kubernetes.cel.library import Functions, parsing
 from podium.kubernetes.cel.values import Opaque
 
 ADDRESSES = Functions()

@@ -5,7 +5,6 @@ import re
 from typing import Any
 
 from podium.kubernetes.cel.errors import CelError, unreadable
-from podium.kubernetes.cel.functions.charges import converting, parsing, reading
 from podium.kubernetes.cel.functions.moments import (
     duration_text,
     parse_duration,
@@ -13,7 +12,7 @@ from podium.kubernetes.cel.functions.moments import (
     timestamp_of_seconds,
     timestamp_text,
 )
-from podium.kubernetes.cel.library import Functions
+from podium.kubernetes.cel.library import Functions, converting, parsing, reading
 from podium.kubernetes.cel.values import (
     INT64_MAX,
     INT64_MIN,

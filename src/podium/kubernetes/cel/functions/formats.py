@@ -10,10 +10,9 @@ import re
 from collections.abc import Callable
 
 from podium.kubernetes.cel.errors import CelError
-from podium.kubernetes.cel.functions.charges import parsing
 from podium.kubernetes.cel.functions.moments import parse_timestamp
 from podium.kubernetes.cel.functions.urls import is_url
-from podium.kubernetes.cel.library import Functions
+from podium.kubernetes.cel.library import Functions, parsing
 from podium.kubernetes.cel.values import NONE, Opaque, Optional, some
 
 FORMATS = Functions()
@@ -47,7 +46,7 @@ def _pattern(expression: str, longest: int, text: str) -> Validation:
     return problems
 
 
-def _prefixed(inner: Validation) -> Validation:
+def _allow_suffix(inner: Validation) -> Validation:
     """A name that may still get a suffix: a trailing dash is fine."""
     return lambda value: inner(value[:-1] + "a" if value.endswith("-") else value)
 
@@ -121,9 +120,9 @@ _FORMATS: dict[str, Validation] = {
     "dns1123Subdomain": _SUBDOMAIN,
     "dns1035Label": _LABEL_1035,
     "qualifiedName": _qualified,
-    "dns1123LabelPrefix": _prefixed(_LABEL),
-    "dns1123SubdomainPrefix": _prefixed(_SUBDOMAIN),
-    "dns1035LabelPrefix": _prefixed(_LABEL_1035),
+    "dns1123LabelPrefix": _allow_suffix(_LABEL),
+    "dns1123SubdomainPrefix": _allow_suffix(_SUBDOMAIN),
+    "dns1035LabelPrefix": _allow_suffix(_LABEL_1035),
     "labelValue": _label_value,
     "uri": lambda value: [] if is_url(value) else ["invalid URI"],
     "uuid": _pattern(

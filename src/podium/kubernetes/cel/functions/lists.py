@@ -1,11 +1,19 @@
-"""Lists and sets of values."""
+"""Lists, sets and optional values (`optional.of(x)`, and what can be asked of it)."""
 
 from itertools import pairwise
 from typing import Any
 
 from podium.kubernetes.cel.errors import CelError, cost_exceeded
 from podium.kubernetes.cel.evaluation import COST_LIMIT
-from podium.kubernetes.cel.functions.charges import (
+from podium.kubernetes.cel.functions.operators import (
+    checked_duration,
+    checked_int,
+    checked_uint,
+    less,
+    sorted_by_keys,
+)
+from podium.kubernetes.cel.library import (
+    Functions,
     comparing_all,
     flattening,
     making_list,
@@ -14,14 +22,17 @@ from podium.kubernetes.cel.functions.charges import (
     sized,
     traversing,
 )
-from podium.kubernetes.cel.functions.operators import (
-    checked_duration,
-    checked_int,
-    checked_uint,
+from podium.kubernetes.cel.values import (
+    NONE,
+    Duration,
+    Optional,
+    Timestamp,
+    Uint,
+    contains,
+    equal,
+    not_equal,
+    some,
 )
-from podium.kubernetes.cel.library import Functions
-from podium.kubernetes.cel.ordering import less, sorted_by_keys
-from podium.kubernetes.cel.values import Duration, Uint, contains, equal, not_equal
 
 LISTS = Functions()
 ATTRIBUTE_LISTS = Functions()
@@ -195,3 +206,55 @@ def _set_equivalent(left: list[Any], right: list[Any]) -> bool:
 @_define("sets.intersects(list<T>, list<T>) -> bool", cost=pairing)
 def _set_intersects(left: list[Any], right: list[Any]) -> bool:
     return any(contains(value, right) for value in left)
+
+
+OPTIONALS = Functions()
+_define_optional = OPTIONALS.define
+
+# The compiler makes these two lazy; the checker needs their types.
+_define_optional("(optional<T>).or(optional<T>) -> optional<T>")(lambda *_: None)
+_define_optional("(optional<T>).orValue(T) -> T")(lambda *_: None)
+
+
+@_define_optional("optional.none() -> optional<T>")
+def _none() -> Optional:
+    return NONE
+
+
+@_define_optional("optional.of(T) -> optional<T>")
+def _of(value: Any) -> Optional:
+    return some(value)
+
+
+@_define_optional("optional.ofNonZeroValue(T) -> optional<T>")
+def _of_non_zero(value: Any) -> Optional:
+    return NONE if _is_zero(value) else some(value)
+
+
+def _is_zero(value: Any) -> bool:
+    match value:
+        case Duration():
+            return value.nanos == 0
+        case Timestamp():
+            # upstream: Go's zero time is the year 1
+            return value.nanos == -62_135_596_800 * 10**9
+        case None | bool() | int() | float() | str() | bytes() | list() | dict():
+            return not value
+        case _:
+            return False
+
+
+@_define_optional("(optional<T>).hasValue() -> bool")
+def _has_value(optional: Optional) -> bool:
+    return optional.present
+
+
+@_define_optional("(optional<T>).value() -> T")
+def _value(optional: Optional) -> Any:
+    return optional.value
+
+
+@_define_optional("optional.unwrap(list<optional<T>>) -> list<T>")
+@_define_optional("(list<optional<T>>).unwrapOpt() -> list<T>")
+def _unwrap(optionals: list[Optional]) -> list[Any]:
+    return [optional.value for optional in optionals if optional.present]

@@ -10,12 +10,11 @@ from collections.abc import Callable
 
 from podium.golang import durations
 from podium.kubernetes.cel.errors import CelError, unreadable
-from podium.kubernetes.cel.functions.charges import looking_up
 from podium.kubernetes.cel.functions.operators import (
     checked_duration,
     checked_timestamp,
 )
-from podium.kubernetes.cel.library import Functions
+from podium.kubernetes.cel.library import Functions, looking_up
 from podium.kubernetes.cel.values import NANOS, Duration, Timestamp
 
 MOMENTS = Functions()
@@ -128,25 +127,25 @@ for _name, _part in _PARTS.items():
     _declare_part(_name, _part)
 
 
-def _truncated(nanos: int, unit: int) -> int:
+def _truncate_nanos(nanos: int, unit: int) -> int:
     return nanos // unit if nanos >= 0 else -(-nanos // unit)
 
 
 @MOMENTS.define("(duration).getHours() -> int")
 def _hours(duration: Duration) -> int:
-    return _truncated(duration.nanos, 3600 * NANOS)
+    return _truncate_nanos(duration.nanos, 3600 * NANOS)
 
 
 @MOMENTS.define("(duration).getMinutes() -> int")
 def _minutes(duration: Duration) -> int:
-    return _truncated(duration.nanos, 60 * NANOS)
+    return _truncate_nanos(duration.nanos, 60 * NANOS)
 
 
 @MOMENTS.define("(duration).getSeconds() -> int")
 def _seconds(duration: Duration) -> int:
-    return _truncated(duration.nanos, NANOS)
+    return _truncate_nanos(duration.nanos, NANOS)
 
 
 @MOMENTS.define("(duration).getMilliseconds() -> int")
 def _milliseconds(duration: Duration) -> int:
-    return _truncated(duration.nanos, 10**6) % 1000
+    return _truncate_nanos(duration.nanos, 10**6) % 1000

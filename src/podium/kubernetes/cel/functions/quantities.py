@@ -6,8 +6,7 @@ Arithmetic is exact, in units of 10^-9 like everywhere else in Podium.
 import re
 
 from podium.kubernetes.cel.errors import CelError, no_such_overload
-from podium.kubernetes.cel.functions.charges import parsing
-from podium.kubernetes.cel.library import Functions
+from podium.kubernetes.cel.library import Functions, parsing
 from podium.kubernetes.cel.values import INT64_MAX, INT64_MIN, Opaque
 from podium.kubernetes.kinds.meta import Quantity as Written
 from podium.kubernetes.rules.quantity import NANO_PER_UNIT, QuantityError, nano
@@ -125,24 +124,24 @@ def _as_integer(quantity: Quantity) -> int:
 
 @_define("(quantity).add(quantity) -> quantity")
 def _add(left: Quantity, right: Quantity) -> Quantity:
-    return _computed(left.nano + right.nano)
+    return _make_quantity(left.nano + right.nano)
 
 
 @_define("(quantity).add(int) -> quantity")
 def _add_int(left: Quantity, right: int) -> Quantity:
-    return _computed(left.nano + right * NANO_PER_UNIT)
+    return _make_quantity(left.nano + right * NANO_PER_UNIT)
 
 
 @_define("(quantity).sub(quantity) -> quantity")
 def _subtract(left: Quantity, right: Quantity) -> Quantity:
-    return _computed(left.nano - right.nano)
+    return _make_quantity(left.nano - right.nano)
 
 
 @_define("(quantity).sub(int) -> quantity")
 def _subtract_int(left: Quantity, right: int) -> Quantity:
-    return _computed(left.nano - right * NANO_PER_UNIT)
+    return _make_quantity(left.nano - right * NANO_PER_UNIT)
 
 
-def _computed(amount: int) -> Quantity:
+def _make_quantity(amount: int) -> Quantity:
     whole, rest = divmod(amount, NANO_PER_UNIT)
     return Quantity(amount, whole=not rest and INT64_MIN <= whole <= INT64_MAX, computed=True)

@@ -2,14 +2,22 @@
 
 Positions count code points. A function whose result could outgrow the cost limit refuses before it
 builds it.
+
+`"%d devices".format([n])`: Go-like formatting of values.
 """
 
+import math
+import re
+from collections.abc import Callable
 from typing import Any
 
 from podium.golang.regexp import Pattern, PatternError, TooLarge, compile_pattern
 from podium.kubernetes.cel.errors import CelError, cost_exceeded
 from podium.kubernetes.cel.evaluation import COST_LIMIT
-from podium.kubernetes.cel.functions.charges import (
+from podium.kubernetes.cel.functions.conversions import double_text
+from podium.kubernetes.cel.functions.moments import duration_text, timestamp_text
+from podium.kubernetes.cel.library import (
+    Functions,
     finding,
     formatting,
     joining,
@@ -22,8 +30,14 @@ from podium.kubernetes.cel.functions.charges import (
     splitting,
     traversing,
 )
-from podium.kubernetes.cel.functions.formatting import format_text
-from podium.kubernetes.cel.library import Functions
+from podium.kubernetes.cel.values import (
+    Duration,
+    Timestamp,
+    TypeValue,
+    Uint,
+    from_key,
+    type_name,
+)
 
 TEXT = Functions()
 _define = TEXT.define
@@ -41,7 +55,7 @@ _WHITE = (
 )
 
 
-def _bounded(length: int) -> None:
+def _check_length(length: int) -> None:
     """Refuse to build a text that would cost more than any evaluation may."""
     if length > COST_LIMIT * 10:
         raise cost_exceeded()
@@ -158,7 +172,7 @@ def _replace_all(text: str, old: str, new: str) -> str:
 @_define("(string).replace(string, string, int) -> string", cost=replacing)
 def _replace(text: str, old: str, new: str, count: int) -> str:
     times = len(text) + 1 if count < 0 else min(count, len(text) + 1)
-    _bounded(len(text) + times * len(new) if len(new) > len(old) else 0)
+    _check_length(len(text) + times * len(new) if len(new) > len(old) else 0)
     return text.replace(old, new, count)
 
 
@@ -185,7 +199,7 @@ def _join_plain(parts: list[str]) -> str:
 
 @_define("(list<string>).join(string) -> string", cost=joining)
 def _join(parts: list[str], separator: str) -> str:
-    _bounded(sum(map(len, parts)) + len(separator) * len(parts))
+    _check_length(sum(map(len, parts)) + len(separator) * len(parts))
     return separator.join(parts)
 
 
@@ -204,25 +218,25 @@ def _format(template: str, args: list[Any]) -> str:
 
 @_define("matches(string, string) -> bool", "(string).matches(string) -> bool", cost=matching)
 def _matches(text: str, pattern: str) -> bool:
-    return _compiled(pattern, text).matches(text)
+    return _compile_pattern(pattern, text).matches(text)
 
 
 @_define("(string).find(string) -> string", cost=matching)
 def _find(text: str, pattern: str) -> str:
-    return _compiled(pattern, text).find(text) or ""
+    return _compile_pattern(pattern, text).find(text) or ""
 
 
 @_define("(string).findAll(string) -> list<string>", cost=matching_all)
 def _find_all(text: str, pattern: str) -> list[str]:
-    return list(_compiled(pattern, text).find_all(text, -1))
+    return list(_compile_pattern(pattern, text).find_all(text, -1))
 
 
 @_define("(string).findAll(string, int) -> list<string>", cost=matching_all)
 def _find_some(text: str, pattern: str, limit: int) -> list[str]:
-    return list(_compiled(pattern, text).find_all(text, limit))
+    return list(_compile_pattern(pattern, text).find_all(text, limit))
 
 
-def _compiled(pattern: str, text: str) -> Pattern:
+def _compile_pattern(pattern: str, text: str) -> Pattern:
     """Refuses, before it matches, what would cost more than any evaluation may."""
     try:
         compiled = compile_pattern(pattern)
@@ -233,3 +247,150 @@ def _compiled(pattern: str, text: str) -> Pattern:
     if matching(text, pattern) > COST_LIMIT:
         raise cost_exceeded()
     return compiled
+
+
+_CLAUSE = re.compile(r"%(?:%|(?:\.([0-9]*))?(.)?)", re.DOTALL)
+_DEFAULT_PRECISION = 6
+_MAX_PRECISION = 1000
+
+
+def format_text(template: str, args: list[Any]) -> str:
+    used = 0
+
+    def replace(match: "re.Match[str]") -> str:
+        nonlocal used
+        if match[0] == "%%":
+            return "%"
+        verb = match[2]
+        if verb is None:
+            raise CelError("unexpected end of string")
+        if used >= len(args):
+            raise CelError(f"index {used} out of range")
+        formatter = _VERBS.get(verb)
+        if formatter is None:
+            raise CelError(
+                f'could not parse formatting clause: unrecognized formatting clause "{verb}"'
+            )
+        value = args[used]
+        used += 1
+        precision = int(match[1]) if match[1] else _DEFAULT_PRECISION
+        if precision > _MAX_PRECISION:
+            raise CelError("precision is too large")
+        return formatter(value, precision)
+
+    return _CLAUSE.sub(replace, template)
+
+
+def _string(value: Any, _: int) -> str:
+    match value:
+        case str():
+            return value
+        case bool():
+            return "true" if value else "false"
+        case None:
+            return "null"
+        case float():
+            return _plain_double(value)
+        case int():
+            return str(int(value))
+        case bytes():
+            return value.decode(errors="replace")
+        case Timestamp():
+            return timestamp_text(value)
+        case Duration():
+            return duration_text(value)
+        case TypeValue():
+            return value.name
+        case list():
+            return f"[{', '.join(_string(item, 0) for item in value)}]"
+        case dict():
+            entries = sorted((_string(from_key(k), 0), _string(v, 0)) for k, v in value.items())
+            return f"{{{', '.join(f'{key}: {item}' for key, item in entries)}}}"
+        case _:
+            raise _refuse_clause(
+                "string",
+                "strings, bools, bytes, ints, doubles, maps, lists,"
+                " types, durations, and timestamps",
+                value,
+            )
+
+
+def _plain_double(value: float) -> str:
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return double_text(value)
+
+
+def _decimal(value: Any, _: int) -> str:
+    if type(value) is float and not math.isfinite(value):
+        return _plain_double(value)
+    if type(value) not in (int, Uint, float):
+        raise _refuse_clause("decimal", "integers", value)
+    return double_text(value) if type(value) is float else str(int(value))
+
+
+def _format_fixed(value: Any, precision: int) -> str:
+    number = _number(value, "fixed-point")
+    return _plain_double(number) if not math.isfinite(number) else f"{number:.{precision}f}"
+
+
+def _scientific(value: Any, precision: int) -> str:
+    number = _number(value, "scientific")
+    return _plain_double(number) if not math.isfinite(number) else f"{number:.{precision}e}"
+
+
+def _number(value: Any, clause: str) -> float:
+    if type(value) in (int, Uint, float):
+        return float(value)
+    if value in ("NaN", "Infinity", "-Infinity"):
+        return float(value)
+    raise _refuse_clause(clause, "doubles", value)
+
+
+def _binary(value: Any, _: int) -> str:
+    if type(value) in (int, Uint):
+        return format(int(value), "b")
+    if type(value) is bool:
+        return "1" if value else "0"
+    raise _refuse_clause("binary", "integers and bools", value)
+
+
+def _octal(value: Any, _: int) -> str:
+    if type(value) in (int, Uint):
+        return format(int(value), "o")
+    raise _refuse_clause("octal", "integers", value)
+
+
+def _hex(value: Any, _: int) -> str:
+    if type(value) in (int, Uint):
+        return format(int(value), "x")
+    if isinstance(value, str):
+        return value.encode().hex()
+    if isinstance(value, bytes):
+        return value.hex()
+    raise _refuse_clause("hex", "integers, byte buffers, and strings", value)
+
+
+def _upper_hex(value: Any, precision: int) -> str:
+    return _hex(value, precision).upper()
+
+
+def _refuse_clause(clause: str, allowed: str, value: Any) -> CelError:
+    return CelError(
+        f"error during formatting: {clause} clause can only be used on {allowed}, "
+        f"was given {type_name(value)}"
+    )
+
+
+_VERBS: dict[str, Callable[[Any, int], str]] = {
+    "s": _string,
+    "d": _decimal,
+    "f": _format_fixed,
+    "e": _scientific,
+    "b": _binary,
+    "o": _octal,
+    "x": _hex,
+    "X": _upper_hex,
+}

@@ -4,8 +4,7 @@ import re
 from typing import NamedTuple
 
 from podium.kubernetes.cel.errors import CelError
-from podium.kubernetes.cel.functions.charges import parsing
-from podium.kubernetes.cel.library import Functions
+from podium.kubernetes.cel.library import Functions, parsing
 from podium.kubernetes.cel.values import Opaque
 
 URLS = Functions()
@@ -60,7 +59,7 @@ def _parse(text: str) -> _Parts:
     return _Parts(scheme, host, rest, query)
 
 
-def _unescaped(text: str) -> str:
+def _unescape_text(text: str) -> str:
     raw = re.sub(rb"%([0-9a-fA-F]{2})", lambda m: bytes([int(m[1], 16)]), text.encode())
     return raw.decode(errors="replace")
 
@@ -131,6 +130,6 @@ def _query(url: Url) -> dict[str, list[str]]:
         if not pair or ";" in pair:
             continue
         key, _, value = pair.partition("=")
-        key, value = (_unescaped(part.replace("+", " ")) for part in (key, value))
+        key, value = (_unescape_text(part.replace("+", " ")) for part in (key, value))
         found.setdefault(key, []).append(value)
     return found

@@ -7,8 +7,7 @@ those of the Go library Kubernetes parses with.
 import re
 
 from podium.kubernetes.cel.errors import CelError
-from podium.kubernetes.cel.functions.charges import parsing
-from podium.kubernetes.cel.library import Functions
+from podium.kubernetes.cel.library import Functions, parsing
 from podium.kubernetes.cel.values import UINT64_MAX, Opaque
 
 VERSIONS = Functions()

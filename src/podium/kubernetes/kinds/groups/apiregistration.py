@@ -6,7 +6,7 @@ from typing import Final
 
 from podium.golang.json_values import JsonObject
 from podium.golang.quoting import quoted
-from podium.kubernetes.defaulting.services import set_api_service_defaults
+from podium.kubernetes.defaulting.core import set_api_service_defaults
 from podium.kubernetes.kinds.record import Cells, Kind, Printer, Strategy, Validation
 from podium.kubernetes.rules.api_service_availability import LOCAL
 from podium.kubernetes.rules.field_errors import invalid, not_supported, required

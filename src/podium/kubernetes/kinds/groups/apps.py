@@ -3,10 +3,15 @@
 from typing import Final
 
 from podium.kubernetes.defaulting import workloads as defaults
-from podium.kubernetes.kinds.groups.subresources import SCALE
-from podium.kubernetes.kinds.record import Kind, Strategy, Validation, Warnings
-from podium.kubernetes.kinds.selectable_fields import read_text
-from podium.kubernetes.resources.gated_pod_fields import gated_spec_fields
+from podium.kubernetes.kinds.record import (
+    SCALE,
+    Kind,
+    Strategy,
+    Validation,
+    Warnings,
+    gated_spec_fields,
+    read_text,
+)
 from podium.kubernetes.strategy import workloads as strategy
 from podium.kubernetes.tables import workloads as tables
 from podium.kubernetes.validation import configuration, workloads

@@ -3,7 +3,7 @@
 from typing import Final
 
 from podium.kubernetes.conversion.autoscalers import as_v1_autoscaler, as_v2_autoscaler
-from podium.kubernetes.defaulting import autoscaling as defaults
+from podium.kubernetes.defaulting import workloads as defaults
 from podium.kubernetes.kinds.record import Kind, OlderVersion, Strategy, Validation
 from podium.kubernetes.tables import autoscaling as tables
 from podium.kubernetes.validation import autoscaling

@@ -3,9 +3,7 @@
 from typing import Final
 
 from podium.kubernetes.defaulting import workloads as defaults
-from podium.kubernetes.kinds.record import Kind, Strategy, Validation
-from podium.kubernetes.kinds.selectable_fields import read_text
-from podium.kubernetes.resources.gated_pod_fields import gated_spec_fields
+from podium.kubernetes.kinds.record import Kind, Strategy, Validation, gated_spec_fields, read_text
 from podium.kubernetes.strategy import workloads as strategy
 from podium.kubernetes.tables import workloads as tables
 from podium.kubernetes.validation import jobs

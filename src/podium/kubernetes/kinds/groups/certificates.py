@@ -11,11 +11,18 @@ from podium.kubernetes.kinds.record import (
     Strategy,
     Subresource,
     Validation,
+    read_texts,
 )
-from podium.kubernetes.kinds.selectable_fields import read_texts
-from podium.kubernetes.strategy.kept_fields import keep_field
-from podium.kubernetes.tables.ages import human_duration
-from podium.kubernetes.tables.printer import NONE, age_of, columns_of, name_of, spec_of, status_of
+from podium.kubernetes.strategy.preparation import keep_field
+from podium.kubernetes.tables.printer import (
+    NONE,
+    age_of,
+    columns_of,
+    human_duration,
+    name_of,
+    spec_of,
+    status_of,
+)
 from podium.kubernetes.validation import certificate_requests
 
 _DECIDED: Final = ("Approved", "Denied")

@@ -5,34 +5,34 @@ from typing import TYPE_CHECKING, Final
 
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.deferred import defer
-from podium.kubernetes.kinds.groups.subresources import SCALE
 from podium.kubernetes.kinds.record import (
     ALL_VERBS,
     ANY_KEY,
+    EVENT_FIELDS,
+    SCALE,
     STATUS_VERBS,
     Kind,
     Strategy,
     Subresource,
     Validation,
     Warnings,
+    gated_pod_fields,
+    gated_spec_fields,
+    read_text,
+    read_texts,
 )
-from podium.kubernetes.kinds.selectable_fields import EVENT_FIELDS, read_text, read_texts
-from podium.kubernetes.resources.gated_pod_fields import gated_pod_fields, gated_spec_fields
 from podium.kubernetes.warnings.workloads import about_created_pod, about_workload
 
 if TYPE_CHECKING:
-    from podium.kubernetes.defaulting import cluster as cluster_defaults
+    from podium.kubernetes.defaulting import core as core_defaults
     from podium.kubernetes.defaulting import pods as pod_defaults
-    from podium.kubernetes.defaulting import services as service_defaults
     from podium.kubernetes.defaulting import storage as storage_defaults
     from podium.kubernetes.defaulting import workloads as workload_defaults
-    from podium.kubernetes.strategy import cluster as cluster_strategy
     from podium.kubernetes.strategy import pods as pod_strategy
     from podium.kubernetes.strategy import services as service_strategy
     from podium.kubernetes.strategy import storage as storage_strategy
     from podium.kubernetes.tables import cluster as cluster_tables
     from podium.kubernetes.tables import pods as pod_tables
-    from podium.kubernetes.tables import services as service_tables
     from podium.kubernetes.tables import storage as storage_tables
     from podium.kubernetes.tables import workloads as workload_tables
     from podium.kubernetes.validation import (
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
         nodes,
         pod_statuses,
         pod_subresources,
-        pod_updates,
         pods,
         quotas,
         services,
@@ -52,18 +51,15 @@ if TYPE_CHECKING:
     from podium.kubernetes.warnings import networking as network_warnings
     from podium.kubernetes.warnings import storage as storage_warnings
 else:
-    cluster_defaults = defer("podium.kubernetes.defaulting.cluster")
+    core_defaults = defer("podium.kubernetes.defaulting.core")
     pod_defaults = defer("podium.kubernetes.defaulting.pods")
-    service_defaults = defer("podium.kubernetes.defaulting.services")
     storage_defaults = defer("podium.kubernetes.defaulting.storage")
     workload_defaults = defer("podium.kubernetes.defaulting.workloads")
-    cluster_strategy = defer("podium.kubernetes.strategy.cluster")
     pod_strategy = defer("podium.kubernetes.strategy.pods")
     service_strategy = defer("podium.kubernetes.strategy.services")
     storage_strategy = defer("podium.kubernetes.strategy.storage")
     cluster_tables = defer("podium.kubernetes.tables.cluster")
     pod_tables = defer("podium.kubernetes.tables.pods")
-    service_tables = defer("podium.kubernetes.tables.services")
     storage_tables = defer("podium.kubernetes.tables.storage")
     workload_tables = defer("podium.kubernetes.tables.workloads")
     configuration = defer("podium.kubernetes.validation.configuration")
@@ -72,7 +68,6 @@ else:
     nodes = defer("podium.kubernetes.validation.nodes")
     pod_statuses = defer("podium.kubernetes.validation.pod_statuses")
     pod_subresources = defer("podium.kubernetes.validation.pod_subresources")
-    pod_updates = defer("podium.kubernetes.validation.pod_updates")
     pods = defer("podium.kubernetes.validation.pods")
     quotas = defer("podium.kubernetes.validation.quotas")
     services = defer("podium.kubernetes.validation.services")
@@ -129,7 +124,7 @@ _POD: Final = Kind(
     gated_fields=gated_pod_fields(),
     defaults=pod_defaults.set_pod_defaults,
     validation=Validation(
-        pods.create_errors, pod_updates.update_errors, pod_statuses.status_update_errors
+        pods.create_errors, pods.update_errors, pod_statuses.status_update_errors
     ),
     strategy=Strategy(
         counted=("spec",),
@@ -170,9 +165,9 @@ _CONFIGURATION: Final = (
         "Endpoints",
         "endpoints",
         ("ep",),
-        defaults=service_defaults.set_endpoints_defaults,
+        defaults=core_defaults.set_endpoints_defaults,
         validation=Validation(endpoints.create_errors, endpoints.update_errors),
-        printer=service_tables.ENDPOINTS,
+        printer=cluster_tables.ENDPOINTS,
         warnings=Warnings(
             use="v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
         ),
@@ -194,7 +189,7 @@ _CONFIGURATION: Final = (
         "limitranges",
         ("limits",),
         description="Limits and defaults for single objects of a namespace.",
-        defaults=cluster_defaults.set_limit_range_defaults,
+        defaults=core_defaults.set_limit_range_defaults,
         validation=Validation(quotas.range_errors, quotas.range_update_errors),
     ),
 )
@@ -214,15 +209,15 @@ _CLUSTER: Final = (
                 "finalize", "Namespace", ("update",), validate=nodes.namespace_finalize_errors
             ),
         ),
-        defaults=cluster_defaults.set_namespace_defaults,
+        defaults=core_defaults.set_namespace_defaults,
         validation=Validation(
             nodes.namespace_create_errors,
             nodes.namespace_update_errors,
             nodes.namespace_status_errors,
         ),
         strategy=Strategy(
-            create=cluster_strategy.prepare_namespace,
-            update=cluster_strategy.prepare_namespace_update,
+            create=pod_strategy.prepare_namespace,
+            update=pod_strategy.prepare_namespace_update,
         ),
         printer=cluster_tables.NAMESPACE,
         selectable_fields=read_texts("status.phase"),
@@ -236,10 +231,10 @@ _CLUSTER: Final = (
         description="A machine of the cluster.",
         namespaced=False,
         has_status=True,
-        defaults=cluster_defaults.set_node_defaults,
+        defaults=core_defaults.set_node_defaults,
         validation=Validation(nodes.create_errors, nodes.update_errors, nodes.status_errors),
         strategy=Strategy(
-            create=cluster_strategy.prepare_node, update=cluster_strategy.prepare_node_update
+            create=pod_strategy.prepare_node, update=pod_strategy.prepare_node_update
         ),
         printer=cluster_tables.NODE,
         warnings=Warnings(always=_about_node),
@@ -326,7 +321,7 @@ _OTHERS: Final = (
         ("quota",),
         description="Limits on what a namespace may use in all.",
         has_status=True,
-        defaults=cluster_defaults.set_resource_quota_defaults,
+        defaults=core_defaults.set_resource_quota_defaults,
         validation=Validation(
             quotas.quota_create_errors, quotas.quota_update_errors, quotas.quota_status_errors
         ),
@@ -338,7 +333,7 @@ _OTHERS: Final = (
         "Secret",
         "secrets",
         description="Settings that should not be seen by everyone.",
-        defaults=cluster_defaults.set_secret_defaults,
+        defaults=core_defaults.set_secret_defaults,
         validation=Validation(
             configuration.secret_create_errors, configuration.secret_update_errors
         ),
@@ -365,7 +360,7 @@ _OTHERS: Final = (
         description="A name and address for a set of pods.",
         categories=("all",),
         has_status=True,
-        defaults=service_defaults.set_service_defaults,
+        defaults=core_defaults.set_service_defaults,
         validation=Validation(
             services.create_errors, services.update_errors, services.status_errors
         ),
@@ -374,7 +369,7 @@ _OTHERS: Final = (
             create=service_strategy.prepare_create,
             update=service_strategy.prepare_update,
         ),
-        printer=service_tables.SERVICE,
+        printer=cluster_tables.SERVICE,
         warnings=Warnings(always=network_warnings.about_service),
         selectable_fields=read_texts("spec.clusterIP", "spec.type"),
         selector_refusal=_NOT_SUPPORTED,

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from podium.kubernetes.defaulting.services import set_endpoint_slice_defaults
+from podium.kubernetes.defaulting.core import set_endpoint_slice_defaults
 from podium.kubernetes.kinds.record import Kind, Strategy, Validation, Warnings
-from podium.kubernetes.tables.services import ENDPOINT_SLICE
+from podium.kubernetes.tables.cluster import ENDPOINT_SLICE
 from podium.kubernetes.validation import endpoints
 from podium.kubernetes.warnings.networking import about_endpoint_slice
 

@@ -3,8 +3,7 @@
 from typing import Final
 
 from podium.kubernetes.conversion.events import as_core_event, as_new_event
-from podium.kubernetes.kinds.record import Kind, OwnForm, Validation
-from podium.kubernetes.kinds.selectable_fields import EVENT_FIELDS
+from podium.kubernetes.kinds.record import EVENT_FIELDS, Kind, OwnForm, Validation
 from podium.kubernetes.tables.cluster import EVENT
 from podium.kubernetes.validation import events
 

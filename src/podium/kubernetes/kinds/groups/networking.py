@@ -6,7 +6,13 @@ from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.record import Cells, Kind, Printer, Strategy, Validation, Warnings
 from podium.kubernetes.tables.printer import NONE, age_of, columns_of, name_of, spec_of, status_of
 from podium.kubernetes.tables.workloads import selector_text
-from podium.kubernetes.validation import ingresses, network_policies, service_ranges
+from podium.kubernetes.validation import ingresses, network_policies
+from podium.kubernetes.validation.addresses import (
+    address_create_errors,
+    address_update_errors,
+    range_create_errors,
+    range_update_errors,
+)
 from podium.kubernetes.warnings.networking import about_ingress, about_network_policy
 
 _GROUP: Final = "networking.k8s.io"
@@ -137,9 +143,7 @@ KINDS: Final = (
         ("ip",),
         description="An address that an object has taken.",
         namespaced=False,
-        validation=Validation(
-            service_ranges.address_create_errors, service_ranges.address_update_errors
-        ),
+        validation=Validation(address_create_errors, address_update_errors),
         printer=_IP_ADDRESS,
     ),
     Kind(
@@ -161,9 +165,7 @@ KINDS: Final = (
         description="A range of addresses for services.",
         namespaced=False,
         has_status=True,
-        validation=Validation(
-            service_ranges.range_create_errors, service_ranges.range_update_errors
-        ),
+        validation=Validation(range_create_errors, range_update_errors),
         strategy=Strategy(empty_status={}, keeps_metadata=True),
         printer=_SERVICE_CIDR,
     ),

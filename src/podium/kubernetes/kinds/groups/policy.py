@@ -6,8 +6,8 @@ from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.record import Cells, Kind, Printer, Strategy, Validation
 from podium.kubernetes.rules.field_errors import invalid, not_supported
 from podium.kubernetes.tables.printer import age_of, columns_of, name_of, spec_of, status_of
+from podium.kubernetes.validation.field_values import check_not_negative, check_share
 from podium.kubernetes.validation.go_forms import go_form
-from podium.kubernetes.validation.numbers import check_not_negative, check_share
 from podium.kubernetes.validation.object_meta import ErrorList, Errors
 from podium.kubernetes.validation.selectors import check_label_selector
 

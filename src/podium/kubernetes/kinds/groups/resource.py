@@ -4,8 +4,15 @@ from typing import Final
 
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.defaulting import devices as defaults
-from podium.kubernetes.kinds.record import ANY_KEY, Cells, Kind, Printer, Strategy, Validation
-from podium.kubernetes.kinds.selectable_fields import read_texts
+from podium.kubernetes.kinds.record import (
+    ANY_KEY,
+    Cells,
+    Kind,
+    Printer,
+    Strategy,
+    Validation,
+    read_texts,
+)
 from podium.kubernetes.rules.field_errors import too_many
 from podium.kubernetes.tables.cluster import NAME_AND_AGE
 from podium.kubernetes.tables.printer import (
@@ -17,14 +24,14 @@ from podium.kubernetes.tables.printer import (
     status_of,
 )
 from podium.kubernetes.validation import claim_statuses, device_slices, devices
-from podium.kubernetes.validation.conditions import check_conditions
-from podium.kubernetes.validation.device_attributes import check_taint
+from podium.kubernetes.validation.device_slices import check_taint
 from podium.kubernetes.validation.devices import check_pool_name
 from podium.kubernetes.validation.names import label_problems, subdomain_problems
 from podium.kubernetes.validation.object_meta import (
     Errors,
     built_in_meta_errors,
     built_in_meta_update_errors,
+    check_conditions,
     check_each,
     meta_of,
 )

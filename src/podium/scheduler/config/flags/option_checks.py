@@ -27,7 +27,7 @@ from typing import Any, Final
 
 from podium.golang.quoting import quoted
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.kubernetes.releases.version import Version
+from podium.kubernetes.releases.release import Version
 from podium.kubernetes.rules.quantity import value as quantity_value
 from podium.scheduler.config.errors import (
     ConfigurationError,

@@ -18,9 +18,8 @@ from podium.kubernetes.releases.feature_gates import (
     FeatureGates,
     Stage,
 )
-from podium.kubernetes.releases.release import Release
+from podium.kubernetes.releases.release import Release, Version
 from podium.kubernetes.releases.removed_gates import old_names_in_force, without_removed
-from podium.kubernetes.releases.version import Version
 from podium.scheduler.config.flags.kinds import parse_version
 from podium.scheduler.config.flags.options import Versions
 

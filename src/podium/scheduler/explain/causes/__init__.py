@@ -4,13 +4,13 @@
 `find_causes` says why an attempt failed, `find_waiting_cause` why a pod is not tried at all.
 """
 
+from podium.scheduler.explain.causes.refusals import find_waiting_cause
 from podium.scheduler.explain.causes.search import (
     describe_nodes,
     find_broken_filter,
     find_causes,
     find_filter_causes,
 )
-from podium.scheduler.explain.causes.waiting import find_waiting_cause
 
 __all__ = [
     "describe_nodes",

@@ -1,6 +1,10 @@
 """Refusals that Podium cannot look behind: plugins of users, extenders, Reserve, Permit, errors.
 
 Their own text is all there is to say, with who said it and of how many nodes.
+
+Pods that are placed together or not at all.
+
+Pods that were never tried: gates, groups, claims that are not there, other schedulers.
 """
 
 import re
@@ -9,6 +13,8 @@ from collections.abc import Callable, Iterable, Mapping
 import numpy as np
 
 from podium.kubernetes.kinds.pod import Pod
+from podium.kubernetes.kinds.pod_groups import PodGroup
+from podium.scheduler.cluster.catalog import group_of
 from podium.scheduler.cluster.growth import Mask
 from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.engine.scheduler import Engine
@@ -17,6 +23,7 @@ from podium.scheduler.framework.explanations.finding import (
     Finding,
     Narrowing,
     count,
+    joined,
     sentence,
     some,
 )
@@ -179,3 +186,49 @@ def dropped_by_extenders(dropped: Mapping[str, Status]) -> list[Cause]:
         )
         for reason, nodes in sorted(groups.items(), key=lambda kv: (-len(kv[1]), kv[0]))
     ]
+
+
+def find_group_cause(engine: Engine, pod: Pod) -> Cause | None:
+    """The cause of a member whose group is placed as a whole; None for a pod on its own."""
+    key = group_of(pod) if engine.cluster.pod_groups.enabled else None
+    group = engine.cluster.catalog.get(PodGroup, key[1], key[0]) if key is not None else None
+    if key is None or group is None:
+        return None
+    for plugin in engine.profile_of(pod).plugins.values():
+        told = plugin.explain_group(group)
+        if told is not None:
+            return cause_of(plugin.name, told)
+    subject = f"{key[0]}/{key[1]}"
+    text = f"This pod alone would fit; PodGroup {subject} as a whole does not."
+    return Cause("pod-group-unschedulable", "", subject, text)
+
+
+def among_members(cause: Cause, group: Cause) -> str:
+    """The sentence of a cause that was found with other members of the group in place."""
+    return f"{cause.sentence} Members of PodGroup {group.subject} tried before it count as placed."
+
+
+def find_waiting_cause(engine: Engine, pod: Pod) -> Cause | None:
+    """Why a pod is not tried at all; None if nothing holds it back."""
+    if pod.metadata.deletion_timestamp is not None:
+        text = "The pod is being deleted and is not scheduled any more."
+        return Cause("pod-deleting", "", "", text)
+    if not engine.state.responsible(pod):
+        name = pod.spec.scheduler_name
+        known = joined(engine.profiles)
+        text = f"The pod asks for scheduler {name}; the profiles here are {known}."
+        return Cause("other-scheduler", "", name, text, facts={"schedulerName": name})
+    refusal = engine.pre_enqueue(engine.cluster.infos.of(pod))
+    if refusal is None:
+        return None
+    return _find_refusal_cause(engine, pod, refusal)
+
+
+def _find_refusal_cause(engine: Engine, pod: Pod, refusal: Status) -> Cause:
+    told = explain_refusal(engine, pod, refusal)
+    if told is not None:
+        return cause_of(refusal.plugin, told)
+    code = "pre-enqueue-refusal" if refusal.code.rejected else "plugin-error"
+    who = f"plugin {refusal.plugin}" if refusal.plugin else "a plugin"
+    text = sentence([f'{who} holds the pod back from the queue: "{refusal.message}"'])
+    return Cause(code, refusal.plugin, refusal.message, text)

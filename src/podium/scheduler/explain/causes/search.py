@@ -18,8 +18,8 @@ from podium.scheduler.cluster.pod_info import PodInfo
 from podium.scheduler.engine.decision import Decision
 from podium.scheduler.engine.scheduler import Engine
 from podium.scheduler.explain.cause import Cause
-from podium.scheduler.explain.causes.pod_groups import among_members, find_group_cause
 from podium.scheduler.explain.causes.refusals import (
+    among_members,
     attempt_broke,
     cause_of,
     chosen_by_plugins,
@@ -27,6 +27,7 @@ from podium.scheduler.explain.causes.refusals import (
     explain_refusal,
     explained_by_plugin,
     explains_nodes,
+    find_group_cause,
     find_rejections,
     not_explained,
     refused_by_point,

@@ -11,7 +11,7 @@ from podium.golang.document_structs import Count, DocumentPart, PodKey
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.pod import Pod
 from podium.scheduler.cluster.catalog import object_key
-from podium.scheduler.explain.proposals.pod_patches import spec_patch
+from podium.scheduler.explain.proposals.object_writes import spec_patch
 from podium.scheduler.explain.proposals.proposal import Proposal
 from podium.scheduler.explain.proposals.rehearsal import Outcome
 from podium.scheduler.explain.proposals.search import Answer

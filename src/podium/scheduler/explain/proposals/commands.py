@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.scale_down import DELETION_COST
+from podium.kubernetes.controllers.pods import DELETION_COST
 from podium.kubernetes.kinds.devices import ResourceClaim
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.node import Node
@@ -25,9 +25,8 @@ from podium.kubernetes.rules.tolerations import describe_taint
 from podium.scheduler.cluster.catalog import object_key
 from podium.scheduler.cluster.pod_info import uid_of
 from podium.scheduler.engine.scheduler import Engine
-from podium.scheduler.explain.proposals.object_writes import Verb, list_object_writes
+from podium.scheduler.explain.proposals.object_writes import Verb, change_pod, list_object_writes
 from podium.scheduler.explain.proposals.owners import owner_of
-from podium.scheduler.explain.proposals.pod_commands import change_pod
 from podium.scheduler.explain.proposals.proposal import Proposal
 from podium.scheduler.explain.proposals.rehearsal import order_of_leaving
 from podium.scheduler.explain.proposals.shell import Kubectl, comment

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from podium.golang.errors import ObjectError
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers.actions import Action, Create, Delete, Patch
+from podium.kubernetes.controllers.controller import Action, Create, Delete, Patch
 from podium.kubernetes.controllers.deployments import REVISION
 from podium.kubernetes.controllers.memory_stores import ControllerLoop, apply_patch
 from podium.kubernetes.controllers.provisioning import (
@@ -40,7 +40,7 @@ from podium.kubernetes.resources.resource_types import (
     ResourceType,
 )
 from podium.kubernetes.rules.merge_patch import PatchType
-from podium.kubernetes.rules.moment import Moment
+from podium.kubernetes.rules.timestamps import Moment
 from podium.scheduler.engine.state import place_pod
 from podium.scheduler.explain.proposals.admitting import Admitting
 from podium.scheduler.explain.proposals.workload_copy import (

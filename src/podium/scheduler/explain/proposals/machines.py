@@ -15,7 +15,7 @@ from podium.kubernetes.kinds.devices import ResourceSlice
 from podium.kubernetes.kinds.meta import KubeObject, ObjectMeta
 from podium.kubernetes.kinds.node import Node, NodeSpec
 from podium.kubernetes.kinds.storage import CSINode
-from podium.kubernetes.rules.node_pods import is_daemon
+from podium.kubernetes.rules.nodes import is_daemon
 from podium.kubernetes.rules.requests import (
     CPU,
     MEMORY,
@@ -40,7 +40,9 @@ def propose_nodes(situation: SearchSituation) -> Iterator[Step]:
     if situation.refusal is not None:
         return
     enough = [
-        node for node in _shapes(situation) if _shortfall(node, _asked(situation, node)) == (0, 0.0)
+        node
+        for node in _shapes(situation)
+        if _shortfall(node, _sum_requests(situation, node)) == (0, 0.0)
     ]
     for node in enough[:MAX_SHAPES]:
         hypothesis = situation.hypothesis
@@ -60,9 +62,11 @@ def propose_larger_nodes(situation: SearchSituation) -> Iterator[Step]:
     """For a pod that asks for more than any node has."""
     if situation.refusal is not None:
         return
-    nearest = sorted(_shapes(situation), key=lambda node: _shortfall(node, _asked(situation, node)))
+    nearest = sorted(
+        _shapes(situation), key=lambda node: _shortfall(node, _sum_requests(situation, node))
+    )
     for node in nearest[:MAX_SHAPES]:
-        asked = _asked(situation, node)
+        asked = _sum_requests(situation, node)
         has = allocatable_vector(node.status.allocatable)
         more = {r: amount for r, amount in asked.items() if amount > has.get(r, 0)}
         if not more:
@@ -79,7 +83,7 @@ def propose_larger_nodes(situation: SearchSituation) -> Iterator[Step]:
         )
 
 
-def _asked(situation: SearchSituation, node: Node) -> dict[str, int]:
+def _sum_requests(situation: SearchSituation, node: Node) -> dict[str, int]:
     """What the pod asks for, and what the daemons ask for that are on a node like that."""
     asked = {**situation.info.shape.requests, PODS: 1}
     cluster = situation.cluster

@@ -25,11 +25,11 @@ from msgspec.structs import replace
 from podium.golang.errors import ObjectError
 from podium.kubernetes.controllers.daemon_pods import daemons_of, pod_of_daemon
 from podium.kubernetes.controllers.pods import Pod as ControlledPod
-from podium.kubernetes.controllers.scale_down import least_missed
+from podium.kubernetes.controllers.pods import least_missed
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod, PodSpec, as_pending
 from podium.kubernetes.kinds.storage import StorageClass
-from podium.kubernetes.rules.node_pods import is_daemon
+from podium.kubernetes.rules.nodes import is_daemon
 from podium.scheduler.cluster.catalog import object_key
 from podium.scheduler.cluster.pod_info import PodShape, uid_of
 from podium.scheduler.engine.decision import Decision
@@ -40,8 +40,8 @@ from podium.scheduler.explain.proposals.object_writes import (
     ObjectWrite,
     Verb,
     list_object_writes,
+    template_change,
 )
-from podium.scheduler.explain.proposals.pod_commands import template_change
 from podium.scheduler.explain.proposals.workload import Workload
 from podium.scheduler.explain.proposals.workload_copy import WorkloadCopy, copy_workload
 from podium.scheduler.explain.trial import Trial
@@ -279,7 +279,7 @@ class _Run:
         if work.is_cut_short and is_template_changed:
             outcome.restarted = len(workload.placed)
         else:
-            outcome.stranded += tuple(_stranded(workload, work))
+            outcome.stranded += tuple(_find_stranded_pods(workload, work))
         if hypothesis.replicas is not None:
             outcome.wanted = hypothesis.replicas
             outcome.before = outcome.after - 1 if workload.waiting else hypothesis.replicas
@@ -327,7 +327,7 @@ def _changed_fields(before: PodSpec, after: PodSpec) -> _Changes:
     }
 
 
-def _stranded(workload: Workload, work: ControllersAtWork) -> Iterator[str]:
+def _find_stranded_pods(workload: Workload, work: ControllersAtWork) -> Iterator[str]:
     """Pods with an identity of their own, an ordinal or a node, that had a node and have none."""
     for pod in workload.placed:
         match workload.owner.kind:

@@ -9,13 +9,20 @@ change for the second.
 A change that helps others as well is tried with them: pods that wait and come first in the queue
 take their places before this one. Contract: the work is bounded by counting trials, never by time,
 so the answer for a cluster is always the same.
+
+Three families are short and stand here: what plugins propose themselves (`Plugin.propose_for`),
+fewer pods of the workload, and the name of a scheduler that nobody serves.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from math import inf
+from typing import Final
 
+from msgspec.structs import replace
+
+from podium.golang.errors import closest
 from podium.kubernetes.controllers.workloads import Workload as Controller
 from podium.kubernetes.kinds.pod import Pod
 from podium.scheduler.cluster.pod_info import uid_of
@@ -25,19 +32,92 @@ from podium.scheduler.explain.causes.refusals import explained_by_plugin
 from podium.scheduler.explain.hypothesis import Hypothesis
 from podium.scheduler.explain.proposals.admitting import Admitting
 from podium.scheduler.explain.proposals.commands import commands_for
-from podium.scheduler.explain.proposals.evictions import propose_evictions
+from podium.scheduler.explain.proposals.evictions import propose_evictions, propose_priority
 from podium.scheduler.explain.proposals.machines import propose_larger_nodes, propose_nodes
-from podium.scheduler.explain.proposals.plugin_changes import propose_changes_of_plugins
-from podium.scheduler.explain.proposals.priorities import propose_priority
 from podium.scheduler.explain.proposals.proposal import Proposal, Step
 from podium.scheduler.explain.proposals.rehearsal import Outcome, rehearse
-from podium.scheduler.explain.proposals.scaling import propose_fewer_replicas
-from podium.scheduler.explain.proposals.scheduler_names import propose_other_scheduler
 from podium.scheduler.explain.proposals.shell import Kubectl
 from podium.scheduler.explain.proposals.situation import SearchSituation, look, refusal_of
 from podium.scheduler.explain.proposals.workload import Workload, workload_of
 from podium.scheduler.explain.trial import Trial
 from podium.scheduler.framework.explanations import disturbance
+from podium.scheduler.framework.plugin import ChangeKind, ProposedChange
+from podium.scheduler.framework.points import Plugin
+
+_DISTURBANCE: Final = {
+    ChangeKind.CORRECT_NAME: disturbance.CORRECT_NAME,
+    ChangeKind.GIVE_EXISTING_VALUE: disturbance.GIVE_EXISTING_VALUE,
+    ChangeKind.DROP_REQUIREMENT: disturbance.DROP_REQUIREMENT,
+    ChangeKind.LOWER_REQUEST: disturbance.LOWER_REQUEST,
+    ChangeKind.CREATE_OBJECT: disturbance.CREATE_OBJECT,
+    ChangeKind.REPLACE_OBJECT: disturbance.REPLACE_OBJECT,
+}
+
+
+def propose_changes_of_plugins(situation: SearchSituation) -> Iterator[Step]:
+    engine = situation.trial.engine
+    # A pod of a scheduler that nobody serves is asked about as if it had another one.
+    profile = engine.profiles.get(situation.pod.spec.scheduler_name, engine.first_profile)
+    for plugin in profile.plugins.values():
+        for change in _ask(plugin, situation):
+            hypothesis = situation.hypothesis
+            if change.pod is not None:
+                hypothesis = hypothesis.but_with(pod=change.pod)
+            if change.objects or change.nodes:
+                hypothesis = hypothesis.but_with(objects=change.objects, nodes=change.nodes)
+            if hypothesis is not situation.hypothesis:
+                kind = change.kind
+                weight = _DISTURBANCE[kind] if isinstance(kind, ChangeKind) else kind
+                yield Step(change.code, change.sentence, weight, hypothesis)
+
+
+def _ask(plugin: Plugin, situation: SearchSituation) -> list[ProposedChange]:
+    try:
+        found = list(plugin.propose_for(situation))
+    except Exception:  # a plugin that cannot think of changes has none
+        return []
+    return [each for each in found if isinstance(each, ProposedChange)]
+
+
+_SCALED = frozenset({"Deployment", "ReplicaSet", "ReplicationController"})
+
+
+def propose_fewer_replicas(situation: SearchSituation) -> Iterator[Step]:
+    """Pods that wait go first when a workload is scaled down, so those that have a node stay."""
+    workload = situation.workload
+    if workload is None or not workload.placed:
+        return
+    left = len(workload.placed)
+    if workload.owner.kind == "StatefulSet":
+        # The last ordinals go, whether they wait or not.
+        first = {f"{workload.owner.name}-{at}" for at in range(left)}
+        if {pod.name for pod in workload.placed} != first:
+            return
+    elif workload.owner.kind not in _SCALED:
+        return
+    yield Step(
+        "scale-down",
+        f"scale {workload.target} from {workload.wanted} to {left}, the pods that have a node",
+        disturbance.SCALE_DOWN,
+        situation.hypothesis.but_with(replicas=left),
+    )
+
+
+def propose_other_scheduler(situation: SearchSituation) -> Iterator[Step]:
+    pod, profiles = situation.pod, situation.trial.engine.profiles
+    name = pod.spec.scheduler_name
+    if name in profiles:
+        return
+    alike = closest(name, list(profiles))
+    for profile in sorted(profiles, key=lambda each: each != alike):
+        typo = profile == alike
+        yield situation.step_for_pod(
+            "change-scheduler-name",
+            f"use schedulerName {profile} in place of {name}, which nobody here serves",
+            disturbance.CORRECT_NAME if typo else disturbance.CHANGE_SCHEDULER,
+            replace(pod, spec=replace(pod.spec, scheduler_name=profile)),
+        )
+
 
 Family = Callable[[SearchSituation], Iterator[Step]]
 

@@ -16,16 +16,15 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.controllers import nodes as seen_nodes
+from podium.kubernetes.controllers import objects as seen_objects
 from podium.kubernetes.controllers import pods as seen_pods
 from podium.kubernetes.controllers.daemon_sets import DaemonSets
 from podium.kubernetes.controllers.deployments import REVISION, Deployments
-from podium.kubernetes.controllers.job_pods import job_labels
 from podium.kubernetes.controllers.jobs import Jobs
 from podium.kubernetes.controllers.memory_stores import MemoryStores
 from podium.kubernetes.controllers.pod_templates import REVISION_HASH, TEMPLATE_HASH
 from podium.kubernetes.controllers.replica_sets import ReplicaSets, ReplicationControllers
-from podium.kubernetes.controllers.revision_data import revision_data
+from podium.kubernetes.controllers.revisions import revision_data
 from podium.kubernetes.controllers.stateful_pods import claim_names_of_ordinal
 from podium.kubernetes.controllers.stateful_sets import StatefulSets
 from podium.kubernetes.controllers.workloads import (
@@ -64,6 +63,7 @@ from podium.kubernetes.resources.resource_types import (
     ResourceType,
 )
 from podium.kubernetes.rules.node_affinity import NAME_FIELD
+from podium.kubernetes.strategy.workloads import job_labels
 from podium.scheduler.engine.scheduler import Engine
 from podium.scheduler.explain.proposals.admitting import as_json
 from podium.scheduler.explain.proposals.workload import Workload
@@ -400,11 +400,11 @@ def _claims(stateful: StatefulSet, engine: Engine) -> Iterator[PersistentVolumeC
                 yield found
 
 
-def _nodes(copy: WorkloadCopy, pods: Iterable[Pod], engine: Engine) -> Iterator[seen_nodes.Node]:
+def _nodes(copy: WorkloadCopy, pods: Iterable[Pod], engine: Engine) -> Iterator[seen_objects.Node]:
     """All nodes; where the template is not known whole, those that have a pod already."""
     table = engine.cluster.nodes
     named = {as_controllers_see(pod, pod.spec.node_name).target_node for pod in pods}
     for row in engine.cluster.node_order().tolist():
         node = table.node(row)
         if copy.is_whole or node.name in named:
-            yield seen_nodes.Node(metadata=node.metadata, spec=node.spec)
+            yield seen_objects.Node(metadata=node.metadata, spec=node.spec)

@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from podium.golang.errors import closest
-from podium.kubernetes.controllers.claims import device_claim
+from podium.kubernetes.controllers.pod_templates import device_claim
 from podium.kubernetes.kinds.devices import (
     DeviceClaim,
     DeviceClass,

@@ -10,7 +10,7 @@ from podium.golang.errors import closest
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import NodeSelector
 from podium.kubernetes.rules.labels import GREATER, IN, LESS
-from podium.kubernetes.rules.node_pods import is_daemon
+from podium.kubernetes.rules.nodes import is_daemon
 from podium.scheduler.config.plugin_args import NodeAffinityArgs
 from podium.scheduler.framework.explanations import disturbance
 from podium.scheduler.framework.explanations.situation import MAX_STEPS_OF_A_KIND, Situation
