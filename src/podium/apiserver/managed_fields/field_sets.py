@@ -40,10 +40,6 @@ def is_member(node: FieldSet) -> bool:
     return not node or SELF in node
 
 
-def children(node: FieldSet) -> Iterator[tuple[str, FieldSet]]:
-    return ((key, below) for key, below in node.items() if key != SELF)
-
-
 def union(one: FieldSet, other: FieldSet) -> FieldSet:
     """Members of either; both are roots."""
     if not one or not other:

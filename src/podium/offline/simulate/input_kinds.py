@@ -20,13 +20,10 @@ upstream: kube-scheduler-simulator, simulator/snapshot (ResourcesForSnap).
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-import msgspec
-
 from podium.golang.documents import Document, with_type
 from podium.golang.errors import ObjectError, closest, did_you_mean
 from podium.golang.json_values import JsonValue
 from podium.golang.mistakes import ROOT, Path, join
-from podium.kubernetes.controllers.workloads import PodTemplate
 from podium.kubernetes.kinds.meta import KubeStruct, ObjectMeta
 from podium.kubernetes.kinds.pod import PodSpec
 from podium.kubernetes.kinds.reading import read_raw
@@ -38,12 +35,6 @@ class ReadPodTemplate(KubeStruct, frozen=True):
 
     metadata: ObjectMeta = ObjectMeta()
     spec: PodSpec = PodSpec()
-
-
-def read_template(template: PodTemplate) -> ReadPodTemplate:
-    """Of a workload whose templates were checked."""
-    found = read_raw(msgspec.to_builtins(template), ReadPodTemplate)
-    return msgspec.convert(found.settled, ReadPodTemplate)
 
 
 def find_wrong_in_templates(

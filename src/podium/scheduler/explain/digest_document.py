@@ -1,16 +1,8 @@
-"""A decision's numbers as plain data, the same in reports, stories and records of a scheduler."""
+"""A decision's numbers as plain data, for the page and for the records that a scheduler serves."""
 
 from podium.golang.json_values import JsonValue
 from podium.scheduler.engine.decision import NodeScore
 from podium.scheduler.explain.decision_digest import Digest
-
-
-def digest_document(digest: Digest) -> dict[str, JsonValue]:
-    return {
-        "examinedNodes": digest.examined_nodes,
-        "feasibleNodes": digest.feasible_nodes,
-        **choice_document(digest),
-    }
 
 
 def choice_document(digest: Digest) -> dict[str, JsonValue]:
