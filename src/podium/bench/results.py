@@ -1,17 +1,13 @@
-"""What a measurement found out, as values and as JSON, and runs side by side.
+"""Results of measurements: the figures of runs, ratios between runs, and the documents of both.
 
-The figures of the fastest run stand beside the rates of all runs. A workload file has one result,
-which is printed without a list around it. Releases before `podium/v1` printed a plain JSON array
-for several, which is still read.
+A result has the figures of its fastest run beside the rates of all runs. A ratio means something
+only beside the noise it was measured in: it counts as a change when the slowest run of one side is
+faster than the fastest of the other. Schedulers that are compared take turns, so that each pair of
+runs had about the same machine to itself; their ratio is told with those of all pairs, lowest and
+highest.
 
-Two runs side by side, as ratios. A ratio means something only beside the noise it was measured in:
-it counts as a change when the slowest run of one side is faster than the fastest of the other.
-
-What several schedulers needed for the same workload, and how they compare. Schedulers take turns,
-so that each pair of runs had about the same machine to itself; a ratio is told with those of all
-pairs, lowest and highest.
-
-What a measurement found out, as the values that tables, files and plots are made of.
+A workload file has one result, which is printed without a list around it. Releases before
+`podium/v1` printed a plain JSON array for several, which is still read.
 """
 
 from collections.abc import Sequence
@@ -123,7 +119,7 @@ class Recorded(msgspec.Struct, kw_only=True):
         return max(self.cpu_runs, default=self.pods_per_cpu_s)
 
 
-class WorkloadFigures(Figures, frozen=True, rename=None):
+class BenchmarkFigures(Figures, frozen=True, rename=None):
     """The figures of a workload: rates of all runs, and what the fastest one took."""
 
     workload: str
@@ -139,7 +135,7 @@ class WorkloadFigures(Figures, frozen=True, rename=None):
 
 
 def list_figures(result: Result) -> dict[str, Any]:
-    """The fields of a `WorkloadFigures`."""
+    """The fields of a `BenchmarkFigures`."""
     return {
         "workload": result.workload,
         "case": result.case,
@@ -177,7 +173,7 @@ def by_name(results: Sequence[Recorded]) -> dict[str, Recorded]:
     return {result.name: result for result in results}
 
 
-Verdict = Literal["faster", "slower", "within noise", "other size"]
+RatioVerdict = Literal["faster", "slower", "within noise", "other size"]
 SAME: Final = "within noise"
 FASTER: Final = "faster"
 SLOWER: Final = "slower"
@@ -201,7 +197,7 @@ class Comparison:
         return _divide(self.now.best_by_cpu, self.before.best_by_cpu)
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> RatioVerdict:
         if (self.before.nodes, self.before.pods) != (self.now.nodes, self.now.pods):
             return OTHER_SIZE
         if self.now.slowest > self.before.pods_per_s:
@@ -234,7 +230,7 @@ class RatioToBefore(DocumentPart, frozen=True, rename=None):
     """Pods a second now for each one then."""
     cpu_ratio: Amount
     """The same by CPU time; 0 if the earlier run did not say."""
-    verdict: Verdict
+    verdict: RatioVerdict
     """Whether the runs differ by more than their noise."""
 
     @classmethod
@@ -243,7 +239,7 @@ class RatioToBefore(DocumentPart, frozen=True, rename=None):
         return cls(compared.before.pods_per_s, ratio, cpu_ratio, compared.verdict)
 
 
-class EngineBenchmark(WorkloadFigures, Document, frozen=True, kw_only=True, rename=None):
+class EngineBenchmark(BenchmarkFigures, Document, frozen=True, kw_only=True, rename=None):
     """What `podium bench --json` prints about a workload."""
 
     KIND: ClassVar[str] = "EngineBenchmark"
@@ -305,7 +301,7 @@ class LiveComparison(DocumentPart, frozen=True, kw_only=True, rename=None):
     """Processor time per pod."""
 
 
-class SchedulerFigures(WorkloadFigures, frozen=True, kw_only=True, rename=None):
+class SchedulerFigures(BenchmarkFigures, frozen=True, kw_only=True, rename=None):
     """The figures of one scheduler with one workload."""
 
     scheduler: str

@@ -47,4 +47,8 @@ class ProposalsDocument(ReviewedDocument, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, answer: Answer, *, runs_on: str) -> ProposalsDocument:
-        return cls(**answer_fields(answer, runs_on=runs_on))
+        return cls(
+            **answer_fields(answer, runs_on=runs_on),
+            message=answer.reason or None,
+            proposals=tuple(PodProposal.for_pod(each, answer.pod) for each in answer.proposals),
+        )

@@ -7,36 +7,15 @@ file with its name.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
+from msgspec import UNSET
+from msgspec.structs import astuple
 
 from podium.golang.document_structs import Document
 
 API_VERSION: Final = "podium/v1"
-
-Kind = Literal[
-    "ClusterView",
-    "ConfigurationView",
-    "FragmentationView",
-    "GangView",
-    "NodeStory",
-    "NodeView",
-    "PageOverview",
-    "PlayExamples",
-    "PlayStep",
-    "PlayView",
-    "PodAnalysis",
-    "PodRecord",
-    "PodSearch",
-    "PodView",
-    "QueueRecord",
-    "QueueView",
-    "ReportOverview",
-    "SourceRecordList",
-    "ThroughputView",
-]
-"""Kinds that come alone, of documents that are plain data; a struct says its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,26 +34,21 @@ class DocumentList:
     items: Sequence[Document]
 
 
-def add_version(kind: Kind, fields: Mapping[str, object]) -> dict[str, object]:
-    """The document with its version and kind; what another process has sent keeps its own."""
-    return _add(kind, fields)
-
-
 def add_version_to(document: Document | DocumentList | ReceivedDocument) -> dict[str, object]:
-    """The same for a document that is a struct."""
+    """As plain data, with version and kind; what another process has sent keeps its own."""
     if isinstance(document, ReceivedDocument):
         return _add(document.kind, document.fields)
     if isinstance(document, DocumentList):
-        return _add(
-            f"{document.kind.KIND}List", {"items": list(map(add_version_to, document.items))}
-        )
+        items = list(map(add_version_to, document.items))
+        return _add(f"{document.kind.KIND}List", {"items": items})
     return _add(document.KIND, msgspec.to_builtins(document))
 
 
 def encode_document(document: Document) -> bytes:
     """A document as JSON, without a copy of what it is made of."""
-    head = f'{{"apiVersion":"{API_VERSION}","kind":"{document.KIND}",'.encode()
-    return head + msgspec.json.encode(document)[1:]
+    values = zip(document.__struct_encode_fields__, astuple(document), strict=True)
+    fields = {name: value for name, value in values if value is not UNSET}
+    return msgspec.json.encode(_add(document.KIND, fields))
 
 
 def _add(kind: str, fields: Mapping[str, object]) -> dict[str, object]:
