@@ -211,16 +211,24 @@ def _refuse_missing(
             continue
         above = obj.metadata.controller
         own = above.name if above is not None and kind == "Deployment" else obj.name
-        failed = next((c for c in obj.status.conditions or () if c.type == _FAILURE), None)
-        if own != name or kind not in ("Deployment", "ReplicaSet") or failed is None:
+        if own != name or kind not in ("Deployment", "ReplicaSet"):
             continue
-        if failed.status == "True":
+        refusal = refusal_of(obj)
+        if refusal is not None:
             has = len(owned.get(obj.namespace, ()))
             wants = "1 pod" if obj.spec.replicas == 1 else f"{obj.spec.replicas} pods"
             raise PodsRefusedError(
-                f"{obj.namespace}/{what} wants {wants} and has {has}: {failed.message}",
+                f"{obj.namespace}/{what} wants {wants} and has {has}: {refusal}",
                 remedy="none of its pods waits for a node",
             )
+
+
+def refusal_of(replica_set: ReplicaSet) -> str | None:
+    """Why the API server creates no more pods of a replica set; None if it does."""
+    for condition in replica_set.status.conditions or ():
+        if condition.type == _FAILURE and condition.status == "True":
+            return condition.message or ""
+    return None
 
 
 def _refuse_without_pods(scenario: Scenario, kind: str, name: str, within: str) -> None:
