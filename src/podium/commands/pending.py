@@ -62,6 +62,7 @@ def list_pending(files: Sequence[str], options: SimulationOptions, top: int) -> 
     from podium.commands.pending_view import PendingView
     from podium.commands.preparation import WORKLOADS, prepare_simulation
     from podium.commands.simulate import tell_crashes_of
+    from podium.offline.simulate.missing_pods import list_missing
     from podium.offline.simulate.pending_pods import Asking, describe_pending
     from podium.offline.simulate.report import PodResult
     from podium.offline.simulate.scenario import admission_of
@@ -90,9 +91,9 @@ def list_pending(files: Sequence[str], options: SimulationOptions, top: int) -> 
             where = "" if options.cluster.namespace else f" -n {shlex.quote(workload.namespace)}"
             return " ".join(f"podium why {workload.reference}{where} {told}".split(" ")).rstrip()
 
-        found = describe_pending(
-            report, scenario, engine.cluster.catalog, Asking(propose, max(top, 0), command)
-        )
+        missing = tuple(list_missing(scenario, prepared.gates))
+        asking = Asking(propose, max(top, 0), missing, command)
+        found = describe_pending(report, engine.cluster.catalog, asking)
     return PendingView(
         found,
         report,

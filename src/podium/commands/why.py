@@ -72,20 +72,22 @@ def why(
 
         return list_pending(options.files(paths), options, top)
 
-    from podium.commands.preparation import WORKLOADS, only, prepare_simulation
+    from podium.commands.preparation import (
+        WORKLOADS,
+        only,
+        prepare_simulation,
+        workload_kinds,
+    )
     from podium.commands.simulate import tell_crashes_of
     from podium.commands.why_view import ProposalsView
-    from podium.offline.simulate.pod_references import (
-        PodsRefusedError,
-        choose_result,
-        names_workload,
-    )
+    from podium.offline.simulate.missing_pods import PodsRefusedError
+    from podium.offline.simulate.pod_references import choose_result, names_workload
     from podium.offline.simulate.scenario import admission_of
     from podium.scheduler.explain.proposals.search import Answer as FoundAnswer
     from podium.scheduler.explain.proposals.search import find_proposals
     from podium.scheduler.explain.trial import Trial
 
-    prepared = prepare_simulation(options.files(paths), options, WORKLOADS)
+    prepared = prepare_simulation(options.files(paths), options, workload_kinds(pod, WORKLOADS))
     scenario = prepared.scenario
     try:
         found = prepared.require_pod(pod)

@@ -9,7 +9,7 @@ bounded by the number of groups that it is made for, never by time.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Final, Literal
 
@@ -17,8 +17,7 @@ from msgspec import Meta, field
 
 from podium.golang.document_structs import Count, DocumentPart, Notes, PodKey
 from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.workloads import ReplicaSet
-from podium.offline.simulate.pod_references import refusal_of
+from podium.offline.simulate.missing_pods import MissingPods
 from podium.offline.simulate.report import (
     PodOutcome,
     PodResult,
@@ -26,7 +25,6 @@ from podium.offline.simulate.report import (
     group_by_cause,
 )
 from podium.offline.simulate.reviewed_document import ReviewedDocument
-from podium.offline.simulate.scenario import Scenario
 from podium.scheduler.cluster.catalog import Catalog
 from podium.scheduler.explain.proposals.answer_document import PodProposal
 from podium.scheduler.explain.proposals.owners import OwnersOfPods
@@ -138,19 +136,19 @@ class PendingPods(ReviewedDocument, frozen=True, kw_only=True):
 @dataclass(frozen=True, slots=True)
 class Asking:
     """How more is found out: `propose` is the search for one pod, `most` for how many causes it is
-    made, and `command` is the command that asks about a workload."""
+    made, `missing` are workloads whose pods are not created, and `command` is the command that asks
+    about a workload."""
 
     propose: Callable[[PodResult], Answer]
     most: int
+    missing: Sequence[MissingPods]
     command: Callable[[PendingWorkload], str]
 
 
-def describe_pending(
-    report: SimulationReport, scenario: Scenario, catalog: Catalog, asking: Asking
-) -> PendingPods:
+def describe_pending(report: SimulationReport, catalog: Catalog, asking: Asking) -> PendingPods:
     """Everything that waits, from a simulation that has placed what can be placed."""
     outcomes = Counter(result.outcome for result in report.pods)
-    refused = list(_list_refused(report, scenario, asking))
+    refused = list(_list_refused(report, asking))
     waiting = [result for result in report.pods if not result.placed]
     return PendingPods(
         summary=PendingSummary(
@@ -222,16 +220,10 @@ def _workload_key(pod: Pod, owners: OwnersOfPods) -> tuple[str, str, str]:
     return owner.kind, namespace, owner.name
 
 
-def _list_refused(
-    report: SimulationReport, scenario: Scenario, asking: Asking
-) -> Iterator[PendingCause]:
+def _list_refused(report: SimulationReport, asking: Asking) -> Iterator[PendingCause]:
     """Workloads that have fewer pods than they are to have, because nobody creates them."""
-    for obj in scenario.objects:
-        if not isinstance(obj, ReplicaSet) or (refusal := refusal_of(obj)) is None:
-            continue
-        above = obj.metadata.controller
-        kind, name = (above.kind, above.name) if above is not None else (obj.kind, obj.name)
-        workload = PendingWorkload(kind, obj.namespace, name, pods=0)
+    for kind, namespace, name, refusal in asking.missing:
+        workload = PendingWorkload(kind, namespace, name, pods=0)
         yield _refused(refusal, asking.command(workload), workload)
     for refusal in report.refusals:
         yield _refused(refusal, "")
