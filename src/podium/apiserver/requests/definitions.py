@@ -12,11 +12,11 @@ leaves nothing behind in objects that nobody has written since.
 
 from typing import TYPE_CHECKING, Final
 
-from podium.apiserver import crds
-from podium.apiserver.crds import CustomRules
 from podium.apiserver.store.collection import Collection
 from podium.apiserver.store.stored import Stored, body_of
 from podium.golang.json_values import JsonObject
+from podium.kubernetes import crds
+from podium.kubernetes.crds import CustomRules
 from podium.kubernetes.kind_rules import BuiltinRules
 from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.rules.field_errors import FieldError

@@ -10,7 +10,9 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Final
 
-from podium.apiserver.crds.rule_costs import (
+from podium.golang.json_values import JsonObject, JsonValue, copied
+from podium.golang.quoting import quoted
+from podium.kubernetes.crds.rule_costs import (
     MAX_INSTRUCTIONS,
     MAX_WORK,
     TooManyChecks,
@@ -19,12 +21,10 @@ from podium.apiserver.crds.rule_costs import (
     excess_of_rules,
     rule_cost_errors,
 )
-from podium.apiserver.crds.rule_tree import has_rules
-from podium.apiserver.crds.structural import Node, fill_defaults, read_schema
-from podium.apiserver.crds.structural_rules import structural_errors, usage_errors
-from podium.apiserver.crds.values import problems
-from podium.golang.json_values import JsonObject, JsonValue, copied
-from podium.golang.quoting import quoted
+from podium.kubernetes.crds.rule_tree import has_rules
+from podium.kubernetes.crds.structural import Node, fill_defaults, read_schema
+from podium.kubernetes.crds.structural_rules import structural_errors, usage_errors
+from podium.kubernetes.crds.values import problems
 from podium.kubernetes.rules.field_errors import (
     FieldError,
     forbidden,

@@ -22,7 +22,7 @@ Rules in CEL (`x-kubernetes-validations`) are evaluated, and their cost is estim
 conversion between versions is none (`strategy: None`): all versions show the same fields.
 """
 
-from podium.apiserver.crds.definitions import (
+from podium.kubernetes.crds.definitions import (
     accept_names,
     begin,
     default_definition,
@@ -30,7 +30,7 @@ from podium.apiserver.crds.definitions import (
     validate_definition,
     validate_definition_update,
 )
-from podium.apiserver.crds.rules import (
+from podium.kubernetes.crds.rules import (
     CustomRules,
     resources_of_definition,
     schema_of_version,
