@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from podium.addons.registry import COLLECTION, find_plugin
-from podium.apiserver.crds import default_definition, validate_definition
 from podium.golang.documents import read_documents
+from podium.kubernetes.crds import default_definition, validate_definition
 from podium.kubernetes.kinds.typed_objects import KINDS, convert_object
 from podium.scheduler.framework.events import WatchedKind, unique_kinds
 

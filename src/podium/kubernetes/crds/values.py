@@ -21,10 +21,10 @@ from typing import Final
 
 import msgspec
 
-from podium.apiserver.crds.rule_costs import matches, spend_checks
-from podium.apiserver.crds.structural import Node, read_schema
 from podium.golang.json_values import JsonObject, JsonValue, ReadOnlyJson
 from podium.golang.quoting import go_value, quoted
+from podium.kubernetes.crds.rule_costs import matches, spend_checks
+from podium.kubernetes.crds.structural import Node, read_schema
 from podium.kubernetes.rules.field_errors import (
     FieldError,
     duplicate,

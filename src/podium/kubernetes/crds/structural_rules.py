@@ -7,8 +7,8 @@ so that fields can be pruned and defaulted. Texts are upstream's.
 from collections.abc import Iterable
 from typing import Final
 
-from podium.apiserver.crds.rule_costs import BadPattern, check_pattern, rule_form_errors
 from podium.golang.json_values import DecodedValue, JsonObject, JsonValue
+from podium.kubernetes.crds.rule_costs import BadPattern, check_pattern, rule_form_errors
 from podium.kubernetes.rules.field_errors import (
     FieldError,
     forbidden,

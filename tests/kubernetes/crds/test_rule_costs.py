@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from podium.apiserver.crds import default_definition, validate_definition
-from podium.apiserver.crds.rule_costs import MAX_RULES
-from podium.apiserver.crds.rule_tree import RULES, build_rule_tree
+from podium.kubernetes.crds import default_definition, validate_definition
+from podium.kubernetes.crds.rule_costs import MAX_RULES
+from podium.kubernetes.crds.rule_tree import RULES, build_rule_tree
 
 TEXT = {"type": "string"}
 INTEGER = {"type": "integer"}
@@ -326,7 +326,7 @@ def test_a_message_expression_is_estimated_too() -> None:
 
 
 def test_an_update_that_leaves_a_schema_alone_is_judged_by_the_total_only() -> None:
-    from podium.apiserver.crds import validate_definition_update
+    from podium.kubernetes.crds import validate_definition_update
 
     stored = definition(quadratic(1, maxItems=1350))
     stored["metadata"]["resourceVersion"] = "1"

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from support.apiserver.apiserver_cases import recorded_steps
 from support.apiserver.schema_values import json_values
 
-from podium.apiserver.crds import CustomRules, default_definition, resources_of_definition
 from podium.apiserver.managed_fields import Writer, apply, track_create
 from podium.kubernetes import status_errors
+from podium.kubernetes.crds import CustomRules, default_definition, resources_of_definition
 from podium.kubernetes.schema import DecodeError
 
 NOW = "2026-01-01T00:00:00Z"

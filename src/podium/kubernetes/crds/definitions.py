@@ -10,7 +10,9 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Final
 
-from podium.apiserver.crds.rule_costs import (
+from podium.golang.json_values import JsonObject, JsonValue, copied
+from podium.golang.quoting import quoted
+from podium.kubernetes.crds.rule_costs import (
     MAX_INSTRUCTIONS,
     MAX_WORK,
     TooManyChecks,
@@ -19,12 +21,11 @@ from podium.apiserver.crds.rule_costs import (
     excess_of_rules,
     rule_cost_errors,
 )
-from podium.apiserver.crds.rule_tree import has_rules
-from podium.apiserver.crds.structural import Node, fill_defaults, read_schema
-from podium.apiserver.crds.structural_rules import structural_errors, usage_errors
-from podium.apiserver.crds.values import problems
-from podium.golang.json_values import JsonObject, JsonValue, copied
-from podium.golang.quoting import quoted
+from podium.kubernetes.crds.rule_tree import has_rules
+from podium.kubernetes.crds.structural import Node, fill_defaults, read_schema
+from podium.kubernetes.crds.structural_rules import structural_errors, usage_errors
+from podium.kubernetes.crds.values import problems
+from podium.kubernetes.kind_rules import BuiltinRules
 from podium.kubernetes.rules.field_errors import (
     FieldError,
     forbidden,
@@ -410,3 +411,20 @@ def _approval_errors(crd: JsonObject) -> Iterable[FieldError]:
             f'protected groups must have approval annotation "{_APPROVAL}", see'
             " https://github.com/kubernetes/enhancements/pull/1111",
         )
+
+
+class DefinitionRules(BuiltinRules):
+    """The rules of definitions themselves, behind the interface of all kinds."""
+
+    def set_defaults(self, obj: JsonObject) -> None:
+        default_definition(obj)
+
+    def validate_create(self, obj: JsonObject) -> list[FieldError]:
+        return validate_definition(obj)
+
+    def validate_update(
+        self, subresource: str, new: JsonObject, old: JsonObject
+    ) -> list[FieldError]:
+        if subresource:
+            return super().validate_update(subresource, new, old)
+        return validate_definition_update(new, old)

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from podium.apiserver.crds.structural import read_schema
-from podium.apiserver.crds.values import problems
+from podium.kubernetes.crds.structural import read_schema
+from podium.kubernetes.crds.values import problems
 
 
 def told(schema: dict[str, Any], value: Any, *old: Any) -> list[str]:

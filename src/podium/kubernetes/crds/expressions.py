@@ -11,13 +11,13 @@ from collections.abc import Hashable, Iterator
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
-from podium.apiserver.crds.rule_tree import Rule, RuleNode, escaped, value_of
-from podium.apiserver.crds.values import key_of_item
 from podium.golang.json_values import DecodedValue, JsonObject, JsonValue
 from podium.kubernetes.cel import CelError, CompileError
 from podium.kubernetes.cel.errors import CancelledError
 from podium.kubernetes.cel.evaluation import COST_LIMIT, Meter
 from podium.kubernetes.cel.values import NONE, some
+from podium.kubernetes.crds.rule_tree import Rule, RuleNode, escaped, value_of
+from podium.kubernetes.crds.values import key_of_item
 from podium.kubernetes.rules.field_errors import (
     DUPLICATE,
     FORBIDDEN,

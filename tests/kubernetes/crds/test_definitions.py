@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from support.apiserver.apiserver_cases import recorded_steps
 
-from podium.apiserver.crds import (
+from podium.kubernetes import status_errors
+from podium.kubernetes.crds import (
     accept_names,
     default_definition,
     is_established,
@@ -15,7 +16,6 @@ from podium.apiserver.crds import (
     validate_definition,
     validate_definition_update,
 )
-from podium.kubernetes import status_errors
 
 NOW = "2026-01-01T00:00:00Z"
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {"spec": {"type": "object"}}}

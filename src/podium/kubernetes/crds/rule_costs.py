@@ -21,7 +21,11 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Final
 
-from podium.apiserver.crds.rule_tree import (
+from podium.golang.json_values import JsonObject
+from podium.golang.regexp import PatternError, TooLarge, compile_pattern
+from podium.kubernetes.cel import CompileError
+from podium.kubernetes.cel.costs import MAX_UINT64, saturated_product, saturated_sum
+from podium.kubernetes.crds.rule_tree import (
     OLD,
     RULES,
     Rule,
@@ -29,10 +33,6 @@ from podium.apiserver.crds.rule_tree import (
     build_rule_tree,
     schemas_below,
 )
-from podium.golang.json_values import JsonObject
-from podium.golang.regexp import PatternError, TooLarge, compile_pattern
-from podium.kubernetes.cel import CompileError
-from podium.kubernetes.cel.costs import MAX_UINT64, saturated_product, saturated_sum
 from podium.kubernetes.rules.field_errors import (
     FieldError,
     forbidden,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from podium.apiserver.crds.rule_costs import BadPattern, check_pattern, matches
+from podium.kubernetes.crds.rule_costs import BadPattern, check_pattern, matches
 
 
 @pytest.mark.parametrize(

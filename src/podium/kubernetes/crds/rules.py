@@ -7,18 +7,24 @@ What the server serves for a definition: a resource for each served version.
 
 from typing import Final
 
-from podium.apiserver.crds.expressions import rule_errors
-from podium.apiserver.crds.rule_costs import (
+from podium.golang.json_values import JsonObject, JsonValue, copied
+from podium.kubernetes import status_errors
+from podium.kubernetes.crds.expressions import rule_errors
+from podium.kubernetes.crds.rule_costs import (
     MAX_WORK,
     TooManyChecks,
     bounded_checks,
     bounded_matching,
 )
-from podium.apiserver.crds.rule_tree import build_rule_tree
-from podium.apiserver.crds.structural import Node, custom_schema, fill_defaults, pruned, read_schema
-from podium.apiserver.crds.values import problems, repeated_items
-from podium.golang.json_values import JsonObject, JsonValue, copied
-from podium.kubernetes import status_errors
+from podium.kubernetes.crds.rule_tree import build_rule_tree
+from podium.kubernetes.crds.structural import (
+    Node,
+    custom_schema,
+    fill_defaults,
+    pruned,
+    read_schema,
+)
+from podium.kubernetes.crds.values import problems, repeated_items
 from podium.kubernetes.kinds.record import STATUS_VERBS, Subresource
 from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.resources.table import maturity

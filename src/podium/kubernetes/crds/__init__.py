@@ -10,6 +10,7 @@
     resources_of_definition(crd) -> list[Resource]      what the table serves for it, by version
     schema_of_version(crd, version) -> JsonObject       the openAPIV3Schema of a version
     version_of(crd, version) -> JsonObject              one of its versions
+    DefinitionRules(resource)                           the Rules of definitions themselves
     CustomRules(crd, resource)                          the Rules by which its objects are written:
         .schema                                         for patching, managed_fields, openapi
         .decode(obj) -> Decoded                         pruned; `unknown field "spec.foo"`
@@ -22,7 +23,8 @@ Rules in CEL (`x-kubernetes-validations`) are evaluated, and their cost is estim
 conversion between versions is none (`strategy: None`): all versions show the same fields.
 """
 
-from podium.apiserver.crds.definitions import (
+from podium.kubernetes.crds.definitions import (
+    DefinitionRules,
     accept_names,
     begin,
     default_definition,
@@ -30,7 +32,7 @@ from podium.apiserver.crds.definitions import (
     validate_definition,
     validate_definition_update,
 )
-from podium.apiserver.crds.rules import (
+from podium.kubernetes.crds.rules import (
     CustomRules,
     resources_of_definition,
     schema_of_version,
@@ -39,6 +41,7 @@ from podium.apiserver.crds.rules import (
 
 __all__ = [
     "CustomRules",
+    "DefinitionRules",
     "accept_names",
     "begin",
     "default_definition",

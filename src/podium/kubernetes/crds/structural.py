@@ -17,10 +17,10 @@ Defaults of a structural schema, filled in from the outside to the inside.
 from dataclasses import dataclass, field
 from typing import Final
 
-from podium.apiserver.crds.rule_costs import spend_checks
 from podium.golang.json_values import JsonObject, JsonValue, copied
 from podium.golang.quoting import quoted
 from podium.golang.shapes import AnyValue, Field, Form, ListOf, MapOf, Scalar, Shape, Struct
+from podium.kubernetes.crds.rule_costs import spend_checks
 from podium.kubernetes.schema.catalogue import Schema, built_in_struct
 from podium.kubernetes.schema.decoding import Decoded, DecodeError, read_struct
 

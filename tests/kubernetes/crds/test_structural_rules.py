@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from podium.apiserver.crds.definitions import default_definition, validate_definition
+from podium.kubernetes.crds.definitions import default_definition, validate_definition
 
 PREFIX = "spec.validation.openAPIV3Schema"
 
