@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import Final
 
-from podium.scheduler.framework.points import Plugin
+from podium.plugin import Plugin
 
 _COLLECTION: Final = {
     "CapacityScheduling": "capacity_scheduling:CapacityScheduling",
