@@ -54,6 +54,8 @@ from podium.plugin.preemption import (
 PREFIX: Final = "preemption-toleration.scheduling.x-k8s.io/"
 MINIMUM_PREEMPTABLE_PRIORITY: Final = f"{PREFIX}minimum-preemptable-priority"
 TOLERATION_SECONDS: Final = f"{PREFIX}toleration-seconds"
+RECORDED_ANNOTATIONS: Final = {"read": (MINIMUM_PREEMPTABLE_PRIORITY, TOLERATION_SECONDS)}
+"""For those who record clusters."""
 CLASS_UNKNOWN: Final = 'priorityclass.scheduling.k8s.io "{}" not found'
 
 _NEVER: Final = "0001-01-01T00:00:00Z"
