@@ -3,8 +3,6 @@
 A function takes node columns, a pod and the typical pods (`policies` says what it may rely on) and
 gives an array of whole numbers, one a node, or a `Scored` with devices for shares. What it gives is
 looked at, since a wrong shape would only show as a strange result.
-
-Numbers of the policies that compiled loops know; `packing_kernel.cu` has the same ones.
 """
 
 from collections.abc import Callable, Sequence
@@ -114,16 +112,3 @@ def _whole_numbers(spec: str, values: object, nodes: NodeColumns) -> Any:
         remedy = "whole numbers, larger is better; multiply and truncate"
         raise InputError(f"gave numbers of type {array.dtype}", source=spec, remedy=remedy)
     return array.astype(np.int64)
-
-
-RANDOM, DOT_PROD, GPU_CLUSTERING, GPU_PACKING, BEST_FIT, FGD, FGD_STRANDED = range(7)
-
-POLICY_NUMBERS: Final = {
-    "Random": RANDOM,
-    "DotProd": DOT_PROD,
-    "GpuClustering": GPU_CLUSTERING,
-    "GpuPacking": GPU_PACKING,
-    "BestFit": BEST_FIT,
-    "FGD": FGD,
-    "FGDStranded": FGD_STRANDED,
-}

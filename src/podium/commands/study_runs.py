@@ -1,7 +1,8 @@
 """All runs of a study: traces by policies by seeds, on all cores, on Dask or on a GPU.
 
 Runs that share a trace and a seed share their workload, so they are done together. What a run gives
-does not depend on where it is done, nor on which others are.
+does not depend on where it is done, nor on which others are. Tables of results for other programs
+are `runs`, and `cells` as `cells.csv` has them.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,22 +17,23 @@ import msgspec
 import numpy as np
 
 from podium.addons.gpu.cards.columns import Ints
+from podium.addons.gpu.packing.policies import POLICY_NUMBERS
 from podium.addons.gpu.study.devices import DeviceName, require_installed
 from podium.addons.gpu.study.numpy_engine import NO_NODE, Placements, place
 from podium.addons.gpu.study.results import ResultFolder, RunKey, RunResult, make_result, measure
 from podium.addons.gpu.study.traces import Trace, read_trace
-from podium.addons.gpu.study.user_policies import (
-    POLICY_NUMBERS,
+from podium.addons.gpu.study.workloads import Workload, make_workload
+from podium.commands.study_policies import (
     load_policy,
     policy_digest,
     policy_name,
     require_policy,
 )
-from podium.addons.gpu.study.workloads import Workload, make_workload
 from podium.golang.errors import InputError
 from podium.net.files.bounded_files import MAX_CLUSTER_BYTES, read_input
 from podium.offline.sweeps.execution import collect_finished, execute_sweep
 from podium.offline.sweeps.executors import Executor, PlannedRun, Sweep, digest_values
+from podium.offline.sweeps.result_tables import Column, TableFormat, open_table
 
 MIN_COMPILED_STEPS: Final = 200_000_000
 """Nodes times pods times runs; numpy takes some twenty seconds for as many."""
@@ -271,3 +273,43 @@ def _trace(files: TraceFiles) -> Trace:
 @lru_cache(maxsize=256)
 def _file_digest(path: Path) -> str:
     return sha256(read_input(str(path), MAX_CLUSTER_BYTES)).hexdigest()
+
+
+_RUN: Final = (
+    Column("run", "int64"),
+    Column("trace", "string"),
+    Column("policy", "string"),
+    Column("seed", "int64"),
+)
+RUN_COLUMNS: Final = (
+    *_RUN,
+    Column("digest", "string"),
+    Column("pods", "int64"),
+    Column("placed", "int64"),
+)
+CELL_COLUMNS: Final = (
+    *_RUN,
+    Column("arrived_percent", "int64"),
+    Column("allocation_percent", "double"),
+    Column("fragmentation_ratio_percent", "double"),
+    Column("fragmentation_amount_percent", "double"),
+)
+
+
+def write_tables(results: Sequence[RunResult], directory: Path, form: TableFormat) -> None:
+    """Raises InputError."""
+    named = [((number, run.trace, run.policy, run.seed), run) for number, run in enumerate(results)]
+    with open_table(directory, "runs", RUN_COLUMNS, form) as table:
+        table.append((*name, run.digest, run.pods, run.placed) for name, run in named)
+    with open_table(directory, "cells", CELL_COLUMNS, form) as table:
+        for name, run in named:
+            columns = (
+                run.allocation_percent,
+                run.fragmentation_ratio_percent,
+                run.fragmentation_amount_percent,
+            )
+            table.append(
+                (*name, percent, *cells)
+                for percent, cells in enumerate(zip(*columns, strict=True))
+                if cells[0] is not None
+            )

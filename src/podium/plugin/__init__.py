@@ -1,7 +1,9 @@
 """Everything that plugins are written with, under one name.
 
 A plugin imports from here and from nowhere else in Podium; what is listed stays where it is from
-release to release (`tests/test_plugin_surface.py` pins it). How to write one: docs/plugins.md.
+release to release (`tests/test_plugin_surface.py` pins it). Podium's own plugins (`podium.addons`)
+are held to that by an import contract, so whatever they need is here; `podium.plugin.preemption`
+has what plugins that change preemption build on. How to write one: docs/plugins.md.
 
     from podium.plugin import NodeFilterPlugin, NodeView, Pod
 
@@ -17,11 +19,24 @@ from podium.kubernetes.kinds.meta import KubeObject, KubeStruct, ObjectMeta
 from podium.kubernetes.kinds.node import Node, NodeSpec, NodeStatus
 from podium.kubernetes.kinds.pod import Container, Pod, PodSpec, PodStatus
 from podium.kubernetes.kinds.pod_groups import PodGroup
+from podium.kubernetes.rules.nodes import canonical_image
 from podium.scheduler.cluster.catalog import PodIndex
-from podium.scheduler.cluster.growth import Ints, Rows, indices
-from podium.scheduler.cluster.pod_info import PodInfo
+from podium.scheduler.cluster.growth import (
+    ChangeLog,
+    Interner,
+    Ints,
+    Mask,
+    Rows,
+    count_of,
+    indices,
+)
+from podium.scheduler.cluster.nodes import CPU, MEMORY, LabelColumn, NodeTable
+from podium.scheduler.cluster.pod_info import PodInfo, PodShape, uid_of
 from podium.scheduler.cluster.state import Cluster
+from podium.scheduler.cluster.usage import Usage
 from podium.scheduler.config.flags.client_settings import ClientSettings
+from podium.scheduler.config.kubeconfig import ClusterEntry
+from podium.scheduler.config.plugin_args import NodeResourcesFitArgs
 from podium.scheduler.framework.cycle import Assignments, Cycle, Placement, PodGroupCycle
 from podium.scheduler.framework.dependence import Demand, Dependence, PlacementLimits, SpreadLimit
 from podium.scheduler.framework.diagnosis import Diagnosis, Verdict, choosing, per_row, rejecting
@@ -34,6 +49,8 @@ from podium.scheduler.framework.explanations.finding import (
     Restated,
 )
 from podium.scheduler.framework.explanations.situation import AttemptView, Situation
+from podium.scheduler.framework.faults import WrongAnswer
+from podium.scheduler.framework.filtering import tell_extensions
 from podium.scheduler.framework.handle import (
     ApiCallFailed,
     ApiHandle,
@@ -50,8 +67,10 @@ from podium.scheduler.framework.log import Log, ObjectRef, pod_ref
 from podium.scheduler.framework.node_form import NodeFilterPlugin, NodeScorePlugin, NodeView
 from podium.scheduler.framework.plugin import ChangeKind, ProposedChange, RefusalCause
 from podium.scheduler.framework.points import (
+    Arguments,
     BindPlugin,
     FilterPlugin,
+    GroupTrial,
     PermitPlugin,
     PermitResult,
     PlacementGeneratePlugin,
@@ -71,6 +90,8 @@ from podium.scheduler.framework.points import (
     ScorePlugin,
 )
 from podium.scheduler.framework.queued import QueuedPod, WaitingPod
+from podium.scheduler.framework.registry import ArgumentsError
+from podium.scheduler.framework.scoring import default_normalize
 from podium.scheduler.framework.sources import Floats, Source, SourceColumn, Sources, ValueSource
 from podium.scheduler.framework.status import (
     SKIP,
@@ -82,16 +103,22 @@ from podium.scheduler.framework.status import (
 )
 
 __all__ = [
+    "CPU",
+    "MEMORY",
     "SKIP",
     "Action",
     "ApiCallFailed",
     "ApiHandle",
+    "Arguments",
+    "ArgumentsError",
     "Assignments",
     "AttemptView",
     "BindPlugin",
     "ChangeKind",
+    "ChangeLog",
     "ClientSettings",
     "Cluster",
+    "ClusterEntry",
     "Code",
     "Container",
     "CounterMetric",
@@ -104,18 +131,24 @@ __all__ = [
     "Finding",
     "Floats",
     "GaugeMetric",
+    "GroupTrial",
     "Handle",
+    "Interner",
     "Ints",
     "KubeObject",
     "KubeStruct",
+    "LabelColumn",
     "Log",
+    "Mask",
     "Narrowing",
     "Node",
     "NodeFilterPlugin",
     "NodeRequirement",
+    "NodeResourcesFitArgs",
     "NodeScorePlugin",
     "NodeSpec",
     "NodeStatus",
+    "NodeTable",
     "NodeView",
     "ObjectConflict",
     "ObjectExists",
@@ -135,6 +168,7 @@ __all__ = [
     "PodGroupCycle",
     "PodIndex",
     "PodInfo",
+    "PodShape",
     "PodSpec",
     "PodStatus",
     "PostBindPlugin",
@@ -163,16 +197,23 @@ __all__ = [
     "Sources",
     "SpreadLimit",
     "Status",
+    "Usage",
     "ValueSource",
     "Verdict",
     "WaitingPod",
     "WatchedKind",
+    "WrongAnswer",
+    "canonical_image",
     "choosing",
+    "count_of",
+    "default_normalize",
     "error",
     "indices",
     "per_row",
     "pod_ref",
     "rejecting",
+    "tell_extensions",
+    "uid_of",
     "unresolvable",
     "unschedulable",
 ]
