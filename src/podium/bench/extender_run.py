@@ -44,6 +44,7 @@ class ExtenderFigures(Document, frozen=True, kw_only=True, rename=None):
     """One run of `podium bench extender`."""
 
     KIND: ClassVar[str] = "ExtenderBenchmark"
+    LISTED: ClassVar[str] = "What `podium bench extender --json` prints."
 
     nodes: Count
     """Nodes of each call."""
