@@ -238,7 +238,7 @@ class _Counting:
             self.template,
             self.fits,
             found,
-            _node_rooms(engine, self.nodes, found),
+            _describe_nodes(engine, self.nodes, found),
             message=self.message,
             stopped_by=self.stopped_by,
         )
@@ -296,7 +296,7 @@ def _room_of_rows(engine: Engine, template: PodTemplate, counted: RowCounts) -> 
         template,
         int(counted.counts.sum()),
         counted.diagnosis,
-        _node_rooms(engine, held, counted.diagnosis),
+        _describe_nodes(engine, held, counted.diagnosis),
         message=fit_error(counted.diagnosis),
     )
 
@@ -323,7 +323,7 @@ def _pod_room(
     )
 
 
-def _node_rooms(
+def _describe_nodes(
     engine: Engine, held: Mapping[str, int], diagnosis: Diagnosis | None
 ) -> tuple[NodeRoom, ...]:
     """Every node in order of names, with what it says to one more copy."""
