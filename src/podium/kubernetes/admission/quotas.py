@@ -98,7 +98,7 @@ def _refuse_beyond(
 
 
 def _difference(new: Amounts, old: Amounts) -> Amounts:
-    """What is asked for in addition; nothing where less is."""
+    """What is requested in addition; nothing where less is."""
     return {
         name: total(amount, f"-{old[name]}") if nano(old.get(name, "0")) else amount
         for name, amount in new.items()

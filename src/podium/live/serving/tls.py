@@ -4,7 +4,7 @@ Each new connection asks for the context that is right at that moment. It is bui
 certificate, a key or a bundle of client authorities has changed; one that cannot be used is told of
 in the log and the last good one goes on.
 
-Client certificates are asked for as soon as anybody's are believed, and are never required.
+Client certificates are requested as soon as anybody's are believed, and are never required.
 OpenSSL checks them while the connection is made, so a client with a bad one does not get through to
 be refused by a page; without one it does.
 

@@ -1,4 +1,4 @@
-"""Reading scenario files: everything that is wrong is told at once, with its line and a remedy.
+"""Reading scenario files: everything that is wrong is reported at once, with its line and a remedy.
 
 A file is data: nothing in it is run, and files that it names are read from its own folder.
 
@@ -354,7 +354,7 @@ def _require_pool(name: str, path: str, pools: Mapping[str, Pool]) -> Pool:
 def _require_unique(
     pools: Sequence[Pool], tenants: Sequence[Tenant], failures: Sequence[NodeFailure]
 ) -> None:
-    """Names are what streams of chance and nodes are told apart by."""
+    """Names are what streams of chance and nodes are distinguished by."""
     for path, names in (
         ("spec.cluster.pools", [pool.name for pool in pools]),
         ("spec.tenants", [tenant.name for tenant in tenants]),

@@ -321,7 +321,7 @@ class TraceWriter:
 
     def close(self, end: End | None = None) -> None:
         """Write what waits, and the end of the recording if it has one that is worth a line; what
-        does not fit is left out. Raises TraceUnwritable, unless that was told before."""
+        does not fit is left out. Raises TraceUnwritable, unless that was reported before."""
         with self._file:
             if self._is_closed:
                 return

@@ -5,7 +5,7 @@ out while the others go on. Nothing is preempted for a copy: the first that find
 are ends the count, which is how cluster-capacity counts. Where nodes can be looked at one by one,
 the same numbers are found without scheduling.
 
-Contract: the engine belongs to whoever asks and stands between two cycles; after each question it
+Contract: the engine belongs to whoever asks and is between two cycles; after each question it
 is as it was, but for the order in which nodes are looked at.
 
 How many pods of one template fit on each node, for all nodes at once. Most pods meet filters that

@@ -75,7 +75,7 @@ def build_problem(
 
 
 def certificates_problem(configuration: Configuration) -> ConfigurationError | None:
-    """What is wrong with certificates that stand in the configuration itself."""
+    """What is wrong with certificates that are in the configuration itself."""
     for i, extender in enumerate(configuration.extenders):
         text = _certificate_problem(extender)
         if text:

@@ -299,7 +299,7 @@ class StrictErrors:
         return bool(self._texts)
 
     def error(self, further: Sequence[FieldProblem]) -> ConfigurationError:
-        """The refusal; `further` mistakes are told with these, though upstream stops here."""
+        """The refusal; `further` mistakes are reported with these, though upstream stops here."""
         return ConfigurationError(
             f"strict decoding error: {', '.join(self._texts)}",
             [*self._problems, *further],

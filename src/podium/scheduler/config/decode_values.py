@@ -84,7 +84,7 @@ class EndingError(DecodeError):
 
 
 class Place(NamedTuple):
-    """Where a value stands: its Go field for type errors, its path for unknown fields."""
+    """Where a value is: its Go field for type errors, its path for unknown fields."""
 
     go_struct: str
     go_path: str

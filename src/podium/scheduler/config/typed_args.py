@@ -188,7 +188,7 @@ _UNSORTED: Final = "utilization values must be sorted in increasing order"
 
 
 def legacy_args_problems(args: LegacyArgs, at: str) -> Iterator[FieldProblem]:
-    """Everything wrong with the arguments that stand at a path."""
+    """Everything wrong with the arguments that are at a path."""
     at = f"{at}." if at else ""
     match args:
         case NodeLabelArgs():

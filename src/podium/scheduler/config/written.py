@@ -206,7 +206,7 @@ class _RawKey(str):
 
 
 class ValueBuilder(Builder):
-    """`repeated` has the keys that occur twice, `lines` where each key stands."""
+    """`repeated` has the keys that occur twice, `lines` where each key is."""
 
     def __init__(self, depth: int) -> None:
         self.repeated: list[str] = []

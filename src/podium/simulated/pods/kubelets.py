@@ -174,7 +174,7 @@ class Kubelets:
     ) -> KubeletFacts | None:
         if not self._has_facts:
             return None
-        if devices is not None:  # upstream: devices are asked for before all else
+        if devices is not None:  # upstream: devices are requested before all else
             return KubeletFacts(rejected_reason=devices.reason, rejected_message=devices.message)
         neighbours = self._pods.on_node
         return find_facts(

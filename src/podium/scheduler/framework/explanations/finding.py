@@ -2,7 +2,7 @@
 
 How amounts, lists and numbers of nodes are put in sentences.
 
-Amounts of resources as they stand in manifests, for people and for `kubectl` alike.
+Amounts of resources as they are in manifests, for people and for `kubectl` alike.
 """
 
 import enum

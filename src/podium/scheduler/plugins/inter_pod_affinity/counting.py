@@ -359,7 +359,7 @@ def _own_sums(
         topology = topologies.of(key)
         if not topology.domain_count:
             continue
-        # Whether anybody is there at all is told apart from what they are worth together.
+        # Whether anybody is there at all is distinguished from what they are worth together.
         present = weights.per_row([(1, query) for _, query in weighted], topologies.capacity)
         yield key, 0, topology.totals(present)
         yield key, 1, topology.totals(weights.per_row(weighted, topologies.capacity))

@@ -27,7 +27,7 @@ from podium.scheduler.plugins.node_affinity.plugin import (
 TYPO = 0.85
 """How alike two values have to be for one to be a slip of the pen."""
 _OF_THE_MACHINE = ("kubernetes.io/", "beta.kubernetes.io/", "topology.kubernetes.io/")
-"""Labels that tell what a machine is and where it stands; nobody should write them by hand."""
+"""Labels that tell what a machine is and where it is; nobody should write them by hand."""
 
 
 def propose_other_labels(situation: Situation) -> Iterator[ProposedChange]:
