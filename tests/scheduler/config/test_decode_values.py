@@ -2,12 +2,12 @@
 
 import pytest
 
+from podium.golang.base64_text import base64_fault
 from podium.scheduler.config.decode import DecodeError
 from podium.scheduler.config.decode_values import (
     GoNumber,
     Place,
     WrittenFloat,
-    base64_fault,
     decode_bytes,
     decode_duration,
     decode_float,

@@ -36,7 +36,6 @@ NULL = Type("null")
 TIMESTAMP = Type("timestamp")
 DURATION = Type("duration")
 QUANTITY = Type("kubernetes.Quantity")
-SEMVER = Type("kubernetes.Semver")
 
 _WILD = frozenset({"dyn", "any", "!error!"})
 _NOT_NULLABLE = frozenset(

@@ -22,7 +22,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from podium.scheduler.config.decode_values import base64_fault
+from podium.golang.base64_text import base64_fault
 from podium.scheduler.config.errors import (
     ConfigurationError,
     FieldProblem,

@@ -30,6 +30,7 @@ from msgspec.structs import FieldInfo, fields
 
 from podium.golang.durations import Duration
 from podium.golang.errors import closest, did_you_mean
+from podium.golang.json_reader import members
 from podium.golang.quoting import quoted
 from podium.scheduler.config.decode_values import (
     PLAIN_FLOAT,
@@ -46,7 +47,6 @@ from podium.scheduler.config.decode_values import (
     decode_float,
     decode_int,
     json_kind,
-    members,
 )
 from podium.scheduler.config.errors import ConfigurationError, FieldProblem, Finding, old_spelling
 

@@ -15,12 +15,19 @@ import base64
 import math
 import re
 import struct
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Annotated, Any, Final, NamedTuple
 
+from podium.golang.base64_text import base64_fault
 from podium.golang.durations import Duration, DurationError
-from podium.golang.json_reader import JSONSyntaxError, WrittenFloat, mend_surrogates, read_whole
+from podium.golang.json_reader import (
+    JSONSyntaxError,
+    WrittenFloat,
+    keep_repeated,
+    mend_halves,
+    read_whole,
+)
 from podium.golang.yaml_scalars import ScalarError, plain
 from podium.scheduler.config.errors import ConfigurationError, FieldProblem
 
@@ -48,7 +55,6 @@ GO_STRINGS: Final[Mapping[tuple[str, str], str]] = {
     ("TopologySpreadConstraint", "nodeTaintsPolicy"): "v1.NodeInclusionPolicy",
     ("TopologySpreadConstraint", "whenUnsatisfiable"): "v1.UnsatisfiableConstraintAction",
 }
-_BASE64: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _DURATION: Final = 'a duration is a text such as "15s", "1m30s" or "500ms"'
 _KINDS: Final = {
     "array": "a list",
@@ -67,8 +73,6 @@ _WANTED: Final = {
     "string": "a text",
     "uint8": "an integer",
 }
-_PADDING: Final = ord("=")
-_LINE_ENDS: Final = b"\r\n"
 
 
 class DecodeError(ValueError):
@@ -233,34 +237,6 @@ def _byte(raw: Any, place: Place) -> int:
     return int(raw)
 
 
-def base64_fault(text: str) -> int | None:
-    """Where Go finds fault with base64: the first wrong byte, or the group that is not full."""
-    data = text.encode()
-    in_group = 0
-    for position, byte in enumerate(data):
-        if byte in _LINE_ENDS:
-            continue
-        if byte in _BASE64:
-            in_group = (in_group + 1) % 4
-        elif byte == _PADDING and in_group >= 2:
-            return _padding_fault(data, position + 1, in_group)
-        else:
-            return position
-    return len(data) - in_group if in_group else None
-
-
-def _padding_fault(data: bytes, start: int, in_group: int) -> int | None:
-    """The same from behind the first `=`, which closes a group of two or three letters."""
-    left = [position for position in range(start, len(data)) if data[position] not in _LINE_ENDS]
-    if in_group == 2:
-        if not left:
-            return len(data)
-        if data[left[0]] != _PADDING:
-            return left[0] - 1
-        left = left[1:]
-    return left[0] if left else None
-
-
 def _refuse_non_finite(raw: float) -> None:
     if not math.isfinite(raw):
         shown = "NaN" if math.isnan(raw) else f"{raw:+}".replace("inf", "Inf")
@@ -270,9 +246,7 @@ def _refuse_non_finite(raw: float) -> None:
 __all__ = [
     "MAX_VALUES",
     "SHORT",
-    "RepeatedMembers",
     "WrittenFloat",
-    "members",
     "read_json_text",
     "too_many",
 ]
@@ -285,50 +259,16 @@ _PREFIX: Final = "couldn't get version/kind; json parse error: "
 _HALF_LETTER: Final = re.compile(r"\\u|[\ud800-\udfff]")
 
 
-class RepeatedMembers(dict[str, Any]):
-    """An object in which a member occurs twice; `pairs` has them all, in order."""
-
-    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
-        super().__init__(pairs)
-        self.pairs = pairs
-
-
-def members(raw: Mapping[str, Any]) -> Collection[tuple[str, Any]]:
-    """The members of an object in their order, those that occur twice included."""
-    return raw.pairs if isinstance(raw, RepeatedMembers) else raw.items()
-
-
 def read_json_text(text: str) -> Any:
     """Raises ConfigurationError, for syntax errors with Go's text."""
     try:
-        value = read_whole(text, _object)
+        value = read_whole(text, keep_repeated)
     except JSONSyntaxError as error:
         raise ConfigurationError(f"{_PREFIX}{error}", line=error.line) from None
     except RecursionError:
         raise _too_deep() from None
     _refuse_large(value)
-    return _mend_surrogates(value) if _HALF_LETTER.search(text) else value
-
-
-def _mend_surrogates(value: Any) -> Any:
-    """The value without halves of surrogate pairs, for which Go puts U+FFFD."""
-    match value:
-        case str():
-            return mend_surrogates(value)
-        case RepeatedMembers():
-            return RepeatedMembers(
-                [(_mend_surrogates(key), _mend_surrogates(v)) for key, v in value.pairs]
-            )
-        case dict():
-            return {_mend_surrogates(key): _mend_surrogates(inner) for key, inner in value.items()}
-        case list():
-            return [_mend_surrogates(inner) for inner in value]
-    return value
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    plain = dict(pairs)
-    return plain if len(plain) == len(pairs) else RepeatedMembers(pairs)
+    return mend_halves(value) if _HALF_LETTER.search(text) else value
 
 
 def _refuse_large(value: Any) -> None:

@@ -27,6 +27,7 @@ from typing import Any, Final
 
 import yaml
 
+from podium.golang.base64_text import base64_fault
 from podium.golang.json_reader import WrittenFloat
 from podium.golang.quoting import quoted
 from podium.golang.yaml_reader import PARSER, Anchored, Builder, Open
@@ -34,7 +35,6 @@ from podium.golang.yaml_scalars import ScalarError, key_text, plain
 from podium.scheduler.config.decode_values import (
     MAX_VALUES,
     SHORT,
-    base64_fault,
     go_number,
     read_json_text,
     too_many,
