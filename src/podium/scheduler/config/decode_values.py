@@ -16,7 +16,6 @@ import math
 import re
 import struct
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from typing import Annotated, Any, Final, NamedTuple
 
 from podium.golang.base64_text import base64_fault
@@ -28,6 +27,7 @@ from podium.golang.json_reader import (
     mend_halves,
     read_whole,
 )
+from podium.golang.quoting import json_number
 from podium.golang.yaml_scalars import ScalarError, plain
 from podium.scheduler.config.errors import ConfigurationError, FieldProblem
 
@@ -138,14 +138,14 @@ def decode_int(raw: Any, number: GoNumber, place: Place) -> int:
     _refuse_non_finite(raw)
     limit = 1 << (number.bits - 1)
     if raw != int(raw) or not -limit <= raw < limit:
-        raise place.refusal(raw, number.name, go_number(raw))
+        raise place.refusal(raw, number.name, json_number(raw))
     return int(raw)
 
 
 def decode_float(raw: Any, number: GoNumber, place: Place) -> float:
     if isinstance(raw, bool) or not isinstance(raw, int | float):
         raise place.refusal(raw, number.name)
-    written = raw.text if isinstance(raw, WrittenFloat) else go_number(raw)
+    written = raw.text if isinstance(raw, WrittenFloat) else json_number(raw)
     if isinstance(raw, WrittenFloat) and math.isinf(raw):
         raise place.refusal(raw, number.name, written)
     _refuse_non_finite(raw)
@@ -212,27 +212,13 @@ def _plain(text: str) -> object:
         return text
 
 
-def go_number(number: float) -> str:
-    """A number as Go's JSON encoder writes it.
-
-    >>> go_number(1e20), go_number(1e21), go_number(0.00001), go_number(1e-7)
-    ('100000000000000000000', '1e+21', '0.00001', '1e-7')
-    """
-    text = repr(number)
-    if isinstance(number, int):
-        return text
-    if number == 0 or 1e-6 <= abs(number) < 1e21:
-        return format(Decimal(text), "f").removesuffix(".0")
-    return re.sub(r"\.0(?=e|$)", "", re.sub(r"e-0(?=\d$)", "e-", text))
-
-
 def _byte(raw: Any, place: Place) -> int:
     if raw is None:
         return 0
     if isinstance(raw, bool) or not isinstance(raw, int | float):
         raise place.refusal(raw, "uint8")
     if isinstance(raw, WrittenFloat) or raw != int(raw) or not 0 <= raw < 256:
-        text = raw.text if isinstance(raw, WrittenFloat) else go_number(raw)
+        text = raw.text if isinstance(raw, WrittenFloat) else json_number(raw)
         raise place.refusal(raw, "uint8", text)
     return int(raw)
 
