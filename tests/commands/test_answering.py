@@ -83,7 +83,7 @@ def test_a_document_and_a_report_are_made_once(
     answer, file = Echoed("a"), tmp_path / "report.html"
     run(answer, "x", "--output", "json", "--html", str(file))
     printed = json.loads(capsys.readouterr().out)
-    assert printed == {"apiVersion": "podium/v1", "kind": "Echo", "saidTwice": "aa"}
+    assert printed == {"apiVersion": "podium.dev/v1", "kind": "Echo", "saidTwice": "aa"}
     assert documents(file)["echo"] == printed
     assert answer.made == 1
 

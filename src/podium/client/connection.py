@@ -265,8 +265,9 @@ def _locate_file(file: str, kubeconfig: str) -> str:
     return os.path.abspath(os.path.join(os.path.dirname(kubeconfig), file))
 
 
-UP_EXTENSION: Final = "podium/up"
+UP_EXTENSION: Final = "podium.dev/up"
 """The extension of a kubeconfig's cluster that says whose it is: `process` and `command`."""
+_OLD_UP_EXTENSION: Final = "podium/up"
 
 
 def describe_process(arguments: Sequence[str]) -> JsonObject:
@@ -278,7 +279,7 @@ def find_ended_process(cluster: ClusterEntry) -> InputError | None:
     """What to say where nobody listens; None if the file names no process, or it still runs."""
     for extension in cluster.extensions:
         found = extension.extension
-        if extension.name == UP_EXTENSION and isinstance(found, dict):
+        if extension.name in (UP_EXTENSION, _OLD_UP_EXTENSION) and isinstance(found, dict):
             process, command = found.get("process"), found.get("command")
             if isinstance(process, int) and process > 0 and isinstance(command, str):
                 return None if _runs(process) else _describe_ended(process, command)

@@ -1,6 +1,6 @@
 """The scheduler's own answer to moves of pods between GPUs.
 
-The engine stands on the whole cluster, with GPUShare and all else that is configured. A move is
+The engine works on the whole cluster, with GPUShare and all else that is configured. A move is
 what an eviction brings about: the pod is gone, its successor and the pods that wait are tried in
 the order of their importance, those that waited before first, and whoever finds a node keeps it
 with the cards that GPUShare reserves. Nobody preempts. Of equally good nodes the one that the pod

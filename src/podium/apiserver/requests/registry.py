@@ -1,6 +1,6 @@
 """The store together with the rules of each resource: what every verb works on.
 
-Objects go in and out in the form of the resource that was asked for; the registry keeps them in
+Objects go in and out in the form of the resource that was requested; the registry keeps them in
 the form and collection in which they are stored. It also owns the two things that a pure program
 must be given: the time and randomness.
 

@@ -20,14 +20,11 @@ from typing import Final
 from podium.golang.json_values import JsonObject
 from podium.kubernetes import status_errors
 from podium.kubernetes.admission import pods, priorities, storage
+from podium.kubernetes.admission.limit_ranger import apply_limit_ranges, refuse_beyond_limits
 from podium.kubernetes.admission.lookup import DEFAULT_SETTINGS, AdmissionSettings, Lookup
 from podium.kubernetes.admission.pods import admit_runtime_class, refuse_own_overhead
 from podium.kubernetes.admission.priorities import class_of
-from podium.kubernetes.admission.quotas import (
-    apply_limit_ranges,
-    refuse_beyond_limits,
-    refuse_beyond_quota,
-)
+from podium.kubernetes.admission.quotas import refuse_beyond_quota
 from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.rules.field_errors import FieldError, forbidden
 

@@ -290,7 +290,7 @@ def _version_errors(version: JsonObject, path: str) -> Iterable[FieldError]:
 def _part_errors(
     version: JsonObject, parts: AbstractSet[str], path: str, before: dict[str, JsonValue]
 ) -> Iterable[FieldError]:
-    """Of some parts of a version; those that all versions have in common are told once."""
+    """Of some parts of a version; those that all versions have in common are reported once."""
     schema = (version.get("schema") or {}).get("openAPIV3Schema")
     if schema and "schema" in parts:
         holder = "validation" if path == "spec" else "schema"  # upstream: its older name
@@ -350,7 +350,7 @@ def _schema_errors(schema: JsonObject, path: str, *, is_unchanged: bool) -> list
 
 
 def _default_errors(node: Node, path: str) -> Iterable[FieldError]:
-    """Defaults have to fit the schema that they stand in."""
+    """Defaults have to fit the schema that they are in."""
     for name, below in node.properties.items():
         place = f"{path}.properties[{name}]"
         if below.has_default:

@@ -78,7 +78,7 @@ class _Spent(Exception):
 
 
 class _Place(NamedTuple):
-    """A value, where it stands, and what it was before."""
+    """A value, where it is, and what it was before."""
 
     path: str
     value: DecodedValue

@@ -1,4 +1,4 @@
-"""The rules of a schema (`x-kubernetes-validations`), compiled, in the places where they stand.
+"""The rules of a schema (`x-kubernetes-validations`), compiled, in the places where they are.
 
 A tree has a node for each part of a schema that has rules, or something with rules below it. It
 is made once for a definition; a rule is compiled when it is first asked.
@@ -234,7 +234,7 @@ OLD: Final = "oldSelf"
 
 @dataclass(eq=False)
 class Rule:
-    """One rule. Its programs raise CompileError when they are asked for and do not compile."""
+    """One rule. Its programs raise CompileError when they are requested and do not compile."""
 
     written: JsonObject
     environment: Environment

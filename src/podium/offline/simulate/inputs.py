@@ -74,7 +74,7 @@ class Validation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One object and where it stands. `written` is what an API server decodes of it, None if one
+    """One object and where it is. `written` is what an API server decodes of it, None if one
     has stored the object or knows nothing of its kind."""
 
     document: Located
@@ -144,7 +144,7 @@ def read_inputs(
 def read_inline(
     documents: Iterable[Document], problems: Problems, *, gates: FeatureGates
 ) -> Inputs:
-    """Objects that stand inside of another document, read as strictly as those of files."""
+    """Objects that are inside of another document, read as strictly as those of files."""
     inputs = Inputs(served_kinds(gates))
     reading = _Reading(inputs, problems, READ_KINDS, Validation.STRICT, problems.add)
     reading.take_all(list(documents), to_respell=False)
@@ -157,8 +157,8 @@ def documents_in(
 ) -> list[Document]:
     """Every object of some files and directories, of whatever kind, lists taken apart.
 
-    `tell_old` is told of what is written as in earlier releases; without it that is refused. Raises
-    InputError, with everything that is wrong in it.
+    `tell_old` is notified of what is written as in earlier releases; without it that is refused.
+    Raises InputError, with everything that is wrong in it.
     """
     problems = Problems()
     found: list[Document] = []
@@ -194,7 +194,7 @@ def _old_labels(document: Document, tell: Callable[[InputError], None]) -> set[s
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """What of the files goes where: `inputs` is filled, `tell` is told of old spellings."""
+    """What of the files goes where: `inputs` is filled, `tell` is notified of old spellings."""
 
     inputs: Inputs
     problems: Problems

@@ -183,7 +183,7 @@ def _list_causes(
             if tries and asked is not None:
                 searches -= 1
                 answer = asking.propose(asked)
-                first = next((PodProposal.of(p, answer.pod) for p in answer.proposals), None)
+                first = next((PodProposal.for_pod(p, answer.pod) for p in answer.proposals), None)
             yield PendingCause(
                 state=outcome.value,  # type: ignore[arg-type]
                 code=cause.code if cause is not None else None,

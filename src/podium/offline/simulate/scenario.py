@@ -156,7 +156,7 @@ def read_inline_scenario(
     namespace: str = DEFAULT_NAMESPACE,
     stored: Sequence[KubeObject] = (),
 ) -> Scenario:
-    """The same from objects that stand inside of other documents; nodes may be missing. Raises
+    """The same from objects that are inside of other documents; nodes may be missing. Raises
     InputError with everything that is wrong."""
     problems = Problems()
     inputs = read_inline(documents, problems, gates=gates)
@@ -211,7 +211,7 @@ def _admit(
     entries: list[Item], admission: Admission, old_labels: Collection[str], problems: Problems
 ) -> list[Item]:
     """The objects as the API server has them, without those that it refuses. What admission looks
-    up comes first: in files it may stand behind the pods that it is about."""
+    up comes first: in files it may be behind the pods that it is about."""
     admitted: dict[int, Item] = {}
     for at in sorted(range(len(entries)), key=lambda at: not _is_looked_up(entries[at].value)):
         entry = entries[at]

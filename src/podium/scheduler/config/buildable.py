@@ -23,7 +23,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from podium.scheduler.config.decode_values import base64_fault
+from podium.golang.base64_text import base64_fault
 from podium.scheduler.config.errors import (
     ConfigurationError,
     FieldProblem,
@@ -76,7 +76,7 @@ def build_problem(
 
 
 def certificates_problem(configuration: Configuration) -> ConfigurationError | None:
-    """What is wrong with certificates that stand in the configuration itself."""
+    """What is wrong with certificates that are in the configuration itself."""
     for i, extender in enumerate(configuration.extenders):
         text = _certificate_problem(extender)
         if text:

@@ -174,7 +174,7 @@ class Kubelets:
     ) -> KubeletFacts | None:
         if not self._has_facts:
             return None
-        if devices is not None:  # upstream: devices are asked for before all else
+        if devices is not None:  # upstream: devices are requested before all else
             reason, message = devices
             return KubeletFacts(rejected_reason=reason, rejected_message=message)
         neighbours = self._pods.on_node

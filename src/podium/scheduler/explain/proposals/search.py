@@ -10,7 +10,7 @@ A change that helps others as well is tried with them: pods that wait and come f
 take their places before this one. Contract: the work is bounded by counting trials, never by time,
 so the answer for a cluster is always the same.
 
-Three families are short and stand here: what plugins propose themselves (`Plugin.propose_for`),
+Three families are short and are here: what plugins propose themselves (`Plugin.propose_for`),
 fewer pods of the workload, and the name of a scheduler that nobody serves.
 """
 

@@ -17,7 +17,6 @@ from podium.scheduler.engine.scheduler import Engine
 from podium.scheduler.engine.state import place_pod as assigned
 from podium.scheduler.explain.proposals.owners import Owner, OwnersOfPods
 
-RECREATE = "Recreate"
 ON_DELETE = "OnDelete"
 _ROLLS_OUT = frozenset({"Deployment", "DaemonSet"})
 

@@ -1,4 +1,4 @@
-"""What people are told of required affinity: the term, who stands in the way, what would help.
+"""What people are told of required affinity: the term, who is in the way, what would help.
 
 Proposed are a wish in place of a demand, the right key, and the eviction of pods that close a
 domain by anti-affinity in either direction.

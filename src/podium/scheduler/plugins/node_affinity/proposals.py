@@ -28,7 +28,7 @@ from podium.scheduler.plugins.node_affinity.plugin import (
 )
 
 _OF_THE_MACHINE = ("kubernetes.io/", "beta.kubernetes.io/", "topology.kubernetes.io/")
-"""Labels that tell what a machine is and where it stands; nobody should write them by hand."""
+"""Labels that tell what a machine is and where it is; nobody should write them by hand."""
 
 
 def propose_other_labels(situation: Situation) -> Iterator[ProposedChange]:

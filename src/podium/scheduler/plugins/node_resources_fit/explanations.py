@@ -126,7 +126,7 @@ def _resource(reason: str) -> str:
 
 
 def _distance(view: AttemptView, short: tuple[str, ...], mask: Mask) -> float:
-    """How far the nearest node is from having room, in fractions of what is asked for."""
+    """How far the nearest node is from having room, in fractions of what is requested."""
     missing = np.zeros(int(np.count_nonzero(mask)))
     for resource in short:
         asked = _amount_asked(view, resource)
@@ -254,7 +254,7 @@ def _free_at(view: AttemptView, resource: str, position: int) -> tuple[int, int]
 
 
 def _room_at(view: AttemptView, resource: str, position: int) -> tuple[str, ...]:
-    """What is asked for, what is free and what there is in all, in units in which they differ."""
+    """What is requested, what is free and what there is in all, in units in which they differ."""
     return amount_texts(
         resource, _amount_asked(view, resource), *_free_at(view, resource, position)
     )
