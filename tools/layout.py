@@ -39,6 +39,21 @@ WORDS: Final = frozenset(
 )
 """Verbs and nouns that look like participles."""
 
+SAMPLES: Final[Mapping[str, re.Pattern[str]]] = {
+    "a filter plugin (NodePorts)": re.compile("NodePorts|node_ports"),
+    "a pod field (schedulingGates)": re.compile("schedulingGates|scheduling_gates"),
+    "a command (rebalance)": re.compile(r"[Rr]ebalance\w*"),
+    "a kind (RuntimeClass)": re.compile("RuntimeClass|runtimeclasses|runtime_class(es)?"),
+    "a controller (node lifecycle)": re.compile("node_?lifecycle"),
+    "a release (numbers of two)": re.compile(r"1\.3[67](\.\d+)?"),
+}
+"""For six changes that are often made, what already is there of the sort. Whoever makes such a
+change touches about as many files as name the sample: in code, strings and data, not in comments.
+"""
+COMMAND_LINES: Final = ("podium.commands.app", "podium.cli.app")
+"""Where the commands are listed, now and in older commits."""
+NAMING_SUFFIXES: Final = (".py", ".json", ".js")
+
 
 @dataclass
 class Module:
@@ -75,6 +90,8 @@ class Layout:
     command_files: list[str]
     """For each command, the modules of `commands` that it alone reaches."""
     lines_by_package: dict[str, int]
+    files_by_change: dict[str, list[str]]
+    """For each sample of a change, the files that name it."""
 
 
 def read_modules(root: Path) -> dict[str, Module]:
@@ -152,7 +169,42 @@ def measure(root: Path) -> Layout:
         long_functions=long_functions,
         command_files=[f"{len(own)} {name}: {', '.join(own)}" for name, own in own_files(modules)],
         lines_by_package=dict(by_package.most_common()),
+        files_by_change=find_samples(root),
     )
+
+
+def find_samples(root: Path) -> dict[str, list[str]]:
+    files = [path for path in sorted(root.rglob("*")) if path.suffix in NAMING_SUFFIXES]
+    names = {str(path.relative_to(root)): set(read_names(path)) for path in files}
+    return {
+        title: [path for path, found in names.items() if any(map(pattern.fullmatch, found))]
+        for title, pattern in SAMPLES.items()
+    }
+
+
+def read_names(path: Path) -> Iterator[str]:
+    """The identifiers of a file, and the words of its strings that are no docstrings."""
+    text = path.read_text()
+    if path.suffix != ".py":
+        yield from re.findall(r"[\w.]+", text)
+        return
+    prose: set[int] = set()
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.Expr(value=ast.Constant() as value):
+                prose.add(id(value))
+            case ast.Constant(value=str() as words) if id(node) not in prose:
+                yield from re.findall(r"[\w.]+", words)
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name):
+                yield name
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                yield name
+            case ast.ClassDef(name=name) | ast.keyword(arg=str() as name):
+                yield name
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                if isinstance(node, ast.ImportFrom):
+                    yield from (node.module or "").split(".")
+                yield from (part for alias in names for part in alias.name.split("."))
 
 
 def is_participle(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
@@ -175,25 +227,24 @@ def describe_classes(classes: Mapping[str, Sequence[Module]]) -> list[str]:
 
 
 def own_files(modules: Mapping[str, Module]) -> Iterator[tuple[str, list[str]]]:
-    """The commands that the command line lists, and what of `commands` each reaches alone."""
-    start = "podium.commands.app"
-    if start not in modules:
+    """The commands that the command line lists, and what of its package each reaches alone."""
+    start = next((name for name in COMMAND_LINES if name in modules), "")
+    if not start:
         return
-    inside = {name for name in modules if name.startswith("podium.commands.")} - {start}
+    package = start.removesuffix("app")
+    inside = {name for name in modules if name.startswith(package)} - {start}
+    # What long-running processes are made of is no command's own, wherever it is kept.
+    inside = {name for name in inside if not name.startswith(f"{package}processes")}
     listed = ast.walk(modules[start].tree)
     texts = [n.value for n in listed if isinstance(n, ast.Constant) and isinstance(n.value, str)]
-    named = {name for text in texts for name in re.findall(r"podium\.commands\.\w+", text)}
-    commands = sorted((named | modules[start].imports) & inside)
+    named = {name for text in texts for name in re.findall(re.escape(package) + r"\w+", text)}
+    commands = sorted((named or modules[start].imports) & inside)
     reached = {command: reach(command, modules, inside) for command in commands}
     users = Counter(name for names in reached.values() for name in names)
     for command in commands:
         yield (
             command.rpartition(".")[2],
-            sorted(
-                name.removeprefix("podium.commands.")
-                for name in reached[command]
-                if users[name] == 1
-            ),
+            sorted(name.removeprefix(package) for name in reached[command] if users[name] == 1),
         )
 
 
@@ -233,6 +284,10 @@ def figures(layout: Layout) -> dict[str, str]:
         f"functions over {LONG_FUNCTION} lines": str(len(layout.long_functions)),
         "modules of one command alone, mean": f"{mean:.1f}",
         "modules of one command alone, most": str(max(commands, default=0)),
+        **{
+            f"files that name {title}": str(len(files))
+            for title, files in layout.files_by_change.items()
+        },
     }
 
 
@@ -248,13 +303,13 @@ def main() -> None:
         return
     before = figures(measure_revision(options.against)) if options.against else {}
     for title, value in figures(now).items():
-        print(f"{title:38}" + (f"{before[title]:>10} ->" if before else "") + f"{value:>10}")
+        print(f"{title:46}" + (f"{before[title]:>10} ->" if before else "") + f"{value:>10}")
     print("lines: " + ", ".join(f"{name} {n:,}" for name, n in now.lines_by_package.items()))
     if options.names:
-        for title, names in asdict(now).items():
-            if isinstance(names, list):
-                print(f"\n{title.replace('_', ' ')} ({len(names)})")
-                print("\n".join(f"  {name}" for name in names))
+        lists = {title: names for title, names in asdict(now).items() if isinstance(names, list)}
+        for title, names in (lists | now.files_by_change).items():
+            print(f"\n{title.replace('_', ' ')} ({len(names)})")
+            print("\n".join(f"  {name}" for name in names))
 
 
 if __name__ == "__main__":

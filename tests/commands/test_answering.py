@@ -24,7 +24,7 @@ from podium.commands.answering import (
 from podium.commands.simulation_options import BY_DEFAULT, SimulationOptions
 from podium.commands.tables import Screen
 from podium.golang.document_structs import Document
-from podium.net.files.versioned_documents import ReceivedDocument
+from podium.net.files.versioned_documents import API_VERSION, ReceivedDocument
 
 Often = Annotated[int, Parameter(name=["--often", "-o2"])]
 
@@ -87,7 +87,7 @@ def test_a_document_and_a_report_are_made_once(
     answer, file = Echoed("a"), tmp_path / "report.html"
     run(answer, "x", "--output", "json", "--html", str(file))
     printed = json.loads(capsys.readouterr().out)
-    assert printed == {"apiVersion": "podium/v1", "kind": "Echo", "saidTwice": "aa"}
+    assert printed == {"apiVersion": "podium.dev/v1", "kind": "Echo", "saidTwice": "aa"}
     assert documents(file)["echo"] == printed
     assert answer.made == 1
 
@@ -162,7 +162,7 @@ def test_all_forms_of_an_answer_come_from_its_struct(
     for form, read in (("json", json.loads), ("yaml", yaml.safe_load)):
         assert run(Echoed("short"), "x", "-o", form, "--html", str(file)) == 0
         found.append(read(capsys.readouterr().out))
-    said = {"apiVersion": "podium/v1", "kind": "Echo", "saidTwice": "shortshort"}
+    said = {"apiVersion": API_VERSION, "kind": "Echo", "saidTwice": "shortshort"}
     assert [*found, documents(file)["echo"]] == [said] * 3
     monkeypatch.syspath_prepend(ROOT / "tools")
     schema = importlib.import_module("document_schemas").schema_of(Echo)

@@ -149,12 +149,24 @@ def test_what_makes_no_sense_is_refused(
     assert not done.out
 
 
+def test_a_price_under_its_earlier_name_counts_with_a_warning(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write = writer(tmp_path)
+    shape = write(node("a", cpu="4", annotations={"podium/price": "1.5"}), name="shapes.json")
+    command = ("capacity", *CLUSTER, "-f", str(SHOP / "api.yaml"), "--want", "40")
+    done = podium(capsys, *command, "--shapes", shape, "-o", "json")
+    add = done.decoded()["add"]
+    assert add["price"] == 1.5 * add["nodes"][0]["nodes"]
+    assert "podium/price is an old spelling; write podium.dev/price" in done.err
+
+
 def test_shapes_have_prices_all_or_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write = writer(tmp_path)
     command = ("capacity", *CLUSTER, "-f", str(SHOP / "api.yaml"), "--want", "90", "--shapes")
-    half = write(node("a", annotations={"podium/price": "1"}), node("b"))
+    half = write(node("a", annotations={"podium.dev/price": "1"}), node("b"))
     assert "no price for b" in podium(capsys, *command, half).err
-    odd = write(node("a", annotations={"podium/price": "free"}))
+    odd = write(node("a", annotations={"podium.dev/price": "free"}))
     assert "has price 'free'" in podium(capsys, *command, odd).err
     free = write(node("a"), node("b", cpu="8"))
     assert "the fewest nodes" in podium(capsys, *command, free).out

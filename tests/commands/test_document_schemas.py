@@ -107,7 +107,7 @@ def test_story_knows_every_outcome_and_what_pods_that_ran_may_come_to() -> None:
         ({"pods": [{"outcome": "lost"}]}, ".pods[0].outcome: 'lost' is none of"),
         ({"evictions": [{"pod": "web"}]}, ".evictions[0].pod: 'web' does not match"),
         ({"incomplete": [{"kind": 7}]}, ".incomplete[0].kind: 7 is no string"),
-        ({"apiVersion": "v2"}, ".apiVersion: 'v2' is not 'podium/v1'"),
+        ({"apiVersion": "v2"}, ".apiVersion: 'v2' is not 'podium.dev/v1'"),
     ],
 )
 def test_a_document_that_is_not_so_is_noticed(

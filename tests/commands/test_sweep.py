@@ -245,7 +245,7 @@ def test_a_run_that_fails_is_told_and_the_others_are_kept(
 # --- scenarios --------------------------------------------------------------------------------
 
 SCENARIO = """
-apiVersion: podium/v1
+apiVersion: podium.dev/v1
 kind: Scenario
 metadata: {name: morning}
 spec:

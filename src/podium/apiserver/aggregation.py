@@ -3,10 +3,10 @@
 What the server serves itself, custom resources included, is registered as Local. Requests for the
 group version of any other APIService are passed on to its service, in `http/aggregation_proxy.py`.
 
-The order in which clients are told of the groups that the server has by itself. upstream:
+The order in which clients get the groups that the server has by itself. upstream:
 `DefaultGenericAPIServicePriorities`, and `apiVersionPriorities` of kube-apiserver.
 
-What a service serves, as it tells itself, in the form that clients are told of everything.
+What a service serves, as it tells itself, in the form in which clients get everything.
 
 The stored APIServices, and those that the server registers by itself. One for each group
 version that it serves: those of built-in groups at every start, those of custom resources
@@ -295,7 +295,7 @@ class ApiServices:
             self.changes += 1
 
     def in_order(self, group_versions: Iterable[GroupVersion]) -> dict[str, list[str]]:
-        """Group versions as clients are told of them."""
+        """Group versions as clients get them."""
         found: dict[str, list[str]] = {GROUP: ["v1"]}
         for group, version in group_versions:
             found.setdefault(group, [])

@@ -49,7 +49,7 @@ class Unreadable(Exception):
 
 
 REPEATED_IN_YAML: Final = "yaml: unmarshal errors:"
-"""How it begins if keys stand twice in a map of YAML."""
+"""How it begins if keys occur twice in a map of YAML."""
 
 
 class Read(NamedTuple, Generic[V]):

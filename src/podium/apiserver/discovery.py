@@ -54,7 +54,7 @@ class Registered(Protocol):
         """All groups but the core one, in order."""
 
     def in_order(self, group_versions: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-        """Group versions as clients are told of them."""
+        """Group versions as clients get them."""
 
     def remote_resources(self) -> Mapping[tuple[str, str], RemoteResources]:
         """What services serve."""

@@ -1,4 +1,4 @@
-"""Selectors as they stand in a query: `labelSelector` and `fieldSelector`.
+"""Selectors as they are in a query: `labelSelector` and `fieldSelector`.
 
 The fields by which each resource can be selected, and how they are read from an object. Every
 resource can be selected by `metadata.name`, namespaced ones by `metadata.namespace`, which the
@@ -94,7 +94,7 @@ def _refusal(resource: Resource, field: str) -> str:
 
 
 class Selection:
-    """Says of a version of an object whether it was asked for."""
+    """Says of a version of an object whether it was requested."""
 
     __slots__ = ("_fields", "_labels", "name", "selects_all")
 

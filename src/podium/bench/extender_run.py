@@ -15,10 +15,10 @@ from contextlib import contextmanager
 from time import perf_counter, process_time
 from typing import ClassVar
 
-from podium.addons.extenders import Extender, Nodes
 from podium.bench.results import percentile_ms
 from podium.bench.templates import make_nodes, make_pod
 from podium.client.extenders.client import ExtenderClient
+from podium.client.extenders.extender import Extender, Nodes
 from podium.client.extenders.objects import TypedObjects
 from podium.golang.document_structs import Amount, Count, Document
 from podium.kubernetes.kinds.pod import Pod

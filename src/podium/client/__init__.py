@@ -185,7 +185,7 @@ _MODULES: Final = {
     ),
     "podium.kubernetes.rules.merge_patch": ("PatchType",),
 }
-"""Where the names stand. A module is loaded when one of its names is asked for: who needs the types
+"""Where the names are. A module is loaded when one of its names is requested: who needs the types
 of resources alone loads no HTTP client."""
 
 

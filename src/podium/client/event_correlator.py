@@ -36,7 +36,7 @@ class EventKey(NamedTuple):
 
 
 class Told(Generic[V]):
-    """An event that was told first, and how often it was seen; `first` is the caller's own."""
+    """An event that was reported first, and how often it was seen; `first` is the caller's own."""
 
     __slots__ = ("count", "first")
 

@@ -1,13 +1,13 @@
-"""Who is told of changes, and how: client-go's ResourceEventHandler, its buffers and its processor.
+"""Notifying handlers of changes: client-go's ResourceEventHandler, its buffers and its processor.
 
 A handler's methods are plain functions or coroutines, as its author likes. Plain ones are called at
 once, in the order of the changes: they are for putting a key into a queue and must not take long,
 as nothing else runs meanwhile. A handler with a coroutine has a buffer and a task of its own:
 however long it waits, it holds up neither the informer nor other handlers.
 
-Contract: each handler is told of every change in order, from the objects that are there when it is
-added (`is_in_initial_list`) on. A handler that fails is logged with the object's key, and is told
-of the next change as if nothing had happened.
+Contract: each handler gets every change in order, from the objects that are there when it is added
+(`is_in_initial_list`) on. A handler that fails is logged with the object's key, and gets the next
+change as if nothing had happened.
 """
 
 import asyncio

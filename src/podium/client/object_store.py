@@ -227,7 +227,7 @@ class ObjectStore(KnownObjects[T]):
         return self._reader.undecodable
 
     def replace(self, items: Iterable[msgspec.Raw]) -> None:
-        """Become a list: deletions are told first, then the rest in the list's order."""
+        """Become a list: deletions are reported first, then the rest in the list's order."""
         for _ in self.replacing(items):
             pass
 

@@ -15,7 +15,7 @@ object's key and its resource version. A line that breaks off with the stream is
 whatever it would have told comes again when the watch resumes.
 
 Reading objects as they come: one that makes no sense stops no other. Whoever takes in a collection
-decodes each object once, at the door. What cannot be decoded is counted, logged with its key, and
+decodes each object once, on arrival. What cannot be decoded is counted, logged with its key, and
 passed over.
 """
 
@@ -284,7 +284,7 @@ class Reflector(Generic[StoreT]):
 
     async def _list(self) -> None:
         version = self.version or "0"
-        # upstream: a list from a known version is asked for at once, not in pages.
+        # upstream: a list from a known version is requested at once, not in pages.
         page = 0 if self.version else self._page
         try:
             found = await self._client.list(

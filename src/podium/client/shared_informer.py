@@ -8,7 +8,7 @@ pops goes into the indexer first and to the handlers then, so a handler that loo
 finds it as new as it was told of, or newer.
 
 Beyond client-go: the answers to one's own writes may be put in (`put`, `drop`), and then count
-until the watch has caught up. An object that took the place of another of its name is told as a
+until the watch has caught up. An object that took the place of another of its name is reported as a
 deletion and an addition.
 
 A queue of what happened to each object: client-go's DeltaFIFO. A reflector puts changes in at one
@@ -25,8 +25,8 @@ Two deletions in a row are one, the one that knows more. An object that is delet
 knows is nothing. Objects that wait are not put in for a Sync.
 
 Informers by resource, each made once: client-go's SharedInformerFactory. Whoever asks for the
-informer of a resource gets the one that is there. What was asked for is followed from the moment at
-which the factory runs, and what is asked for later from then on.
+informer of a resource gets the one that is there. What was requested is followed from the moment at
+which the factory runs, and what is requested later from then on.
 
     async with SharedInformerFactory(client) as factory:
         pods = factory.informer(PODS, dict)
@@ -283,7 +283,7 @@ class SharedInformer(Generic[T]):
 
     @property
     def has_synced(self) -> bool:
-        """Whether the first list is in the indexer, and plain handlers were told of it."""
+        """Whether the first list is in the indexer, and plain handlers were notified of it."""
         return self.fifo.synced.is_set()
 
     @property
@@ -437,7 +437,7 @@ class SharedInformerFactory:
         return held
 
     async def wait_for_cache_sync(self, *, within_s: float | None = None) -> None:
-        """Until everything that was asked for is there. Raises InputError as `wait_for_sync`."""
+        """Until everything that was requested is there. Raises InputError as `wait_for_sync`."""
         for _, informer in list(self._informers.values()):
             await informer.wait_for_sync(within_s=within_s)
 

@@ -1,7 +1,7 @@
 """Many collections of a cluster, read once and at one point.
 
 Lists of different kinds are made one after the other by nature, and a cluster does not hold still
-meanwhile. So a first, tiny list says which revision the store has, and all others are asked for at
+meanwhile. So a first, tiny list says which revision the store has, and all others are requested at
 exactly that one: what is read fits together as if it had been read at once. Where the server has
 forgotten that revision (410), or keeps a kind elsewhere, the list is started anew as it is by
 then, and the snapshot says of which kinds that is true.
@@ -96,7 +96,7 @@ async def read_snapshot(
     lists_at_once: int = MAX_LISTS_AT_ONCE,
     on_progress: OnProgress = lambda _: None,
 ) -> Snapshot:
-    """The kinds that come first are asked for first. Raises ApiError, Unreachable, and ObjectError
+    """The kinds that come first are requested first. Raises ApiError, Unreachable, and ObjectError
     for an answer that is no list."""
     with ThreadPoolExecutor(1, "decoding") as decoding:
         reading = _Reading(client, page, on_progress, decoding)
@@ -152,7 +152,7 @@ class _Reading:
         try:
             return await self._read_pages(listing, self._page)
         except Gone:
-            # As client-go does: what changes too fast for pages is asked for at once.
+            # As client-go does: what changes too fast for pages is requested at once.
             return await self._read_pages(listing, ())
 
     async def _read_pages(self, listing: Listing, first: Query) -> list[KubeObject]:
@@ -168,7 +168,7 @@ class _Reading:
                 if metadata.continue_:
                     following = (*self._page, ("continue", metadata.continue_))
                     coming = asyncio.create_task(self._ask(listing, following))
-                # In a thread, so that the next page is asked for and received meanwhile.
+                # In a thread, so that the next page is requested and received meanwhile.
                 items, wrong = await loop.run_in_executor(self._decoding, listing.decode, body)
                 found += items
                 problems += (f"{listing.resource.plural} {each}" for each in wrong)

@@ -55,7 +55,7 @@ def capacity(
             name=["--shapes"],
             metavar="FILE",
             help="Nodes that could be added, each as often as needed, with prices in the "
-            "annotation podium/price.",
+            "annotation podium.dev/price.",
         ),
     ] = None,
 ) -> Answer:

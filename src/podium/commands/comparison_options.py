@@ -39,7 +39,7 @@ Prices = Annotated[
         negative="",
         metavar="NODES:PRICE",
         help="What each of these nodes costs; nodes are a name or labels: pool=general:0.10. "
-        "Left out: their annotation or label podium/price. May be repeated.",
+        "Left out: their annotation or label podium.dev/price. May be repeated.",
     ),
 ]
 FailIf = Annotated[

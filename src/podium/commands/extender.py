@@ -66,8 +66,8 @@ def serve_command(
     """
     import logging
 
-    from podium.addons.extenders.extender import verbs_of
     from podium.addons.extenders.serving import Listening, serve
+    from podium.client.extenders.extender import verbs_of
     from podium.user_code.extenders import build_extender, load_extender
 
     start_logging(logging.DEBUG if verbose else logging.INFO)

@@ -31,7 +31,7 @@ def optimum(
             negative="",
             metavar="NODES:PRICE",
             help="With --objective cost, what nodes cost: pool=general:0.10. Left out: their "
-            "annotation or label podium/price. May be repeated.",
+            "annotation or label podium.dev/price. May be repeated.",
         ),
     ] = None,
 ) -> Answer:

@@ -5,8 +5,10 @@ from typing import Annotated, Final
 
 from cyclopts import Parameter
 
-SCHEDULER_EXTENSION: Final = "podium/scheduler"
+SCHEDULER_EXTENSION: Final = "podium.dev/scheduler"
 """The extension of a kubeconfig's cluster that says where its scheduler is: `server` is its URL."""
+OLD_SCHEDULER_EXTENSION: Final = "podium/scheduler"
+"""Its earlier spelling, in files of an older `podium up`."""
 
 
 @Parameter(name="*")

@@ -15,7 +15,11 @@ from podium.client.api_errors import NotFound
 from podium.client.connection import FoundContext, NoKubeconfig, find_context, transport_for
 from podium.commands.cluster_options import ClusterOptions
 from podium.commands.processes.event_loop import run
-from podium.commands.recorded_options import SCHEDULER_EXTENSION, RecordedOptions
+from podium.commands.recorded_options import (
+    OLD_SCHEDULER_EXTENSION,
+    SCHEDULER_EXTENSION,
+    RecordedOptions,
+)
 from podium.commands.recorded_pod import RecordedPod, decode_record
 from podium.golang.errors import InputError
 from podium.offline.simulate.live_cluster import refusals_told
@@ -107,9 +111,10 @@ def _scheduler_settings(found: FoundContext, options: RecordedOptions) -> Client
 
 
 def _scheduler_of(cluster: ClusterEntry) -> str:
+    names = (SCHEDULER_EXTENSION, OLD_SCHEDULER_EXTENSION)
     for extension in cluster.extensions:
         told = extension.extension
-        if extension.name == SCHEDULER_EXTENSION and isinstance(told, dict):
+        if extension.name in names and isinstance(told, dict):
             server = told.get("server")
             if isinstance(server, str) and server:
                 return server

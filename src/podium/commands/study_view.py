@@ -3,12 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from podium.addons.gpu.study.batch import TraceFiles
 from podium.addons.gpu.study.results import Cell, PolicySummary, RunResult
 from podium.addons.gpu.study.study_answer import Bounds, StudyAnswer, study_answer
-from podium.addons.gpu.study.traces import read_trace
-from podium.addons.gpu.study.workloads import bound_percent
 from podium.commands.answering import Answer, Report
+from podium.commands.study_bound import show_bounds
 from podium.commands.tables import Screen, count
 
 _CURVE_STEP = 2
@@ -39,7 +37,7 @@ class StudyView(Answer):
         return study_answer(self.results, self.summaries, self.bounds, self.notes)
 
     def show(self, screen: Screen, *, wide: bool, show_all: bool) -> None:  # noqa: ARG002
-        _show_bounds(self.bounds, self.seeds, screen)
+        show_bounds(self.bounds, self.seeds, screen)
         notes = [*self.notes[:-1], f"{self.notes[-1]} in {self.took_s:.1f} s"]
         show_study(self.summaries, self.baseline, notes, screen)
 
@@ -106,25 +104,3 @@ def _show_curves(summaries: Sequence[PolicySummary], screen: Screen) -> None:
         shares = [None if value is None else value / 100 for value in values]
         table.add_row(summary.policy, screen.curve(shares), f"{known[-1]:.1f}")
     screen.print(table)
-
-
-def _show_bounds(bounds: Bounds, seeds: int, screen: Screen) -> None:
-    told = f"no policy allocates more: mean over {count(seeds, 'seed')}, % of capacity"
-    for trace, cells in bounds.items():
-        screen.heading(trace, told)
-        headings = [str(percent) for percent in cells]
-        table = screen.table("", *headings, right=headings)
-        table.add_row("bound", *(f"{bound:.2f}" for bound in cells.values()))
-        screen.print(table)
-
-
-def find_bounds(
-    traces: Sequence[TraceFiles], seeds: Sequence[int], demand: int, shown: Sequence[int]
-) -> Bounds:
-    """Raises InputError where the solver is not installed."""
-    return {
-        files.name: bound_percent(
-            read_trace(files.name, files.nodes, files.pods), seeds, demand, shown
-        )
-        for files in traces
-    }

@@ -5,7 +5,7 @@ met. A plan says which Python class is taken without a further look, whether an 
 and what reads all other values. The way to a field is passed on as linked pairs and spelt out only
 when something is wrong with it.
 
-What all of Go's readers have in common stands here: a null is a field that is not set, and the zero
+What all of Go's readers have in common is here: a null is a field that is not set, and the zero
 value in a list or map; a value of the wrong type does not end the reading, and of several mistakes
 the first is told, unless a type that decodes itself (a quantity, a time, a duration) has one: that
 ends it. What differs between them, or between those who ask, are the options of a `GoReader`.

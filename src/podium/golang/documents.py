@@ -71,7 +71,7 @@ class Document:
 
     @property
     def place(self) -> str:
-        """Where it stands, such as `dump.json: items[12]` or `pods.yaml: document 2 (line 14)`."""
+        """Where it is, such as `dump.json: items[12]` or `pods.yaml: document 2 (line 14)`."""
         return self.error("").place
 
     def error(self, problem: str, *, path: str = "", remedy: str = "") -> InputError:

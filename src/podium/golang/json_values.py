@@ -4,7 +4,7 @@
 `ReadOnlyJson` is the same for those that only read: a list of texts is one too.
 `JsonObject` is an object of the API, or a part of one, which is read and written by path
 (`pod["spec"]["containers"][0]`). Its values are left open: narrowing every step of a path would
-bury the rule that the path serves, and what passes the door has the types of its schema already.
+bury the rule that the path serves, and what was accepted has the types of its schema already.
 `DecodedValue` is a value of the type that the schema beside it says; only the schema knows which.
 """
 

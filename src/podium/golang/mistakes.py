@@ -29,7 +29,7 @@ _PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def render(path: Path) -> str:
-    """The path as users write it; a key that is no plain name stands in brackets.
+    """The path as users write it; a key that is no plain name is in brackets.
 
     >>> render((((ROOT, "spec"), "containers"), 0))
     'spec.containers[0]'

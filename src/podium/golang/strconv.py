@@ -22,7 +22,7 @@ _SYNTAX: Final = "invalid syntax"
 _RANGE: Final = "value out of range"
 _BASES: Final = {"0b": 2, "0o": 8, "0x": 16}
 _DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
-# An underscore stands between two digits; a prefix such as 0x counts as one.
+# An underscore is between two digits; a prefix such as 0x counts as one.
 _MISPLACED_UNDERSCORE: Final = re.compile(r"^_|__|_$")
 _DECIMAL: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _HEX: Final = "[0-9a-fA-F]+(?:_[0-9a-fA-F]+)*"

@@ -74,7 +74,7 @@ def read_first_document(
 ) -> JsonValue:
     """What the first document holds, be it empty; the rest of the text is not looked at.
 
-    A key that stands twice in a map is refused; with `repeated` it is noted there, by its line, and
+    A key that occurs twice in a map is refused; with `repeated` it is noted there, by its line, and
     the last one counts.
     """
     builder = Builder("", depth, nodes, nodes)
@@ -110,7 +110,7 @@ class Builder:
         self._nodes_allowed = sys.maxsize if nodes is None else nodes
         self._nodes = 0
         self.repeated_keys: list[tuple[int, str]] | None = None
-        """Keys that stand twice in a map, if they are not to be refused."""
+        """Keys that occur twice in a map, if they are not to be refused."""
         self.start_document()
 
     def start_document(self) -> None:
@@ -248,7 +248,7 @@ class Builder:
         target[key] = value
 
     def _merge(self, target: dict[str, JsonValue], value: JsonValue, line: int) -> None:
-        # upstream: go-yaml merges at the place of `<<`, over what stands before it, and the
+        # upstream: go-yaml merges at the place of `<<`, over what is before it, and the
         # earlier of several merged maps wins.
         for merged in reversed(value) if isinstance(value, list) else (value,):
             if not isinstance(merged, dict):

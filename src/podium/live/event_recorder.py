@@ -9,7 +9,7 @@ the server is away, no more than a thousand events wait for it (`maxQueuedEvents
 Which of the two forms of events is written is found out once: if the server does not say that it
 has `events.k8s.io/v1`, for whatever reason, it gets core/v1 events for the rest of this life.
 
-Events that repeat are told once: the first is written, the second makes it a series, and later
+Events that repeat are reported once: the first is written, the second makes it a series, and later
 ones are only counted.
 
 Two events belong together when type, action, reason, reporter, the regarded object (in the same

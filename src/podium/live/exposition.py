@@ -310,7 +310,7 @@ def show_component(shown: Exposition, gates: FeatureGates) -> None:
 
 
 def runtime() -> str:
-    """What stands where other components name their version of Go: `CPython 3.11.9`."""
+    """What is where other components name their version of Go: `CPython 3.11.9`."""
     return f"{platform.python_implementation()} {platform.python_version()}"
 
 

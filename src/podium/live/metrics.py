@@ -16,7 +16,7 @@ and one over those on nodes.
 Metrics of plugins beside the scheduler's own, and what plugins refused, told to those who count. A
 plugin's answers about nodes are remembered, so that it cannot count them where it gives them: it is
 told after each attempt what it refused (`Plugin.count_refusal`). Code of plugins that breaks here
-is told in the log and costs a metric, never a page or an attempt.
+is logged and costs a metric, never a page or an attempt.
 """
 
 from collections import Counter

@@ -128,7 +128,7 @@ class DecisionRecords(Observer):
 
 
 MAX_LISTED: Final = 500
-"""Pods of each part of the queue that are listed unless more are asked for."""
+"""Pods of each part of the queue that are listed unless more are requested."""
 MAX_TOP: Final = 10
 
 

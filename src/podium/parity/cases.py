@@ -1,4 +1,4 @@
-"""Recorded cases as they stand in files: one JSON document a line, gzipped or plain."""
+"""Recorded cases as they are in files: one JSON document a line, gzipped or plain."""
 
 import gzip
 import zlib

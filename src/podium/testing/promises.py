@@ -9,7 +9,7 @@ question twice, for some nodes and for all, before and after pods come and go, f
 in a part that the plugin does not name. It finds broken promises; that it finds none proves nothing
 of pods that it has not tried, so give it pods that the plugin has something to say about.
 
-Promises about events stand here: registrations that mean something, and hints that answer.
+Promises about events are here: registrations that mean something, and hints that answer.
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence

@@ -2,7 +2,7 @@
 
 The framework takes an exception for a plugin's failure and goes on. What is no `Exception` would
 pass through all of it: a plugin that calls `sys.exit`, or leaves a debugger. What a plugin prints
-would stand in the middle of a JSON document. One that does not come back would stop everything. And
+would be in the middle of a JSON document. One that does not come back would stop everything. And
 a queue whose order breaks has nobody to blame it on. So the class that the framework builds is a
 subclass of the user's, whose methods stand guard around those of the points.
 

@@ -37,7 +37,7 @@ _DIGEST = "__podium_source_digest__"
 
 
 class UserCode(NamedTuple):
-    """A loaded module, how the user calls it, and the class that was asked for, if one was."""
+    """A loaded module, how the user calls it, and the class that was requested, if one was."""
 
     module: ModuleType
     where: str

@@ -39,7 +39,7 @@ def test_the_api_server_decides_who_may_read_which_path() -> None:
     api = FakeApi({ACCESS_REVIEWS: {"status": {"allowed": True}}})
     page = asyncio.run(management(reviewers=reviewed_by(api), records=FakeRecords()).get(POD))
     assert list(page.json.items()) == [
-        ("apiVersion", "podium/v1"),
+        ("apiVersion", "podium.dev/v1"),
         ("kind", "PodRecord"),
         ("namespace", "shop"),
         ("name", "web-0"),
@@ -69,7 +69,7 @@ def test_what_is_not_there_or_not_meant_is_refused(method: str, path: str, statu
 
 def test_the_queue_is_listed_as_far_as_asked() -> None:
     endpoints = management(OPEN, records=FakeRecords())
-    queue = {"apiVersion": "podium/v1", "kind": "QueueRecord"}
+    queue = {"apiVersion": "podium.dev/v1", "kind": "QueueRecord"}
     assert asyncio.run(endpoints.get(QUEUE)).json == {**queue, "limit": 500}
     assert asyncio.run(endpoints.get(f"{QUEUE}?limit=3")).json == {**queue, "limit": 3}
 

@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.offline.scenarios.files import WEB, WORKERS, read
+import yaml
+from support.offline.scenarios.files import WEB, WORKERS, document, read
 
 from podium.golang.errors import InputError
 from podium.kubernetes.releases.feature_gates import FeatureGates
@@ -37,7 +38,7 @@ def test_durations_have_days() -> None:
 
 def test_all_mistakes_are_told_at_once_with_file_line_field_and_remedy() -> None:
     text = """\
-apiVersion: podium/v1
+apiVersion: podium.dev/v1
 kind: Scenario
 metadata: {name: wrong}
 spec:
@@ -129,6 +130,15 @@ def test_what_is_wrong_is_named(spec: dict[str, Any], problem: str) -> None:
     assert problem in refusal(**spec)
 
 
+def test_the_version_may_have_its_earlier_spelling_which_is_noted() -> None:
+    text = yaml.safe_dump({**document(), "apiVersion": "podium/v1"}).encode()
+    found = read_scenario_file(text, "test.yaml", gates=FeatureGates())
+    assert found.name == "test"
+    (note,) = found.cluster.notes
+    assert note.endswith("podium/v1 is an old spelling: write podium.dev/v1")
+    assert read().cluster.notes == ()
+
+
 def test_another_kind_and_broken_yaml_are_refused() -> None:
     with pytest.raises(InputError, match=r"Pod \(v1\) is no scenario; it begins with apiVersion"):
         read_scenario_file(b"apiVersion: v1\nkind: Pod\n", "pod.yaml", gates=FeatureGates())
@@ -145,7 +155,9 @@ def test_pools_make_numbered_nodes_in_their_zones() -> None:
     assert [node.metadata.name for node in nodes] == ["workers-0", "workers-1", "workers-2"]
     assert [zone_of(node) for node in nodes] == ["a", "b", "a"]
     assert nodes[0].metadata.label("disk") == "ssd"
-    assert nodes[0].metadata.annotation("podium/price") == "0.5"
+    assert nodes[0].metadata.annotation("podium.dev/price") == "0.5"
+    assert nodes[0].metadata.label("podium.dev/pool") == "workers"
+    assert nodes[0].metadata.label("podium/pool") == "workers"
 
 
 def test_a_manifest_brings_the_pods_of_its_controller(tmp_path: Path) -> None:

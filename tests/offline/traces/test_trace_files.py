@@ -111,6 +111,13 @@ def test_a_full_disk_is_told_and_what_was_written_stays(tmp_path: Path) -> None:
     assert list(open_trace(str(path)).lines) == []
 
 
+def test_a_trace_of_the_earlier_spelling_of_its_version_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "t.podium"
+    header = b'{"apiVersion":"podium/v1","kind":"ClusterTrace","startedAt":"2026-03-01T22:00:00Z"}'
+    path.write_bytes(gzip.compress(header + b"\n"))
+    assert open_trace(str(path)).header.started_at == "2026-03-01T22:00:00Z"
+
+
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
@@ -120,8 +127,8 @@ def test_a_full_disk_is_told_and_what_was_written_stays(tmp_path: Path) -> None:
         (gzip.compress(b"hello\n"), "its first line is no header"),
         (gzip.compress(b'{"apiVersion":"v1","kind":"Pod"}\n'), "its first line is no header"),
         (
-            gzip.compress(b'{"apiVersion":"podium/v7","kind":"ClusterTrace"}\n'),
-            "of version 'podium/v7', and podium/v1 is read here",
+            gzip.compress(b'{"apiVersion":"podium.dev/v7","kind":"ClusterTrace"}\n'),
+            "of version 'podium.dev/v7', and podium.dev/v1 is read here",
         ),
     ],
     ids=["nothing", "text", "empty", "no header", "another kind", "another version"],
@@ -149,7 +156,7 @@ def test_a_file_that_is_no_trace_is_refused_in_plain_words(
     ],
 )
 def test_lines_that_make_no_sense_are_refused(tmp_path: Path, line: bytes, problem: str) -> None:
-    header = b'{"apiVersion":"podium/v1","kind":"ClusterTrace"}\n'
+    header = b'{"apiVersion":"podium.dev/v1","kind":"ClusterTrace"}\n'
     path = tmp_path / "t.podium"
     path.write_bytes(gzip.compress(header + line + b"\n"))
     with pytest.raises(InputError, match=problem):
@@ -166,7 +173,7 @@ def test_a_damaged_file_and_one_that_unpacks_for_ever_are_refused(
     path.write_bytes(whole)
     with pytest.raises(InputError):
         read_recorded_cluster(str(path))
-    header = b'{"apiVersion":"podium/v1","kind":"ClusterTrace"}\n'
+    header = b'{"apiVersion":"podium.dev/v1","kind":"ClusterTrace"}\n'
     path.write_bytes(gzip.compress(header + b"a" * (3 << 20)))
     monkeypatch.setattr("podium.offline.traces.trace_files.MAX_LINE_BYTES", 1 << 20)
     with pytest.raises(InputError, match="longer than 1 MiB"):

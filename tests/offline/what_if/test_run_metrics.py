@@ -75,7 +75,7 @@ def test_without_zones_there_is_no_skew_between_them(tmp_path: Path) -> None:
 
 
 def test_a_node_with_nothing_but_daemons_is_not_used_and_costs_nothing(tmp_path: Path) -> None:
-    price = {"podium/price": "0.25"}
+    price = {"podium.dev/price": "0.25"}
     nodes = (node("n1", annotations=price), node("n2", annotations=price))
     cluster = (*nodes, owned("d", "n2", "DaemonSet"))
     found = measured(tmp_path, *cluster, pod("a", nodeName="n1"))
@@ -114,7 +114,7 @@ def test_the_median_pod_requests_what_a_pod_does(tmp_path: Path) -> None:
 def test_prices_are_given_by_name_label_or_annotation(tmp_path: Path) -> None:
     nodes = load_cluster(
         writer(tmp_path)(
-            node("n1", annotations={"podium/price": "1"}),
+            node("n1", annotations={"podium.dev/price": "1"}),
             node("n2", labels={"podium/price": "2", "pool": "a"}),
             node("n3", labels={"pool": "a"}),
             node("n4"),

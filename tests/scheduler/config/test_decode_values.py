@@ -2,17 +2,17 @@
 
 import pytest
 
+from podium.golang.base64_text import base64_fault
+from podium.golang.quoting import json_number
 from podium.scheduler.config.decode import DecodeError
 from podium.scheduler.config.decode_values import (
     GoNumber,
     Place,
     WrittenFloat,
-    base64_fault,
     decode_bytes,
     decode_duration,
     decode_float,
     decode_int,
-    go_number,
 )
 
 INT32, INT64, FLOAT32 = GoNumber("int32", 32), GoNumber("int64", 64), GoNumber("float32", 32)
@@ -114,4 +114,4 @@ def test_bytes_may_be_a_list_of_numbers() -> None:
      (1.5, "1.5"), (4.0, "4"), (-0.5, "-0.5"), (18446744073709551616.0, "18446744073709552000")],
 )  # fmt: skip
 def test_numbers_are_shown_as_go_writes_them_into_json(number: float, text: str) -> None:
-    assert go_number(number) == text
+    assert json_number(number) == text

@@ -28,7 +28,8 @@ from msgspec import Raw
 from prometheus_client import CollectorRegistry, Counter, Histogram
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
-from podium.addons.extenders.extender import (
+from podium.client.extenders import wire
+from podium.client.extenders.extender import (
     VERBS,
     Extender,
     ExtenderError,
@@ -37,7 +38,6 @@ from podium.addons.extenders.extender import (
     Victims,
     verbs_of,
 )
-from podium.client.extenders import wire
 from podium.client.extenders.wire import DecodingProblem, body_decoder
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
@@ -67,7 +67,7 @@ async def _filter(extender: Extender, body: bytes | bytearray) -> bytes:
     nodes = _nodes(args)
     rejected = await _run(extender.filter, _pod(args.pod), nodes)
     rejected = _read_mapping(extender.filter, rejected, str, "reasons as text")
-    _refuse_strangers(extender.filter, rejected, nodes.names)
+    _refuse_unknown_nodes(extender.filter, rejected, nodes.names)
     result = wire.ExtenderFilterResult(
         nodes=_passing_objects(args, nodes, rejected),
         node_names=_passing_names(args, rejected),
@@ -84,7 +84,7 @@ async def _prioritize(extender: Extender, body: bytes | bytearray) -> bytes:
     nodes = _nodes(args)
     scores = await _run(extender.prioritize, _pod(args.pod), nodes)
     scores = _read_mapping(extender.prioritize, scores, object, "scores")
-    _refuse_strangers(extender.prioritize, scores, nodes.names)
+    _refuse_unknown_nodes(extender.prioritize, scores, nodes.names)
     return _encode(
         [
             wire.HostPriority(name, _whole(extender.prioritize, name, scores.get(name, 0)))
@@ -206,14 +206,12 @@ def _read_mapping(
     return given
 
 
-def _refuse_strangers(
+def _refuse_unknown_nodes(
     method: Callable[..., Any], given: Mapping[str, object], names: tuple[str, ...]
 ) -> None:
-    strangers = given.keys() - set(names)
-    if strangers:
-        raise InvalidAnswer(
-            f"{method.__qualname__} speaks of {min(strangers)!r}, which is not asked"
-        )
+    unknown = given.keys() - set(names)
+    if unknown:
+        raise InvalidAnswer(f"{method.__qualname__} speaks of {min(unknown)!r}, which is not asked")
 
 
 def _whole(method: Callable[..., Any], name: str, score: object) -> int:

@@ -115,7 +115,7 @@ def attempt_of(method: str, path: str, target: Target | None, parameters: Parame
 
 
 def _listing(parameters: Parameters) -> tuple[str, str]:
-    """Whether a collection is listed or watched, and the one name that is asked for, if so.
+    """Whether a collection is listed or watched, and the one name that is requested, if so.
 
     upstream: of parameters that cannot be read only `watch` counts.
     """

@@ -33,7 +33,7 @@ _HEALTH: Final = ("healthz", "livez", "readyz")
 _CHECKS: Final = ("ping", "log", "store")
 _PROTOBUF: Final = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 _ANSWERED_PROTOBUF: Final = _PROTOBUF.replace("@", ".").encode()
-"""upstream: `@` is asked for but may not stand in the type of an answer."""
+"""upstream: `@` is requested but may not be in the type of an answer."""
 _ROOT_PATHS: Final = (
     "/api", "/api/v1", "/apis", "/healthz", "/livez", "/openapi/v2", "/openapi/v3", "/readyz",
     "/version",

@@ -67,7 +67,7 @@ class SubresourceHandlers:
         return self._handlers[target.subresource](request, target, resource, call)
 
     def bind_by_body(self, request: Request, target: Target, call: Call) -> Response:
-        """The old way to bind: the name stands in the object alone."""
+        """The old way to bind: the name is in the object alone."""
         given, call = self._object(request, schema_of("", "v1", "Binding"), call)
         name = given["metadata"].get("name", "")
         done = pod_subresources.bind(self._registry, target.namespace, name, given, call)

@@ -86,7 +86,7 @@ def _plans_of(struct: Struct) -> Callable[[str], tuple[str, AllFields | None, Sh
 
 @lru_cache(maxsize=_MAX_SHAPES)
 def step_of(shape: ListOf) -> StepOf:
-    """How items of an associative list are told apart; the function raises NotOfItsType."""
+    """How items of an associative list are distinguished; the function raises NotOfItsType."""
     if not shape.keys:
         return set_step
     return keyed_step_of(shape)
@@ -167,7 +167,7 @@ def _all_of_list(shape: ListOf) -> AllFields:
         out: FieldSet = {SELF: LEAF}
         for item in value:
             name = step(item)
-            # upstream: items that cannot be told apart are owned together, without their fields.
+            # upstream: items that cannot be distinguished are owned together, without their fields.
             out[name] = LEAF if name in out else below(item)
         return out
 

@@ -7,7 +7,7 @@ of keyed lists and keys of maps).
 Putting an applied configuration into the live object, and taking fields out of an object.
 Objects and maps are merged field by field, keyed lists and sets item by item, everything else
 is replaced. Items keep the order of the live list, except that items that both have come in the
-order of the configuration; new items stand where the configuration has them among these.
+order of the configuration; new items are where the configuration has them among these.
 """
 
 from collections import Counter, deque

@@ -1,6 +1,6 @@
 """Structs as OpenAPI models, for version 3 and for version 2 of the format.
 
-The formats differ in where models stand and in what may stand beside a reference: version 3 wraps
+The formats differ in where models stand and in what may be beside a reference: version 3 wraps
 it in `allOf`, version 2 allows it.
 
 What `kubectl explain` says about the most used fields of kinds, in a few words each. Keys are a
@@ -76,7 +76,7 @@ def custom_model_name(group: str, version: str, kind: str) -> str:
 
 
 class Models:
-    """The models of a document: those that were asked for and all that they refer to."""
+    """The models of a document: those that were requested and all that they refer to."""
 
     def __init__(self, dialect: Dialect) -> None:
         self.dialect = dialect

@@ -17,7 +17,7 @@ _METHODS: Final = ("get", "put", "post", "delete", "patch")
 
 
 def as_swagger(paths: dict[str, JsonObject]) -> JsonObject:
-    """The same paths; bodies become parameters, formats stand beside them."""
+    """The same paths; bodies become parameters, formats are beside them."""
     return {place: _item(item) for place, item in paths.items()}
 
 

@@ -30,7 +30,7 @@ OUT_OF_BUDGET: Final = (
 
 
 class UnmetCondition(Exception):
-    """Whether conditions are met cannot be told; the text is upstream's."""
+    """Whether conditions are met cannot be determined; the text is upstream's."""
 
 
 class OutOfBudget(Exception):
@@ -119,7 +119,7 @@ class Policy:
         return Expression(source, compiled)
 
     def meets_conditions(self, seen: "Seen", budget: Budget) -> bool:
-        """Raises UnmetCondition: none is false, and some cannot be told."""
+        """Raises UnmetCondition: none is false, and some cannot be determined."""
         try:
             return Asking(self, seen, budget).meets_conditions()
         except Failed as problem:
@@ -143,7 +143,7 @@ class Seen:
 
 
 class _Variables(dict[str, Any]):
-    """Worked out when they are asked for, once."""
+    """Worked out when they are requested, once."""
 
     def __init__(self, asking: "Asking") -> None:
         self._asking = asking
@@ -166,7 +166,7 @@ class Asking:
         self._meter: Meter | None = None
 
     def meets_conditions(self) -> bool:
-        """Raises Failed: none is false, and some cannot be told."""
+        """Raises Failed: none is false, and some cannot be determined."""
         problems: list[str] = []
         for condition in self._policy.conditions:
             try:

@@ -1,6 +1,6 @@
 """Which policies are to be asked about a write, with which of their bindings and parameters.
 
-Policies stand in the order of their names, and so do the bindings of one.
+Policies are sorted by name, and so are the bindings of one.
 
 Does a policy, or a binding, speak of a request? By rules (group, version, resource, operation,
 scope, names), by the labels of the namespace, and by those of the object. With `matchPolicy:

@@ -122,7 +122,7 @@ class NumberedField:
     number: int
     name: str
     inline: str = ""
-    """The message whose fields stand under this number, though JSON has none of that name."""
+    """The message whose fields are under this number, though JSON has none of that name."""
 
 
 @cache

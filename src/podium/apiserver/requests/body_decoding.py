@@ -144,7 +144,7 @@ def take(registry: Registry, resource: Resource, read: Read[JsonObject], call: C
         taken = rules.decode(obj)
     except DecodeError as problem:
         raise not_handled(resource.kind, resource.version, resource.kind, problem.message) from None
-    # upstream: duplicates of custom objects are told before they are pruned. What is known of
+    # upstream: duplicates of custom objects are reported before they are pruned. What is known of
     # duplicates in other forms than JSON is not in the fields.
     is_told = read.written is not None and not resource.is_custom
     problems = taken.problems if is_told else [*read.duplicates, *taken.problems]
@@ -260,7 +260,7 @@ def tell_problems(call: Call, kind: str, version: str, problems: list[str]) -> N
     if call.options.field_validation == STRICT:
         raise not_strict(kind, version, problems)
     for problem in problems:
-        # upstream: each key that stands twice in YAML is a warning of its own.
+        # upstream: each key that occurs twice in YAML is a warning of its own.
         lines = problem.split("\n")
         for line in lines[1:] if problem.startswith(REPEATED_IN_YAML) else lines:
             call.warn(line.strip())

@@ -3,7 +3,7 @@
 A value that cannot be read (`limit=abc`) is a bad request; values that do not go together are an
 invalid `ListOptions`, `CreateOptions` and so on, with the field errors of those kinds.
 
-How a deletion is asked for: in the query, or as a DeleteOptions body.
+How a deletion is requested: in the query, or as a DeleteOptions body.
 """
 
 from collections.abc import Mapping, Sequence

@@ -62,7 +62,7 @@ class Watch:
         if initial is None:
             initial = fresh
         self.initial: list[Stored] = self._matching() if initial else []
-        """What is there already, to be told first."""
+        """What is there already, to be reported first."""
         self.tells_end_of_initial = initial and options.allow_bookmarks
         if initial or fresh:
             self._place = self._collection.history.end

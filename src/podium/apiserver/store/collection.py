@@ -218,7 +218,7 @@ class Collection:
         if self._unordered:
             items = self.items
             if self._leftovers:
-                # A name may have come back while it still stands in the order.
+                # A name may have come back while it still is in the order.
                 new = {key for key in self._unordered if key in items}
                 self._order = [key for key in self._order if key in items and key not in new]
                 self._order.extend(sorted(new))
@@ -262,7 +262,7 @@ class State:
 
 
 def _find_keys_after(keys: list[str], namespace: str, after: str) -> list[str]:
-    """The keys of a namespace behind a key; keys of a namespace stand together."""
+    """The keys of a namespace behind a key; keys of a namespace are together."""
     first, last = 0, len(keys)
     if namespace:
         first = bisect_left(keys, f"{namespace}/")

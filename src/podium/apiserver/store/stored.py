@@ -6,7 +6,7 @@ in a few microseconds. Next to the bytes stands only what selectors ask for. A v
 changes; a write makes a new one.
 
 The bytes lack the leading `kind` and `apiVersion`, which are the resource's: an object is answered
-with them, stands in a list without them, and can be shown in each version of a custom resource.
+with them, is in a list without them, and can be shown in each version of a custom resource.
 
 What a write-ahead log takes and gives back, as values.
 """

@@ -19,7 +19,6 @@ from podium.bench.templates import (
 from podium.kubernetes.kinds.pod import Pod
 
 HIGH_PRIORITY = 10
-LOW_PER_NODE = 4
 """Low-priority pods of 900m leave 400m of a node's 4 CPUs."""
 
 LOW = {"cpu": "900m", "memory": "500Mi"}

@@ -172,7 +172,7 @@ def body_decoder(kind: type[T], go_type: str = "") -> BodyDecoder[T]:
 
 
 def lenient_decoder(kind: type[T], go_type: str = "", way: Way = None) -> BodyDecoder[T]:
-    """One for what is known not to be spelled exactly, and stands at the end of a way."""
+    """One for what is known not to be spelled exactly, and is at the end of a way."""
     info = inspect.type_info(kind)
     shape = SHAPES.shape(info, go_type)
     constant = _constant_fields(info)

@@ -20,14 +20,11 @@ from typing import Final
 from podium.golang.json_values import JsonObject
 from podium.kubernetes import status_errors
 from podium.kubernetes.admission import pods, priorities, storage
+from podium.kubernetes.admission.limit_ranger import apply_limit_ranges, refuse_beyond_limits
 from podium.kubernetes.admission.lookup import DEFAULT_SETTINGS, AdmissionSettings, Lookup
 from podium.kubernetes.admission.pods import admit_runtime_class, refuse_own_overhead
 from podium.kubernetes.admission.priorities import class_of
-from podium.kubernetes.admission.quotas import (
-    apply_limit_ranges,
-    refuse_beyond_limits,
-    refuse_beyond_quota,
-)
+from podium.kubernetes.admission.quotas import refuse_beyond_quota
 from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.rules.field_errors import FieldError, forbidden
 
@@ -226,7 +223,7 @@ def _default_ingress_class(classes: Sequence[JsonObject]) -> str:
 
 _IMMORTAL: Final = frozenset({"default", "kube-system", "kube-public"})
 _UNTOUCHED: Final = frozenset({"authentication.k8s.io", "authorization.k8s.io"})
-_NAMESPACES: Final = Resource("", "v1", "Namespace", "namespaces", "namespace", False)
+NAMESPACES: Final = Resource("", "v1", "Namespace", "namespaces", "namespace", False)
 
 
 def refuse_content_of_namespace(
@@ -237,7 +234,7 @@ def refuse_content_of_namespace(
         return
     found = lookup.find("", "namespaces", "", namespace)
     if found is None:
-        raise status_errors.not_found(_NAMESPACES, namespace)
+        raise status_errors.not_found(NAMESPACES, namespace)
     if (found.get("status") or {}).get("phase") == "Terminating":
         why = (
             f"unable to create new content in namespace {namespace} because it is being terminated"

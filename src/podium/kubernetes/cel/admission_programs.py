@@ -98,7 +98,7 @@ _SHOWN: Final = {types.NULL: "null_type"}
 
 
 class WrongResult(Exception):
-    """An expression compiles, but its value is of another type than is asked for."""
+    """An expression compiles, but its value is of another type than is requested."""
 
 
 @dataclass(slots=True)

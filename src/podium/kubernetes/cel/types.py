@@ -36,7 +36,6 @@ NULL = Type("null")
 TIMESTAMP = Type("timestamp")
 DURATION = Type("duration")
 QUANTITY = Type("kubernetes.Quantity")
-SEMVER = Type("kubernetes.Semver")
 
 _WILD = frozenset({"dyn", "any", "!error!"})
 _NOT_NULLABLE = frozenset(
@@ -115,7 +114,7 @@ class Solution:
         return Type(found.kind, tuple(self.resolved(p, final=final) for p in found.params))
 
     def accepts(self, wanted: Type, given: Type) -> bool:
-        """Whether a value of type `given` may stand where `wanted` is asked for."""
+        """Whether a value of type `given` may be where `wanted` is requested."""
         if is_parameter(wanted):
             return self._bind(wanted, given, flipped=False)
         if is_parameter(given):

@@ -82,9 +82,6 @@ class Optional:
             raise CelError("optional.none() dereference")
         return self._held[0]
 
-    def or_value(self, default: Any) -> Any:
-        return self._held[0] if self._held else default
-
 
 NONE = Optional(())
 

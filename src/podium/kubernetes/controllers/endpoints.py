@@ -108,7 +108,7 @@ def _hostname(service: Service, pod: Pod) -> JsonObject:
 
 
 def endpoint_subsets(service: Service, pods: Sequence[Pod]) -> list[JsonObject]:
-    """Addresses that share all their ports stand together; `pods` are those it selects."""
+    """Addresses that share all their ports are together; `pods` are those it selects."""
     unready = service.spec.publish_not_ready_addresses
     family = address_types(service)[0]
     by_port: dict[object, dict[tuple[str, str], tuple[JsonObject, bool]]] = {}

@@ -1,4 +1,4 @@
-"""Objects by key, and by whatever else is asked for: client-go's Indexer.
+"""Objects by key, and by whatever else is requested: client-go's Indexer.
 
 An index is made by a function from an object to the values that it is found under, none or several.
 Values are anything hashable. Indexes may be added at any time, also of objects that are there.

@@ -1,4 +1,4 @@
-"""Where a job stands, and what it reports of that.
+"""Where a job is, and what it reports of that.
 
 Whether a job is to end, and why: first what was announced, then failures, then success.
 (`pkg/controller/job/job_controller.go`, syncJob)

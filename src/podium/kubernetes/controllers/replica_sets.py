@@ -1,4 +1,4 @@
-"""Replica sets: as many pods of a template as were asked for.
+"""Replica sets: as many pods of a template as were requested.
 
 Replication controllers are the same under an older name and are looked after here as well.
 """

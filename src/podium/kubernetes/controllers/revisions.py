@@ -182,7 +182,7 @@ def revision_name(owner: str, mark: str) -> str:
 
 
 def safe_text(number: int) -> str:
-    """A number in letters and digits, as hashes stand in names."""
+    """A number in letters and digits, as hashes are in names."""
     return "".join(_SAFE[ord(digit) % len(_SAFE)] for digit in str(number))
 
 

@@ -1,7 +1,7 @@
 """Autoscalers: stored in the form of v2, of which v1 shows what it has fields for.
 
 The rest of a v2 autoscaler, other metrics than the use of CPU, its behaviour, conditions and what
-was last measured, stands in annotations of its v1 form, as JSON. An annotation
+was last measured, is in annotations of its v1 form, as JSON. An annotation
 that cannot be read counts as absent.
 
 The metrics of autoscalers, in the form of v2 and in the older one that v1 keeps in annotations. The

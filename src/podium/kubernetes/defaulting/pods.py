@@ -214,7 +214,7 @@ def _set_http_get(action: JsonObject) -> None:
 
 # A hostile text has a million parts. Where a group is repeated, remembering how to give one back
 # takes 200 bytes a part, and possessive groups go wrong before Python 3.11.5: so characters are
-# repeated, and what may not stand beside each other is refused beforehand.
+# repeated, and what may not be beside each other is refused beforehand.
 _WRONG_SEPARATOR: Final = r"(?<![._/-])(?!(?:[./]|__?|-+)[a-z0-9])[._/-]"
 _PATH: Final = re.compile(rf"(?!.*{_WRONG_SEPARATOR})[a-z0-9](?:[a-z0-9._/-]*[a-z0-9])?")
 _DOMAIN: Final = re.compile(

@@ -55,7 +55,7 @@ class RawReading(NamedTuple):
 
 
 def read_raw(raw: object, struct: type[KubeStruct], at: Path = ROOT) -> RawReading:
-    """Raw data that should be a Struct; `at` is where it stands in its object."""
+    """Raw data that should be a Struct; `at` is where it is in its object."""
     found = _READER.read(SHAPES.struct(struct), raw, _way_of(at))
     wrong = [
         ObjectError(render(each.path), _problem(each), remedy_of(each, ""))
@@ -83,7 +83,7 @@ def advice_on(found: Iterable[StrictProblem]) -> str:
 
 
 def is_in_status(way: Way) -> bool:
-    """Whether a field stands in the status of an object."""
+    """Whether a field is in the status of an object."""
     return next(reversed(list(steps_of(way))), None) == _STATUS
 
 

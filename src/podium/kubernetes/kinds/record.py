@@ -160,7 +160,7 @@ class Printer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Warnings:
-    """What the writer of an object should know of; texts are made as they are asked for."""
+    """What the writer of an object should know of; texts are made as they are requested."""
 
     create: Callable[[JsonObject], Iterator[str]] | None = None
     update: Callable[[JsonObject, JsonObject], Iterator[str]] | None = None

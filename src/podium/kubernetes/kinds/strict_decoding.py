@@ -162,7 +162,7 @@ def _check_of(info: inspect.Type) -> _Check | None:
         case inspect.VarTupleType():
             return _check_of_each(_check_of(info.item_type))
         case inspect.DictType():
-            # upstream: a null map value may stand where a time would (disruptedPods).
+            # upstream: a null map value may be where a time would (disruptedPods).
             check_value = _check_of_each(_check_of(info.value_type))
             return None if check_value is None else lambda found: check_value(found.values())
     return None

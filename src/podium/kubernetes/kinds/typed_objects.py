@@ -1,4 +1,4 @@
-"""The kinds of objects scheduling reads, and the one door through which objects come in.
+"""The kinds of objects scheduling reads, and the functions that decode them.
 
 `decode_object` takes raw data from a file that a person may have written: it is tolerant of nulls
 as Kubernetes is, exact about where something is wrong and, if `strict`, refuses fields that do not

@@ -10,7 +10,7 @@ answered with a text of its own, in the same words. Fields are merged in the ord
 
 The order of a list after a strategic merge. Items that the patch names come in the order of the
 patch (or of its `$setElementOrder`), the server's own items in the order they had. An item of the
-server stands before the next item of the patch when the stored list had both in that order,
+server is before the next item of the patch when the stored list had both in that order,
 otherwise behind it.
 
 Worked example: the server has ports 80; a patch adds 443. Nothing says that 80 comes first, so the
@@ -255,7 +255,7 @@ def identity(value: JsonValue) -> Hashable:
 
 
 def places(keys: Iterable[JsonValue]) -> dict[Hashable, int]:
-    """Where each key stands first."""
+    """Where each key is first."""
     found: dict[Hashable, int] = {}
     for place, key in enumerate(keys):
         found.setdefault(identity(key), place)

@@ -1,7 +1,7 @@
 """A release of Kubernetes as a value: what is known of it by name, number, type and default.
 
 The facts are in a data file per release (`v1_36.json`; `entries.py` explains it). A file is read
-when the first fact is asked for, and each part of it is decoded when that part is asked for, so
+when the first fact is requested, and each part of it is decoded when that part is requested, so
 that importing this module costs nothing and a command decodes only what it needs.
 
 How a release behaves is code: what differs from release to release is asked of the `Release` that

@@ -44,7 +44,7 @@ def scale_amount(
 
 
 class Scaled(NamedTuple):
-    """What says how many pods there are to be, for all owners that it stands behind."""
+    """What says how many pods there are to be, for all owners that it is behind."""
 
     kind: str
     name: str
@@ -52,7 +52,7 @@ class Scaled(NamedTuple):
 
 
 Scale = Callable[[str, OwnerReference], Scaled | None]
-"""Who stands behind an owner in a namespace: a deployment behind each of its replica sets; None if
+"""Who is behind an owner in a namespace: a deployment behind each of its replica sets; None if
 it is not known."""
 
 

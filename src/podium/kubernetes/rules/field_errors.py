@@ -83,7 +83,7 @@ class FieldError:
         return f"{self.path}: {self.body}"
 
     def below(self, prefix: str) -> "FieldError":
-        """The same problem of an object that stands at `prefix` inside another one."""
+        """The same problem of an object that is at `prefix` inside another one."""
         path = f"{prefix}.{self.path}" if self.path else prefix
         return FieldError(self.cause, path, self.value, self.detail)
 

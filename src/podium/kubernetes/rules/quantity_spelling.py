@@ -34,7 +34,6 @@ _EXPONENT: Final = "exponent"
 
 _COMPACT_DIGITS: Final = 18
 _NANO: Final = -9
-_MILLI: Final = -3
 
 
 @cache_short_texts(1 << 14)

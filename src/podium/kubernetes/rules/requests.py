@@ -52,7 +52,7 @@ _SCORING_DEFAULTS: Mapping[str, int] = {
 
 
 _KNOWN_NAMES = 1 << 16
-"""How many names of resources are told apart once and for all."""
+"""How many names of resources are distinguished once and for all."""
 _MAX_EXACT = INT64_MAX * NANO_PER_MILLI
 """A larger total may not fit an int64 when it is rounded; then the form of its parts counts."""
 
@@ -93,7 +93,7 @@ def pod_requests(
 ) -> dict[str, int]:
     """The pod's total requests in nano units.
 
-    `status_resources` lets a resize in progress count with the larger of what is asked for, given
+    `status_resources` lets a resize in progress count with the larger of what is requested, given
     and in use, as far as the rules let it; `defaults` (in nano units) are used for each container
     that does not mention the name; `claimed` is what claims take, beside the containers.
     """

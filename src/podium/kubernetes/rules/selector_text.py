@@ -67,7 +67,7 @@ def parse_label_selector(text: str) -> Selector:
 
 
 def _tokens(text: str) -> Iterator[_Token]:
-    """One after the other as they are asked for: nothing is read behind a mistake."""
+    """One after the other as they are requested: nothing is read behind a mistake."""
     place, size, count = 0, len(text), 0
     while place < size:
         count += 1

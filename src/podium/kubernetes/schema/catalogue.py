@@ -1,6 +1,6 @@
 """All built-in kinds by group, version and kind.
 
-A kind is made of the release's data when it is asked for, so that commands without a server do not
+A kind is made of the release's data when it is requested, so that commands without a server do not
 pay for it.
 
 Makes shapes of the API types of a release. The types are data (`kubernetes/releases`); a struct is

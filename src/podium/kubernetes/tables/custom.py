@@ -99,7 +99,7 @@ _FILTER: Final = re.compile(
 )
 _ESCAPE: Final = re.compile(r"\\(.)")
 _MAX_STEPS: Final = 200
-"""Beyond what objects nest: what stands behind so many steps is found in none."""
+"""Beyond what objects nest: what is behind so many steps is found in none."""
 
 
 class JsonPathError(ValueError):

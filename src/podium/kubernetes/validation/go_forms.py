@@ -2,7 +2,7 @@
 
 Some refusals show the value, or the difference between two, in the form of the types that the
 reference server uses inside: fields under their Go names, every field of a struct there, `null`
-for what is absent. The fields and their types are those of the schema; here stands where the
+for what is absent. The fields and their types are those of the schema; here is where the
 internal types differ from the served ones: names, order, and the host's namespaces, which live in
 a pod's security context.
 
@@ -248,7 +248,7 @@ def _struct(struct: Struct, value: JsonObject) -> JsonObject:
     for name, field in _fields(struct):
         found = value.get(field.name)
         if field.name == "metadata":
-            # Metadata is embedded: its fields stand beside those of the struct.
+            # Metadata is embedded: its fields are beside those of the struct.
             form.update(_value(field.shape, found or {}, is_pointer=False))
         else:
             form[name] = _value(field.shape, found, is_pointer=field.is_pointer)

@@ -149,7 +149,7 @@ def search_domain_problems(text: str) -> list[str]:
 
 
 def path_segment_problems(text: str) -> list[str]:
-    """The least that every name keeps to: it stands in a URL."""
+    """The least that every name keeps to: it is in a URL."""
     if text in (".", ".."):
         return [f"may not be '{text}'"]
     return [f"may not contain '{character}'" for character in "/%" if character in text]

@@ -1,7 +1,7 @@
 """The spec of a pod, in pods and in the templates of workloads.
 
 `check_pod_spec` follows upstream's order, since several errors of one object are told in it. What
-only real pods must keep to stands in `pods`.
+only real pods must keep to is in `pods`.
 
 Pod templates inside workloads, and the selectors that must match them.
 """

@@ -1,4 +1,4 @@
-"""Resizing a pod and adding containers to debug it: changes with doors of their own."""
+"""Resizing a pod and adding containers to debug it: changes with subresources of their own."""
 
 from typing import Final
 

@@ -1,6 +1,6 @@
 """Pods: what may be created, and what may change afterwards.
 
-What the status may say stands in `pod_statuses`.
+What the status may say is in `pod_statuses`.
 
 Changes of a pod's spec: almost none are allowed once the pod exists. Images, the deadline and
 additional tolerations may change; scheduling gates may go, and while there are any, node selectors

@@ -2,7 +2,7 @@
 
 A volume has one source, with the fields that the source cannot do without.
 
-The spec of a claim stands in PersistentVolumeClaims and in their templates.
+The spec of a claim is in PersistentVolumeClaims and in their templates.
 """
 
 from collections.abc import Callable, Mapping

@@ -6,9 +6,9 @@ Lines about what PreFilter and PostFilter came to (upstream: `schedule_one.go`).
 
 Lines about extenders that fail and may (upstream: `schedule_one.go`).
 
-Scheduling that takes long is told with its steps (upstream: `k8s.io/utils/trace`). Whatever takes
-100 ms or more is told. Of its steps those are told that took more than their share of that, and all
-of them from verbosity 4 on:
+Scheduling that takes long is logged with its steps (upstream: `k8s.io/utils/trace`). Whatever takes
+100 ms or more is logged. Of its steps those are logged that took more than their share of that, and
+all of them from verbosity 4 on:
 
     Trace[1496136167]: "Scheduling" namespace:default,name:web (16-Nov-2026 05:19:52.299) (total ...
     Trace[1496136167]: ---"Computing predicates done" 120ms (05:19:52.419)

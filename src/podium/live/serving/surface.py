@@ -1,6 +1,6 @@
 """What is served, and how: health checks, the scheduler's records, settings.
 
-Values that change are callables and are asked for when somebody looks, so that a page never shows
+Values that change are callables and are requested when somebody looks, so that a page never shows
 more than is true at that moment.
 
 How the endpoints are served: flags, and the API servers that are asked about users.
@@ -236,7 +236,7 @@ class Surface:
     the document of `/configz`, `flags` all flags as they would be written. `pods` and `leading` are
     for `/metrics/resources`, which only a leader fills. Without `set_verbosity` (profiling is
     disabled) there are no debug pages, without `records` none about pods and the queue. `ui`
-    answers by itself what is asked for below `/ui`, once it is known that somebody may."""
+    answers by itself what is requested below `/ui`, once it is known that somebody may."""
 
     metrics: Shown
     configuration: Callable[[], Mapping[str, Any]]

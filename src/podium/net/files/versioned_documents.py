@@ -15,7 +15,9 @@ from msgspec.structs import astuple
 
 from podium.golang.document_structs import Document
 
-API_VERSION: Final = "podium/v1"
+API_VERSION: Final = "podium.dev/v1"
+OLD_API_VERSION: Final = "podium/v1"
+"""The version's earlier spelling, which files that are read may still have."""
 
 
 @dataclass(frozen=True, slots=True)

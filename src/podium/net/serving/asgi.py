@@ -2,7 +2,7 @@
 
 The query of a URL as parameters: all of it or an error, never a part. Go's servers drop what they
 cannot read (`a;b`, `%zz`) and go on with the rest; a deletion whose `dryRun` or selector is dropped
-does something else than was asked for. Here such a query is refused, and so is one with more
+does something else than was requested. Here such a query is refused, and so is one with more
 parameters than Go reads.
 """
 

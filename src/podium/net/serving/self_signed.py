@@ -1,6 +1,6 @@
 """Certificates that nobody else vouches for: an authority of one's own, and what it signs.
 
-Names, ages, kinds of keys and where files are kept are the caller's. What stands in a certificate
+Names, ages, kinds of keys and where files are kept are the caller's. What is in a certificate
 beyond that is decided here, once: what its key may be used for, and the identifiers of keys without
 which strict verification (`ssl.VERIFY_X509_STRICT`) refuses a chain.
 """

@@ -47,7 +47,7 @@ class OfflineDriver:
         self.api = api
 
     def carry_out_requests(self) -> None:
-        """Do what is asked for until nothing is."""
+        """Do what is requested until nothing is."""
         while requests := self.engine.take_requests():
             for request in requests:
                 self.carry_out(request)

@@ -15,7 +15,7 @@ Domain = tuple[int, ...]
 @dataclass(frozen=True, slots=True)
 class PodKind:
     """So many pods. `demands` are what must be free of each resource, `fits` the nodes where
-    nothing but other pods of the problem can stand in the way. `held` are pods that have a node
+    nothing but other pods of the problem can be in the way. `held` are pods that have a node
     already and may stay there: they count among the others, and have to be somewhere."""
 
     count: int

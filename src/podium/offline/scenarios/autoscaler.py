@@ -90,7 +90,7 @@ MAX_PODS: Final = 5000
 
 @dataclass(frozen=True, slots=True)
 class AutoscaledPool:
-    """So many nodes at least and at most; one that is asked for is there after `delay_s`."""
+    """So many nodes at least and at most; one that is requested is there after `delay_s`."""
 
     pool: Pool
     min_nodes: int

@@ -1,7 +1,7 @@
 """Pools of equal nodes, and their failures.
 
 A pool has the nodes that a cluster begins with, and those that an autoscaler adds. Nodes are
-numbered (`general-0`), have the label `podium/pool`, and go through the zones of their pool in
+numbered (`general-0`), have the label `podium.dev/pool`, and go through the zones of their pool in
 turn.
 
 Nodes that fail and come back, as a reactor of a timed run. With a mean time between failures each
@@ -34,7 +34,9 @@ from podium.offline.simulate.scenario import read_inline_scenario
 from podium.offline.simulate.timed_events import NodePut, NodeRemoval, TimedEvent
 from podium.scheduler.engine import Engine
 
-POOL: Final = "podium/pool"
+POOL: Final = "podium.dev/pool"
+OLD_POOL: Final = "podium/pool"
+"""Its earlier spelling, which nodes have as well, for pods that still choose nodes by it."""
 HOSTNAME: Final = "kubernetes.io/hostname"
 MAX_NODES: Final = 100_000
 """Of one pool."""
@@ -81,7 +83,8 @@ def read_pool(written: WrittenPool, path: str, source: str, *, gates: FeatureGat
     if len(found) != 1:
         raise ObjectError(f"{path}.node", "is no Node")
     node = found[0]
-    labels = {**(node.metadata.labels or {}), **(written.labels or {}), POOL: written.name}
+    labels = {**(node.metadata.labels or {}), **(written.labels or {})}
+    labels |= {POOL: written.name, OLD_POOL: written.name}
     annotations = dict(node.metadata.annotations or {})
     try:
         if written.price is not None:

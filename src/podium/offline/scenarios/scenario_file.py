@@ -1,4 +1,4 @@
-"""Reading scenario files: everything that is wrong is told at once, with its line and a remedy.
+"""Reading scenario files: everything that is wrong is reported at once, with its line and a remedy.
 
 A file is data: nothing in it is run, and files that it names are read from its own folder.
 
@@ -23,7 +23,7 @@ from podium.kubernetes.releases.feature_gates import FeatureGateError, FeatureGa
 from podium.kubernetes.rules.labels import value_problems
 from podium.kubernetes.rules.nodes import zone_of
 from podium.net.files.bounded_files import read_input
-from podium.net.files.versioned_documents import API_VERSION
+from podium.net.files.versioned_documents import API_VERSION, OLD_API_VERSION
 from podium.offline.scenarios.arrivals import find_beside, read_arrivals
 from podium.offline.scenarios.autoscaler import AutoscaledPool, AutoscalerRule
 from podium.offline.scenarios.file_format import (
@@ -94,6 +94,7 @@ class _Reader:
         self._folder = folder
         self._gates = gates
         self._problems = Problems()
+        self._notes: list[str] = []
 
     def read(self) -> ScenarioFile:
         document = self._decode()
@@ -135,7 +136,7 @@ class _Reader:
             duration_s,
             spec.seed,
             gates,
-            cluster,
+            dataclasses.replace(cluster, notes=(*self._notes, *cluster.notes)),
             pools,
             tenants,
             failures,
@@ -148,8 +149,9 @@ class _Reader:
         raw = self._written.value
         if not isinstance(raw, dict):
             raise InputError("is no scenario", source=self._source, remedy=_HEADER)
-        if (raw.get("apiVersion"), raw.get("kind")) != (API_VERSION, KIND):
-            named = f"{raw.get('kind')} ({raw.get('apiVersion')})"
+        version = raw.get("apiVersion")
+        if version not in (API_VERSION, OLD_API_VERSION) or raw.get("kind") != KIND:
+            named = f"{raw.get('kind')} ({version})"
             raise InputError(f"{named} is no scenario", source=self._source, remedy=_HEADER)
         for repeated in self._written.repeated_keys:
             self._problems.add(InputError(repeated, source=self._source))
@@ -157,6 +159,10 @@ class _Reader:
         for each in (*found.wrong, *found.unknown):
             self._add(each)
         self._problems.raise_if_any()
+        if version == OLD_API_VERSION:
+            self._notes.append(
+                f"{self._source}: apiVersion: {version} is an old spelling: write {API_VERSION}"
+            )
         decoded: WrittenScenario = msgspec.convert(found.settled, WrittenScenario)
         if not decoded.metadata.name:
             self._add(ObjectError("metadata.name", "is missing"))
@@ -348,7 +354,7 @@ def _require_pool(name: str, path: str, pools: Mapping[str, Pool]) -> Pool:
 def _require_unique(
     pools: Sequence[Pool], tenants: Sequence[Tenant], failures: Sequence[NodeFailure]
 ) -> None:
-    """Names are what streams of chance and nodes are told apart by."""
+    """Names are what streams of chance and nodes are distinguished by."""
     for path, names in (
         ("spec.cluster.pools", [pool.name for pool in pools]),
         ("spec.tenants", [tenant.name for tenant in tenants]),

@@ -246,7 +246,7 @@ class Tenant:
 def merge_events(
     tenants: Sequence[Tenant], seed: int, until_s: float, scale: float = 1.0
 ) -> Iterator[TimedEvent]:
-    """All tenants' events in the order of their times, made as they are asked for."""
+    """All tenants' events in the order of their times, made as they are requested."""
     return heapq.merge(
         *(tenant.events(seed, until_s, scale) for tenant in tenants), key=lambda event: event.at
     )

@@ -91,7 +91,7 @@ class CountedBudgets:
         self._new.pop(key, None)
 
     def charge(self, budget: PodDisruptionBudget) -> None:
-        """An eviction stands in the status of a budget."""
+        """An eviction is recorded in the status of a budget."""
         found = self._stores.budgets.find(budget.metadata.key)
         if found is not None:
             status = replace(found.status, disrupted_pods=budget.status.disrupted_pods)

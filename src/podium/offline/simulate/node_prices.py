@@ -7,14 +7,18 @@ from typing import Final
 from podium.golang.errors import InputError
 from podium.kubernetes.kinds.node import Node
 
-PRICE: Final = "podium/price"
+PRICE: Final = "podium.dev/price"
 """The annotation, or label, that has a node's price."""
+OLD_PRICE: Final = "podium/price"
 _DECIMAL: Final = re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?")
 
 
 def price_of(node: Node) -> Fraction | None:
     """None where no price is given. Raises InputError."""
-    text = node.metadata.annotation(PRICE) or (node.metadata.labels or {}).get(PRICE, "")
+    labels = node.metadata.labels or {}
+    names = (PRICE, OLD_PRICE)
+    texts = [node.metadata.annotation(each) or labels.get(each, "") for each in names]
+    text = next(filter(None, texts), "")
     return parse_price(text, f"node {node.metadata.name} has price") if text else None
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 from podium.golang.json_values import JsonObject
 from podium.kubernetes.rules.nodes import TODAY
 from podium.kubernetes.rules.old_pod_claims import OldForm, pod_specs, unwrap_claim_sources
+from podium.offline.simulate.node_prices import OLD_PRICE, PRICE
 
 _MARKS: Final = (
     b"beta.kubernetes.io/",
@@ -22,6 +23,7 @@ _MARKS: Final = (
     b"source:",
     b'"source"',
     b"PriorityClass",
+    b"podium/price",
 )
 _VERSIONS: Final = {
     (version, "PriorityClass"): "scheduling.k8s.io/v1"
@@ -46,6 +48,7 @@ def respell_object(raw: JsonObject) -> list[OldForm]:
     """Write an object as today, in place; tells what was written otherwise."""
     found = list(_version(raw))
     found += unwrap_claim_sources(raw)
+    found += _prices(raw)
     if _is_stored(raw):
         return found
     if raw.get("kind") == "Node":
@@ -78,6 +81,14 @@ def _version(raw: JsonObject) -> Iterator[OldForm]:
     if today is not None:
         raw["apiVersion"] = today
         yield OldForm("apiVersion", f"{kind} is not in {written}", f"write {today}")
+
+
+def _prices(raw: JsonObject) -> Iterator[OldForm]:
+    """Of a node: read under both names, so there is nothing to change."""
+    for place in ("annotations", "labels") if raw.get("kind") == "Node" else ():
+        if OLD_PRICE in _map(_map(raw, "metadata"), place):
+            at = f'metadata.{place}["{OLD_PRICE}"]'
+            yield OldForm(at, f"{OLD_PRICE} is an old spelling", f"write {PRICE}")
 
 
 def _keys(entries: list[Any], path: str) -> Iterator[OldForm]:

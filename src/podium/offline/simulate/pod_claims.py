@@ -106,7 +106,7 @@ def provision_volume(
 
 
 def provision_at_once(objects: Iterable[KubeObject]) -> list[KubeObject]:
-    """Give claims of immediate classes their volumes, which no scheduler waits to be asked for.
+    """Give claims of immediate classes their volumes, that no scheduler waits for.
 
     A claim that a server has stored and that is still unbound has a reason for it and stays so.
     """

@@ -4,8 +4,8 @@ Its page and the scripts around it read what each plugin said from annotations o
 same keys are written with the same values: JSON objects by node and plugin, numbers as texts, keys
 in order as Go writes them. `result-history` has one entry an attempt, the oldest first.
 
-One thing cannot be told apart: where several PreFilter plugins name nodes, each is written with the
-nodes that all of them name.
+One thing cannot be distinguished: where several PreFilter plugins name nodes, each is written with
+the nodes that all of them name.
 
 upstream: kube-scheduler-simulator, simulator/scheduler/plugin/annotation and resultstore.
 

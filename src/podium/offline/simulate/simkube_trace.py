@@ -174,7 +174,7 @@ class _EventReading:
     def _told(
         self, events: Iterator[TimedEvent], value: JsonObject, place: str
     ) -> Iterator[TimedEvent]:
-        """The events; what is wrong with the object is told with its place."""
+        """The events; what is wrong with the object is reported with its place."""
         try:
             yield from events
         except ObjectError as problem:

@@ -74,8 +74,8 @@ def execute_sweep(
     store: ResultStore | None = None,
     on_ended: Callable[[int], None] = lambda _: None,
 ) -> Iterator[FinishedRun[R] | FailedRun]:
-    """All runs in the planned order. `on_ended` is told of runs as they end, how many at a time:
-    first of those whose results are there already."""
+    """All runs in the planned order. `on_ended` is notified of runs as they end, how many at a
+    time: first of those whose results are there already."""
     kept = _find_kept(sweep, store)
     missing = [number for number in range(len(sweep.runs)) if number not in kept]
     if kept:

@@ -6,7 +6,7 @@ written, a server that is away is asked again and again. What that means for the
 `gap` and `resumed` around the time in which a resource was not followed, `relisted` where changes
 may have come and gone unseen.
 
-Contract: only `list` and `watch` are asked for. What is kept in memory of an object is what was
+Contract: only `list` and `watch` are requested. What is kept in memory of an object is what was
 written of it; a change of anything else is no line.
 
 What a recording may read, found out before it begins; and the role that lets it read the rest.

@@ -6,13 +6,13 @@ the order in which it was seen. `at` is in seconds since the recording began; wh
 line `snapshot` counts as there at its time.
 
     zcat night.podium | head -3
-    {"apiVersion":"podium/v1","kind":"ClusterTrace","startedAt":"2026-03-01T22:00:00Z",...}
+    {"apiVersion":"podium.dev/v1","kind":"ClusterTrace","startedAt":"2026-03-01T22:00:00Z",...}
     {"event":"put","at":0.041,"resource":"nodes","object":{...}}
     {"event":"put","at":0.044,"resource":"pods","object":{...}}
 
 An object that changes is written as a JSON merge patch where that can tell it, and whole where not.
-Contract: within `podium/v1` fields are added and never renamed; a reader that meets an event or a
-version that it does not know refuses the trace.
+Contract: within `podium.dev/v1` fields are added and never renamed; a reader that meets an event or
+a version that it does not know refuses the trace.
 
 Reading a trace, line by line and within bounds, and as far as it goes. A recording that was killed
 leaves a file that ends in the middle: all whole lines of it count, and the reader says that it was
@@ -37,7 +37,7 @@ from podium.golang.errors import InputError, PodiumError
 from podium.golang.json_values import JsonObject, JsonValue
 from podium.net.files.bounded_files import MAGIC
 from podium.net.files.private_files import open_private_file
-from podium.net.files.versioned_documents import API_VERSION
+from podium.net.files.versioned_documents import API_VERSION, OLD_API_VERSION
 
 KIND: Final = "ClusterTrace"
 MAX_LINE_BYTES: Final = 16 << 20
@@ -194,7 +194,7 @@ def _read_header(line: bytes, source: str) -> TraceHeader:
     if header.kind != KIND:
         problem = "is no cluster trace: its first line is no header"
         raise InputError(problem, source=source, remedy=_MAKE_ONE)
-    if header.api_version != API_VERSION:
+    if header.api_version not in (API_VERSION, OLD_API_VERSION):
         raise InputError(
             f"is a cluster trace of version {header.api_version!r}, and {API_VERSION} is read here",
             source=source,
@@ -321,7 +321,7 @@ class TraceWriter:
 
     def close(self, end: End | None = None) -> None:
         """Write what waits, and the end of the recording if it has one that is worth a line; what
-        does not fit is left out. Raises TraceUnwritable, unless that was told before."""
+        does not fit is left out. Raises TraceUnwritable, unless that was reported before."""
         with self._file:
             if self._is_closed:
                 return

@@ -105,7 +105,7 @@ _MODULES: Final = {
         "load_timed_scenario",
     ),
 }
-"""Where the names stand. A module is loaded when one of its names is asked for: whoever imports one
+"""Where the names are. A module is loaded when one of its names is requested: whoever imports one
 module of this package pays for no other."""
 
 

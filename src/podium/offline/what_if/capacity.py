@@ -5,7 +5,7 @@ out while the others go on. Nothing is preempted for a copy: the first that find
 are ends the count, which is how cluster-capacity counts. Where nodes can be looked at one by one,
 the same numbers are found without scheduling.
 
-Contract: the engine belongs to whoever asks and stands between two cycles; after each question it
+Contract: the engine belongs to whoever asks and is between two cycles; after each question it
 is as it was, but for the order in which nodes are looked at.
 
 How many pods of one template fit on each node, for all nodes at once. Most pods meet filters that
@@ -238,7 +238,7 @@ class _Counting:
             self.template,
             self.fits,
             found,
-            _node_rooms(engine, self.nodes, found),
+            _describe_nodes(engine, self.nodes, found),
             message=self.message,
             stopped_by=self.stopped_by,
         )
@@ -296,7 +296,7 @@ def _room_of_rows(engine: Engine, template: PodTemplate, counted: RowCounts) -> 
         template,
         int(counted.counts.sum()),
         counted.diagnosis,
-        _node_rooms(engine, held, counted.diagnosis),
+        _describe_nodes(engine, held, counted.diagnosis),
         message=fit_error(counted.diagnosis),
     )
 
@@ -323,7 +323,7 @@ def _pod_room(
     )
 
 
-def _node_rooms(
+def _describe_nodes(
     engine: Engine, held: Mapping[str, int], diagnosis: Diagnosis | None
 ) -> tuple[NodeRoom, ...]:
     """Every node in order of names, with what it says to one more copy."""

@@ -1,8 +1,8 @@
 """Which machines to add so that enough pods fit: the cheapest mix of given shapes.
 
 A shape is a Node manifest, one of as many as one likes to add; its price is the annotation
-`podium/price`. Without prices the fewest nodes are the cheapest. What a new node takes is counted
-with the engine on the cluster that has it, after the pods that daemon sets would put there.
+`podium.dev/price`. Without prices the fewest nodes are the cheapest. What a new node takes is
+counted with the engine on the cluster that has it, after the pods that daemon sets would put there.
 
 Contract: the mix that is given back has been tried: with these nodes the wanted number fits. It is
 proven to be the cheapest where what one node takes does not depend on other nodes; else it is the

@@ -55,7 +55,7 @@ def measures_of(
             if missing:
                 raise InputError(
                     f"node {missing[0]} has no price",
-                    remedy="annotate nodes with podium/price, or name prices: --price NODES:PRICE",
+                    remedy="annotate nodes with podium.dev/price, or use --price NODES:PRICE",
                 )
             weights = {at: prices[name] for at, name in enumerate(problem.nodes)}
             return [placed, _nodes("price of nodes added to use", problem, weights, in_use)]

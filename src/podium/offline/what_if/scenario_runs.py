@@ -9,7 +9,7 @@ them, wherever they lie.
 
 The same scenario under several configurations: what arrives and fails is the same for all. Runs
 with further seeds have other arrivals, again the same for every configuration, so that what differs
-is told with the probability that chance alone makes it.
+is reported with the probability that chance alone makes it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -74,7 +74,7 @@ def measure_scenario(
     validate: bool,
     all_places: bool,
 ) -> RunOutcome:
-    """One run. Pods are told with their last node, and how long they waited for the first."""
+    """One run. Pods are reported with their last node, and how long they waited for the first."""
     ran = run_scenario(
         file,
         equipped.configuration,

@@ -1,7 +1,7 @@
 """Which rows match: node selectors over label columns, and taints against tolerations.
 
 NodeAffinity, PodTopologySpread, volumes and devices all select nodes by the same terms, so the
-vector form stands here once. It answers exactly as `NodeTerm.matches` and
+vector form is here once. It answers exactly as `NodeTerm.matches` and
 `RequiredNodeAffinity.matches` of `podium.kubernetes.rules.node_affinity` do for every present node.
 
 Which rows have taints that a pod does not tolerate. Nodes come in few sorts of taints: most have

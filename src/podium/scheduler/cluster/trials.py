@@ -5,7 +5,7 @@ indexes in use, so a private copy of the usage is not enough. The pods are reall
 filters and scores read (usage and pod classes) and put back afterwards, each in its old place of
 the node's list. Where a pod is and what its group knows of it does not change.
 
-Nodes that stand in the table for a moment, beside the cluster's own. An extender that is not node
+Nodes that are in the table for a moment, beside the cluster's own. An extender that is not node
 cache capable returns whole node objects, and from then on these count instead of what the cluster
 knows: without pods, without usage, without images (upstream: a fresh node record holds the object
 alone). Their names need not be known, and may be there twice.

@@ -30,6 +30,7 @@ from msgspec.structs import FieldInfo, fields
 
 from podium.golang.durations import Duration
 from podium.golang.errors import closest, did_you_mean
+from podium.golang.json_reader import members
 from podium.golang.quoting import quoted
 from podium.scheduler.config.decode_values import (
     PLAIN_FLOAT,
@@ -46,7 +47,6 @@ from podium.scheduler.config.decode_values import (
     decode_float,
     decode_int,
     json_kind,
-    members,
 )
 from podium.scheduler.config.errors import ConfigurationError, FieldProblem, Finding, old_spelling
 
@@ -299,7 +299,7 @@ class StrictErrors:
         return bool(self._texts)
 
     def error(self, further: Sequence[FieldProblem]) -> ConfigurationError:
-        """The refusal; `further` mistakes are told with these, though upstream stops here."""
+        """The refusal; `further` mistakes are reported with these, though upstream stops here."""
         return ConfigurationError(
             f"strict decoding error: {', '.join(self._texts)}",
             [*self._problems, *further],

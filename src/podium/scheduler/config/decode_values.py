@@ -15,12 +15,19 @@ import base64
 import math
 import re
 import struct
-from collections.abc import Collection, Mapping, Sequence
-from decimal import Decimal
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final, NamedTuple
 
+from podium.golang.base64_text import base64_fault
 from podium.golang.durations import Duration, DurationError
-from podium.golang.json_reader import JSONSyntaxError, WrittenFloat, mend_surrogates, read_whole
+from podium.golang.json_reader import (
+    JSONSyntaxError,
+    WrittenFloat,
+    keep_repeated,
+    mend_halves,
+    read_whole,
+)
+from podium.golang.quoting import json_number
 from podium.golang.yaml_scalars import ScalarError, plain
 from podium.scheduler.config.errors import ConfigurationError, FieldProblem
 
@@ -48,7 +55,6 @@ GO_STRINGS: Final[Mapping[tuple[str, str], str]] = {
     ("TopologySpreadConstraint", "nodeTaintsPolicy"): "v1.NodeInclusionPolicy",
     ("TopologySpreadConstraint", "whenUnsatisfiable"): "v1.UnsatisfiableConstraintAction",
 }
-_BASE64: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _DURATION: Final = 'a duration is a text such as "15s", "1m30s" or "500ms"'
 _KINDS: Final = {
     "array": "a list",
@@ -67,8 +73,6 @@ _WANTED: Final = {
     "string": "a text",
     "uint8": "an integer",
 }
-_PADDING: Final = ord("=")
-_LINE_ENDS: Final = b"\r\n"
 
 
 class DecodeError(ValueError):
@@ -84,7 +88,7 @@ class EndingError(DecodeError):
 
 
 class Place(NamedTuple):
-    """Where a value stands: its Go field for type errors, its path for unknown fields."""
+    """Where a value is: its Go field for type errors, its path for unknown fields."""
 
     go_struct: str
     go_path: str
@@ -134,14 +138,14 @@ def decode_int(raw: Any, number: GoNumber, place: Place) -> int:
     _refuse_non_finite(raw)
     limit = 1 << (number.bits - 1)
     if raw != int(raw) or not -limit <= raw < limit:
-        raise place.refusal(raw, number.name, go_number(raw))
+        raise place.refusal(raw, number.name, json_number(raw))
     return int(raw)
 
 
 def decode_float(raw: Any, number: GoNumber, place: Place) -> float:
     if isinstance(raw, bool) or not isinstance(raw, int | float):
         raise place.refusal(raw, number.name)
-    written = raw.text if isinstance(raw, WrittenFloat) else go_number(raw)
+    written = raw.text if isinstance(raw, WrittenFloat) else json_number(raw)
     if isinstance(raw, WrittenFloat) and math.isinf(raw):
         raise place.refusal(raw, number.name, written)
     _refuse_non_finite(raw)
@@ -208,57 +212,15 @@ def _plain(text: str) -> object:
         return text
 
 
-def go_number(number: float) -> str:
-    """A number as Go's JSON encoder writes it.
-
-    >>> go_number(1e20), go_number(1e21), go_number(0.00001), go_number(1e-7)
-    ('100000000000000000000', '1e+21', '0.00001', '1e-7')
-    """
-    text = repr(number)
-    if isinstance(number, int):
-        return text
-    if number == 0 or 1e-6 <= abs(number) < 1e21:
-        return format(Decimal(text), "f").removesuffix(".0")
-    return re.sub(r"\.0(?=e|$)", "", re.sub(r"e-0(?=\d$)", "e-", text))
-
-
 def _byte(raw: Any, place: Place) -> int:
     if raw is None:
         return 0
     if isinstance(raw, bool) or not isinstance(raw, int | float):
         raise place.refusal(raw, "uint8")
     if isinstance(raw, WrittenFloat) or raw != int(raw) or not 0 <= raw < 256:
-        text = raw.text if isinstance(raw, WrittenFloat) else go_number(raw)
+        text = raw.text if isinstance(raw, WrittenFloat) else json_number(raw)
         raise place.refusal(raw, "uint8", text)
     return int(raw)
-
-
-def base64_fault(text: str) -> int | None:
-    """Where Go finds fault with base64: the first wrong byte, or the group that is not full."""
-    data = text.encode()
-    in_group = 0
-    for position, byte in enumerate(data):
-        if byte in _LINE_ENDS:
-            continue
-        if byte in _BASE64:
-            in_group = (in_group + 1) % 4
-        elif byte == _PADDING and in_group >= 2:
-            return _padding_fault(data, position + 1, in_group)
-        else:
-            return position
-    return len(data) - in_group if in_group else None
-
-
-def _padding_fault(data: bytes, start: int, in_group: int) -> int | None:
-    """The same from behind the first `=`, which closes a group of two or three letters."""
-    left = [position for position in range(start, len(data)) if data[position] not in _LINE_ENDS]
-    if in_group == 2:
-        if not left:
-            return len(data)
-        if data[left[0]] != _PADDING:
-            return left[0] - 1
-        left = left[1:]
-    return left[0] if left else None
 
 
 def _refuse_non_finite(raw: float) -> None:
@@ -270,9 +232,7 @@ def _refuse_non_finite(raw: float) -> None:
 __all__ = [
     "MAX_VALUES",
     "SHORT",
-    "RepeatedMembers",
     "WrittenFloat",
-    "members",
     "read_json_text",
     "too_many",
 ]
@@ -285,50 +245,16 @@ _PREFIX: Final = "couldn't get version/kind; json parse error: "
 _HALF_LETTER: Final = re.compile(r"\\u|[\ud800-\udfff]")
 
 
-class RepeatedMembers(dict[str, Any]):
-    """An object in which a member occurs twice; `pairs` has them all, in order."""
-
-    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
-        super().__init__(pairs)
-        self.pairs = pairs
-
-
-def members(raw: Mapping[str, Any]) -> Collection[tuple[str, Any]]:
-    """The members of an object in their order, those that occur twice included."""
-    return raw.pairs if isinstance(raw, RepeatedMembers) else raw.items()
-
-
 def read_json_text(text: str) -> Any:
     """Raises ConfigurationError, for syntax errors with Go's text."""
     try:
-        value = read_whole(text, _object)
+        value = read_whole(text, keep_repeated)
     except JSONSyntaxError as error:
         raise ConfigurationError(f"{_PREFIX}{error}", line=error.line) from None
     except RecursionError:
         raise _too_deep() from None
     _refuse_large(value)
-    return _mend_surrogates(value) if _HALF_LETTER.search(text) else value
-
-
-def _mend_surrogates(value: Any) -> Any:
-    """The value without halves of surrogate pairs, for which Go puts U+FFFD."""
-    match value:
-        case str():
-            return mend_surrogates(value)
-        case RepeatedMembers():
-            return RepeatedMembers(
-                [(_mend_surrogates(key), _mend_surrogates(v)) for key, v in value.pairs]
-            )
-        case dict():
-            return {_mend_surrogates(key): _mend_surrogates(inner) for key, inner in value.items()}
-        case list():
-            return [_mend_surrogates(inner) for inner in value]
-    return value
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    plain = dict(pairs)
-    return plain if len(plain) == len(pairs) else RepeatedMembers(pairs)
+    return mend_halves(value) if _HALF_LETTER.search(text) else value
 
 
 def _refuse_large(value: Any) -> None:

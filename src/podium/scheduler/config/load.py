@@ -273,7 +273,7 @@ def _is_config_map(value: object) -> bool:
 
 
 def _offset(written: WrittenFile, policy: str) -> int | None:
-    """How many lines stand before the Policy's first, if it stands there line by line."""
+    """How many lines are before the Policy's first, if it is there line by line."""
     key_line = written.lines.get((id(written.value["data"]), KEY))
     outer, inner = (written.text or "").splitlines(), policy.splitlines()
     if key_line is None or not inner or key_line >= len(outer):

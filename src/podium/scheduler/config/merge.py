@@ -22,7 +22,7 @@ in upstream's order, so that of several mistakes the same one is reported. The p
 are described by two questions that the caller answers, because this package knows none of them.
 
 Other weights for the score plugins of a profile, as somebody would write them into a file. A weight
-is changed where it stands: in the list of `score`, otherwise in `multiPoint`. A weight of 0 means
+is changed where it is: in the list of `score`, otherwise in `multiPoint`. A weight of 0 means
 unset in a file, so here it stands for a plugin that is disabled at `score`, which is what whoever
 asks for it means.
 """

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
+from podium.golang.json_reader import RepeatedMembers, members
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.config.args_validation import shape_problems
 from podium.scheduler.config.decode import (
@@ -23,7 +24,6 @@ from podium.scheduler.config.decode import (
     header_of,
     not_registered,
 )
-from podium.scheduler.config.decode_values import RepeatedMembers, members
 from podium.scheduler.config.errors import ConfigurationError, FieldProblem, invalid
 from podium.scheduler.config.plugin_args import (
     DEFAULT_RESOURCES,
@@ -188,7 +188,7 @@ _UNSORTED: Final = "utilization values must be sorted in increasing order"
 
 
 def legacy_args_problems(args: LegacyArgs, at: str) -> Iterator[FieldProblem]:
-    """Everything wrong with the arguments that stand at a path."""
+    """Everything wrong with the arguments that are at a path."""
     at = f"{at}." if at else ""
     match args:
         case NodeLabelArgs():

@@ -27,15 +27,14 @@ from typing import Any, Final
 
 import yaml
 
+from podium.golang.base64_text import base64_fault
 from podium.golang.json_reader import WrittenFloat
-from podium.golang.quoting import quoted
+from podium.golang.quoting import json_number, quoted
 from podium.golang.yaml_reader import PARSER, Anchored, Builder, Open
 from podium.golang.yaml_scalars import ScalarError, key_text, plain
 from podium.scheduler.config.decode_values import (
     MAX_VALUES,
     SHORT,
-    base64_fault,
-    go_number,
     read_json_text,
     too_many,
 )
@@ -206,7 +205,7 @@ class _RawKey(str):
 
 
 class ValueBuilder(Builder):
-    """`repeated` has the keys that occur twice, `lines` where each key stands."""
+    """`repeated` has the keys that occur twice, `lines` where each key is."""
 
     def __init__(self, depth: int) -> None:
         self.repeated: list[str] = []
@@ -299,7 +298,7 @@ class ValueBuilder(Builder):
             return self._defied(event.value, short, line)
         if isinstance(value, int) and not -(2**63) <= value < 2**64:
             # Go has it as a float, and shows no more digits than that has.
-            return WrittenFloat(go_number(float(value)))
+            return WrittenFloat(json_number(float(value)))
         return value
 
     def _binary(self, text: str, line: int) -> str:
@@ -335,7 +334,7 @@ def go_syntax(value: Any) -> str:
         case str():
             return quoted(value)
         case int() | float():
-            return go_number(value)
+            return json_number(value)
         case dict():
             pairs = (f"{_inner(getattr(k, 'raw', k))}:{_inner(v)}" for k, v in value.items())
             return f"map[interface {{}}]interface {{}}{{{', '.join(pairs)}}}"
@@ -377,7 +376,7 @@ def _go_float32(number: float) -> str:
         return ".inf" if number > 0 else "-.inf"
     mantissa, _, exponent = text.partition("e")
     if -4 <= int(exponent) < 6:
-        return go_number(float(text))
+        return json_number(float(text))
     return f"{mantissa}e{int(exponent):+03d}"
 
 

@@ -1,6 +1,6 @@
 """What extenders make of the nodes that plugins found, and of nodes that they return in full.
 
-Filters are asked one after the other, each about what the one before left; scores are asked for all
+Filters are asked one after the other, each about what the one before left; scores are requested all
 at once. What may be in an answer is decided here: names that were never asked about, nodes returned
 in full, nodes named as failed. Where nobody is interested, nothing is asked and nothing changes.
 
@@ -9,7 +9,7 @@ Source: `findNodesThatPassExtenders` and `prioritizeNodes` in `pkg/scheduler/sch
 Scoring nodes that an extender returned in full. Such nodes are scored as objects alone: the pods
 that run on them, what those use and the images there do not count. 1.36 does so
 (`pkg/scheduler/extender.go`, `Filter`), and it is seen in placements. For as long as plugins look
-at them they stand in the table. What a plugin found out about a node at Filter it still knows, by
+at them they are in the table. What a plugin found out about a node at Filter it still knows, by
 the node's name.
 """
 
@@ -154,7 +154,7 @@ def _keep_named(asked_about: Candidates, call: FilterCall, answer: FilterAnswer)
     """The nodes that an answer leaves, as they come.
 
     upstream: nodes in full are taken as they are, known or not, and an answer in the other form
-    than the one that was asked for leaves none.
+    than the one that was requested leaves none.
     """
     if call.extender.node_cache_capable and answer.node_names is not None:
         known = call.returned

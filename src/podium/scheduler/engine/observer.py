@@ -150,11 +150,11 @@ class Observer:
     # what comes from outside, and what people are told
 
     def event_received(self, event: ClusterEvent, obj: EventObject) -> None:
-        """The engine is told of a node or pod that came, changed or went; nothing has happened
+        """The engine is notified of a node or pod that came, changed or went; nothing has happened
         yet. An update is one event, whatever it amounts to."""
 
     def event_handled(self, event: ClusterEvent, seconds: float) -> None:
-        """The engine was told of a change of the cluster and has acted on it."""
+        """The engine was notified of a change of the cluster and has acted on it."""
 
     def event_told(self, event: "Event") -> None:
         """There is an event that people are to read."""

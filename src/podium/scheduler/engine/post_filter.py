@@ -44,7 +44,7 @@ def run_post_filters(
     diagnosis: Diagnosis,
     heard: Callable[[Calls, Answers], None] = lambda *_: None,
 ) -> Asking[PostFilterResult]:
-    """The phase; `heard` is told of what extenders were asked."""
+    """The phase; `heard` is notified of what extenders were asked."""
     reasons: list[str] = []
     nominated: str | None = None
     code = Code.UNSCHEDULABLE
@@ -70,7 +70,7 @@ def run_post_filters(
 PLUGIN = "DefaultPreemption"
 """Who preempts for groups, and for pods where no other plugin takes its place."""
 ANY_NODE = "cluster"
-"""upstream: what stands in the place of a node's name where a group preempts"""
+"""upstream: what is in the place of a node's name where a group preempts"""
 
 
 @dataclass(slots=True)

@@ -73,7 +73,7 @@ class NodeSearch:
         self._cluster = cluster
         self._percentage = percentage
         self._in_order = bool(extenders)
-        """Whether the order is seen by others in any case: extenders are told of it."""
+        """Whether the order is seen by others in any case: extenders are notified of it."""
         self._one_is_enough = not any(e.filter_verb or e.prioritize_verb for e in extenders)
         """Whether a profile without scores needs no second node."""
         self._start = 0

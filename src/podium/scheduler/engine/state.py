@@ -3,7 +3,7 @@
 Each part (intake of events, attempts, failures, bindings) is a class of its own over this one
 state, so that every transition has one place and `--validate` can look at the whole.
 
-The ways into the engine from outside, through one door. A transition is a call of a driver: an
+A transition is a call of a driver: an
 event that comes in, the passing of time, the report of a binding or an eviction, a scheduling
 cycle. Methods that are one carry `@transition`; everything else is called from within.
 
@@ -54,7 +54,7 @@ class Validator(Protocol):
 
 
 class Transitions:
-    """The door: which cycle is under way, and what waits for its end."""
+    """Which cycle is under way, and which calls wait for its end."""
 
     def __init__(self) -> None:
         self.free = True

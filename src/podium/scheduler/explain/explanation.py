@@ -8,7 +8,7 @@ five thousand nodes cost no more than ten.
 How full nodes are, before a simulation and after it. Amounts are what the scheduler counts:
 requests against allocatable, cpu in milli, memory in bytes.
 
-What exactly stands between a pod and a node. Filters answer with upstream's reasons, which say what
+What exactly is between a pod and a node. Filters answer with upstream's reasons, which say what
 kind of thing is wrong ("Insufficient cpu"). For a single node one can say more: how much is
 missing, which label. This is for people only; nothing decides by it.
 

@@ -156,7 +156,7 @@ class Ask(Generic[T]):
 
 
 def resolve_answer(answer: T | Ask[T], heard: Callable[[Calls, Answers], None]) -> Asking[T]:
-    """Ask for as long as an answer wants it; `heard` is told of every round."""
+    """Ask for as long as an answer wants it; `heard` is notified of every round."""
     while isinstance(answer, Ask):
         answers = yield from ask_calls(answer.calls)
         heard(answer.calls, answers)

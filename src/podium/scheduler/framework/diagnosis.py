@@ -11,7 +11,7 @@ passes, which is what most filters answer for most pods and costs nothing.
 
 The failure message, composed as upstream composes it. Dashboards, alerts and people match on these
 texts, so count, order and punctuation are part of the contract: reasons are counted over nodes and
-the finished lines are sorted as plain strings, the number included (`10 x` stands before `2 y`).
+the finished lines are sorted as plain strings, the number included (`10 x` is before `2 y`).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

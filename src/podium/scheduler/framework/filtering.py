@@ -182,7 +182,7 @@ def filter_with_nominated(
 
 
 def _rows_with_nominated(nominated: NominatedPods, rows: Rows) -> tuple[Positions, Positions]:
-    """Those with nominated pods among some rows, and where they stand."""
+    """Those with nominated pods among some rows, and where they are."""
     if isinstance(rows, slice):
         nominated_rows = nominated.rows
         if len(nominated_rows) and (

@@ -1,6 +1,6 @@
 """What a plugin may reach beyond its own answers: objects, sources, gates, writes, metrics.
 
-Everything here is in memory and answers at once. What has to be asked for over the network comes
+Everything here is in memory and answers at once. What has to be requested over the network comes
 through a source (`sources.py`); what has to be written, through the API handle of the binding
 cycle.
 
@@ -346,7 +346,7 @@ class DeferredWrite(ABC):
 
     @abstractmethod
     async def carry_out(self, api: ApiHandle) -> None:
-        """Write it; ApiCallFailed is told in the log."""
+        """Write it; ApiCallFailed is logged."""
 
 
 @runtime_checkable

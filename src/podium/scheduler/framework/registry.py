@@ -5,10 +5,10 @@ name belongs to one class: a second claim is an error that names both.
 
 Arguments of plugins that are not in-tree: from what was written to the plugin's own type. A plugin
 may say what its arguments are by a Struct named `Args`; then they are decoded into it, and a value
-of the wrong type or a name that does not exist is told with its place in the file. A plugin without
-one gets what was written as it is. Where kube-scheduler is built with more plugins, their arguments
-may be written with a header (`apiVersion` of any version of the group, `kind` made of the plugin's
-name); so may these.
+of the wrong type or a name that does not exist is reported with its place in the file. A plugin
+without one gets what was written as it is. Where kube-scheduler is built with more plugins, their
+arguments may be written with a header (`apiVersion` of any version of the group, `kind` made of the
+plugin's name); so may these.
 
     class PreferZone(NodeScorePlugin):
         class Args(msgspec.Struct):

@@ -1,6 +1,6 @@
 """NodeVolumeLimits: a CSI driver attaches only so many volumes to a node.
 
-The limit of each driver stands in the node's CSINode. A node is rejected when the volumes it has
+The limit of each driver is in the node's CSINode. A node is rejected when the volumes it has
 and the ones the pod would add exceed the limit of one of the pod's drivers; volumes the node has
 already cost nothing. Limits and counts are columns; the pod's own volumes are counted once, for
 nodes with and without a CSINode, because in-tree volumes count only where their driver can be.

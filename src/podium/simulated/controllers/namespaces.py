@@ -162,7 +162,7 @@ class Namespaces:
         return contents, problem
 
     async def _emptied(self, namespace: str, resource: ResourceType) -> list[tuple[str, ...]]:
-        """The finalizers of each object that is still there after its deletion was asked for."""
+        """The finalizers of each object that is still there after its deletion was requested."""
         selection = Selection(namespace=namespace)
         page = await self._client.list_page(resource, selection, (("limit", "1"),))
         if not page.items:

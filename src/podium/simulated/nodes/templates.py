@@ -45,7 +45,7 @@ class NodeTemplate:
 
 
 def default_template(*, cpu: str = "", memory: str = "", pods: int | None = None) -> NodeTemplate:
-    """A node of 8 CPUs and 32 GiB, or of what is asked for. Raises InputError."""
+    """A node of 8 CPUs and 32 GiB, or of what is requested. Raises InputError."""
     written = files("podium.simulated.nodes").joinpath("default_node.yaml").read_bytes()
     (template,) = read_templates(written, "default_node.yaml")
     wanted = {"cpu": cpu, "memory": memory, "pods": "" if pods is None else str(pods)}

@@ -214,7 +214,7 @@ _MAX_STEPS: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """Where a container stands, and after how long that changes by itself."""
+    """Where a container is, and after how long that changes by itself."""
 
     status: ContainerStatus
     wait_s: float | None = None
@@ -386,7 +386,7 @@ def _fail_pull(container: Container, problem: str, tried_s: float) -> Life:
 
 
 def is_written(life: Life, known: ContainerStatus | None, *, is_ready: bool) -> bool:
-    """Whether a status says already where its container stands."""
+    """Whether a status says already where its container is."""
     if known is None:
         return False
     if known.ready is not None and (known.ready, bool(known.started)) != (

@@ -1,7 +1,7 @@
 """The lives of a pod's containers together, with their images, and how long things take.
 
 A sidecar starts in its turn among the init containers, goes on beside the others, and ends after
-them. Phase and conditions follow from where the containers stand (`pkg/kubelet/kubelet_pods.go`,
+them. Phase and conditions follow from where the containers are (`pkg/kubelet/kubelet_pods.go`,
 getPhase; `pkg/kubelet/status/generate.go`).
 
 What images do by themselves, and which cannot be pulled. Every image is there, but those that say

@@ -16,7 +16,7 @@ _VARIABLE: Final = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _ARITHMETIC: Final = re.compile(r"\$\(\((.*?)\)\)", re.DOTALL)
 _PLAIN: Final = re.compile(r"[^\s'\"\\$`|&;<>(){}*?!#]+")
 _LONE: Final = frozenset("{}!")
-"""Words of their own where they stand alone."""
+"""Words of their own where they are alone."""
 _KEYWORDS: Final = frozenset({"if", "then", "elif", "else", "fi", "while", "until", "do", "done"})
 _MAX_DEPTH: Final = 16
 
@@ -63,7 +63,7 @@ class Loop(NamedTuple):
 
 class Step(NamedTuple):
     joint: str
-    """What stands before it: `;`, `&&` or `||`."""
+    """What is before it: `;`, `&&` or `||`."""
     command: Simple | If | Loop
 
 
@@ -213,7 +213,7 @@ class _Parser:
         return tuple(steps)
 
     def _keyword(self) -> str:
-        """The keyword that stands here; empty if none does."""
+        """The keyword that is here; empty if none does."""
         token = self.tokens[self.place] if self.place < len(self.tokens) else ""
         if isinstance(token, tuple) and len(token) == 1 and isinstance(token[0], Text):
             return token[0].text if token[0].text in _KEYWORDS else ""

@@ -26,7 +26,7 @@ WEB = {
 def document(**spec: Any) -> dict[str, Any]:
     fields = {"duration": "6h", "cluster": {"pools": [WORKERS]}, "tenants": [WEB], **spec}
     return {
-        "apiVersion": "podium/v1",
+        "apiVersion": "podium.dev/v1",
         "kind": "Scenario",
         "metadata": {"name": "test"},
         "spec": fields,

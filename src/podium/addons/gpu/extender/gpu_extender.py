@@ -22,7 +22,6 @@ from typing import Final
 import numpy as np
 from msgspec import Struct
 
-from podium.addons.extenders.extender import Extender, ExtenderError, Nodes, Unresolvable, Victims
 from podium.addons.gpu.cards.card import NodeCards, Reason
 from podium.addons.gpu.cards.card_table import CardTable
 from podium.addons.gpu.cards.fitting import fit, node_values, scores
@@ -31,6 +30,7 @@ from podium.addons.gpu.dialects.dialect import InvalidRequest
 from podium.addons.gpu.extender.cluster_view import ClusterView, PodChanged
 from podium.addons.gpu.extender.deciding import FAILURES, Decider
 from podium.addons.gpu.extender.preemption import PreemptionSettings, choose_victims
+from podium.client.extenders.extender import Extender, ExtenderError, Nodes, Unresolvable, Victims
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 
@@ -367,7 +367,7 @@ async def _judge_unknown(
     asking = len(starting_order(request))
     refused: dict[str, Refusal] = {}
     steps_left = _MAX_STEPS_OF_STRANGERS
-    portion = _Strangers(view.dialect.memory_unit)
+    portion = _UnknownNodes(view.dialect.memory_unit)
     for at, name in enumerate(names, start=1):
         if at % _NAMES_AT_ONCE == 0:
             await asyncio.sleep(0)
@@ -379,7 +379,7 @@ async def _judge_unknown(
         steps = asking * portion.cells()
         if steps >= _STEPS_AT_ONCE:
             refused |= portion.refusals(request)
-            portion = _Strangers(view.dialect.memory_unit)
+            portion = _UnknownNodes(view.dialect.memory_unit)
             steps_left -= steps
             if steps_left < 0:
                 raise ExtenderError(_TOO_MUCH.format(nodes=len(nodes), containers=asking))
@@ -387,7 +387,7 @@ async def _judge_unknown(
     return refused | portion.refusals(request)
 
 
-class _Strangers:
+class _UnknownNodes:
     """Some nodes that nobody but the caller knows, in a table of their own."""
 
     def __init__(self, memory_unit: int) -> None:

@@ -1,7 +1,7 @@
 """The mistakes that options can have, in the order in which upstream finds them.
 
 Contract: upstream collects them all and exits with one message; the order is that of its option
-groups. Legacy options stand where they stood in 1.22.
+groups. Legacy options are where they stood in 1.22.
 
 Sources: `cmd/kube-scheduler/app/options/options.go` (`Validate`), and the `Validate` of
 `apiserver/pkg/server/options` and `component-base/metrics/api/v1`.

@@ -1,6 +1,6 @@
 """The command line as typed values, section by section.
 
-This is the door: behind it nobody looks a flag up by its name. A field carries its flag's name in
+Nothing behind this looks a flag up by its name. A field carries its flag's name in
 snake case. `given` keeps which flags were on the command line, since a flag that was given wins
 over a configuration file even with its default value.
 """

@@ -1,7 +1,7 @@
 """A command line in pflag's forms, pflag's refusals, and the usage text.
 
 `--flag=value`, `--flag value`, `--switch`, `-v=2`, `-v2`, `-v 2`, several shorthands in one word,
-`--` before positional arguments, which may also stand between flags. Underscores in names count as
+`--` before positional arguments, which may also be between flags. Underscores in names count as
 dashes. Contract: the first thing that is wrong ends the parsing, with pflag's text.
 
 Source: `github.com/spf13/pflag` v1.0.10, `flag.go`.

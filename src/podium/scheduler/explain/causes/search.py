@@ -86,7 +86,7 @@ def find_filter_causes(
 ) -> tuple[Cause, ...]:
     """What PreFilter and Filter plugins have against all nodes; nothing if some node fits.
 
-    The engine stands between two cycles, its cluster is as the examination found it.
+    The engine is between two cycles, its cluster is as the examination found it.
     """
     status = examination.pre_filter.status
     if status is not None:
@@ -232,7 +232,7 @@ def _cause(
     view: AttemptView | None = None,
     besides: Sequence[Finding] = (),
 ) -> Cause:
-    """The cause that a finding is, with what is told before it and what comes on top of it."""
+    """The cause that a finding is, with what is reported before it and what comes on top of it."""
     clauses = [*before, finding.clause, *(f"besides, {other.clause}" for other in besides)]
     facts = dict(finding.facts)
     if besides:

@@ -1,7 +1,7 @@
 """How much a change disturbs: one scale for all of them, so that proposals can be ranked.
 
 What concerns the waiting pod alone comes before what concerns a node, that before what contradicts
-something that was asked for and exists, that before what concerns pods that run, and that before
+something that was requested and exists, that before what concerns pods that run, and that before
 what costs money. Within such a class the change that takes less away
 from what somebody asked for comes first. Several changes disturb as much as their sum.
 """
@@ -40,7 +40,7 @@ EVICT_PODS: Final = 100
 RAISE_PRIORITY: Final = 120
 PER_POD: Final = 4
 CHANGE_DEVICE_CLASS: Final = 140
-"""Of a class that exists: other devices than were asked for."""
+"""Of a class that exists: other devices than were requested."""
 TOLERATE_CONDITION: Final = 150
 """A toleration for a node that is not well: the pod would fit and hardly run."""
 

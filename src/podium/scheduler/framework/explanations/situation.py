@@ -6,7 +6,7 @@ are the nodes that are worth a change, by the filter that a change has to satisf
 cluster is as the examination found it.
 
 The cluster as an attempt saw it, for those who look for causes. Masks are over the nodes of the
-examination, in its order. Contract: made and used while the engine stands between two cycles and
+examination, in its order. Contract: made and used while the engine is between two cycles and
 its cluster is as the examination found it.
 """
 

@@ -8,7 +8,7 @@ a plugin is at work are they tried one by one.
 
 Whom a preemption may take, beside what filters say of the room that is left. The dry run takes pods
 away and gives back as many as it can; `VictimRules` tell it which pods may go at all and whether
-more than room is needed. What stands here is kube-scheduler's own rule: weaker pods, for room
+more than room is needed. What is here is kube-scheduler's own rule: weaker pods, for room
 alone. Plugins that preempt otherwise say how in a subclass.
 
 PodDisruptionBudgets as preemption respects them: as far as possible, not at any price.
@@ -44,8 +44,8 @@ class VictimRules:
         return pods
 
     def may_leave(self, trial: Cycle, pod: PodInfo) -> bool | Status:
-        """Whether a pod may be a victim; a status if that cannot be told, which leaves the node
-        out. Those that were asked about before are gone from the trial already."""
+        """Whether a pod may be a victim; a status if that cannot be determined, which leaves the
+        node out. Those that were asked about before are gone from the trial already."""
         return pod.priority < trial.pod.priority
 
     def refuse_emptied(self, trial: Cycle) -> Status | None:  # noqa: ARG002

@@ -5,7 +5,7 @@ then taints, then whoever has them already; what is left must suffice on one nod
 at which none is left is the cause.
 
 Further causes are claims that a pod cannot have anywhere (missing, going, not made yet, of no
-class), and extended resources of which no node has as many devices as are asked for.
+class), and extended resources of which no node has as many devices as are requested.
 """
 
 from collections import Counter

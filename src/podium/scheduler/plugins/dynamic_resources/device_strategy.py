@@ -1,7 +1,7 @@
 """A preference among devices and nodes: `scoringStrategy`, with its `locality`.
 
 By default the first devices that fit are taken, in the order in which they are listed, and nodes
-are told apart by nothing but the alternatives that they serve. A strategy changes both. Where
+are distinguished by nothing but the alternatives that they serve. A strategy changes both. Where
 devices are comes first (`locality`), then `type`:
 
     MostAllocated    devices that are in use already and stay the fullest; nodes with few free ones.

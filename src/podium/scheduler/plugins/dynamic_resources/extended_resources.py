@@ -104,7 +104,7 @@ def _add_resource(
     """Requests of all containers for one resource.
 
     Containers that run for the pod's whole life each have their own devices. One that finishes
-    before they start borrows theirs; what it needs beyond that is asked for once, for the one that
+    before they start borrows theirs; what it needs beyond that is requested once, for the one that
     needs most.
     """
     init = pod.spec.init_containers or ()

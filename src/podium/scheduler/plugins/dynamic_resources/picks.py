@@ -164,8 +164,8 @@ class Pick:
 class AvailableCounters:
     """What allocated devices leave of the counters of pools.
 
-    upstream: pools are told apart by name only here, whatever their driver, and the first that is
-    asked about stands for all of that name.
+    upstream: pools are distinguished by name only here, whatever their driver, and the first that
+    is asked about stands for all of that name.
     """
 
     def __init__(self, allocated: AllocatedDevices) -> None:
@@ -236,7 +236,7 @@ class Picks:
         must: bool,
     ) -> Pick | None:
         """Pick a device if nothing speaks against it. With `must` a constraint that does is an
-        error, because every device of the list was asked for."""
+        error, because every device of the list was requested."""
         shared = self._rules.sharing and entry.content.multiple
         if self.is_busy(entry, request, claim):
             return None

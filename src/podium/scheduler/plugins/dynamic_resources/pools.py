@@ -10,7 +10,7 @@ Source: `GatherPools` in
 
 The devices of a cluster by node, kept between attempts and shared by all who ask. Pools of a node
 are gathered again only when slices or the node itself have changed. Besides the search, the
-resource scores ask here how many devices stand behind an extended resource.
+resource scores ask here how many devices are behind an extended resource.
 """
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
@@ -257,7 +257,7 @@ class Supply:
         return pools
 
     def rows_of(self, pool: PoolId) -> Collection[int]:
-        """Rows whose nodes use a pool, as far as their pools were asked for."""
+        """Rows whose nodes use a pool, as far as their pools were requested."""
         return self._rows.get(pool, ())
 
     def counts(self, device_class: DeviceClass) -> tuple[Ints, Ints]:

@@ -263,7 +263,7 @@ Contribution = tuple[str, int, PodCounter]
 _SIGNS: tuple[tuple[TermKind, int], ...] = (("preferred_affinity", 1), ("preferred_anti", -1))
 
 
-class _Worth:
+class _DomainScores:
     """What the domains of one topology are worth so far. It reaches somewhere once a matching pod
     is in a domain; weights that cancel out do not undo that."""
 
@@ -317,17 +317,17 @@ def weigh_domains(
     hard_weight: int,
 ) -> AffinityScoreState | None:
     """Add up what all terms give; None if no term reaches any domain."""
-    by_key: dict[str, _Worth] = {}
+    by_key: dict[str, _DomainScores] = {}
     for key, weight, totals in _own_sums(cycle, topologies, sums, queries):
         held = by_key.get(key)
         if held is None:
-            held = by_key[key] = _Worth(topologies.of(key))
+            held = by_key[key] = _DomainScores(topologies.of(key))
         held.add(weight, totals)
     contributions = _contributions(cycle, carried, hard_weight=hard_weight)
     for key, weight, counter in contributions:
         held = by_key.get(key)
         if held is None:
-            held = by_key[key] = _Worth(topologies.of(key))
+            held = by_key[key] = _DomainScores(topologies.of(key))
         held.add(weight, sums.of(counter, held.topology))
     worths = [
         (held.topology, held.worth)
@@ -359,7 +359,7 @@ def _own_sums(
         topology = topologies.of(key)
         if not topology.domain_count:
             continue
-        # Whether anybody is there at all is told apart from what they are worth together.
+        # Whether anybody is there at all is distinguished from what they are worth together.
         present = weights.per_row([(1, query) for _, query in weighted], topologies.capacity)
         yield key, 0, topology.totals(present)
         yield key, 1, topology.totals(weights.per_row(weighted, topologies.capacity))

@@ -6,7 +6,7 @@ the tables for the configured resources and leaves out what upstream leaves out:
 that the pod does not ask for, and any resource on a node that has none of it
 (`pkg/scheduler/framework/plugins/noderesources/resource_allocation.go`).
 
-How many devices stand behind an extended resource on each node. The resource scores weigh a
+How many devices are behind an extended resource on each node. The resource scores weigh a
 resource that devices serve by what the node has of them and what is taken, since such a resource
 has no amount in the node's status. This is where they ask; counting devices is DynamicResources'
 knowledge.

@@ -75,7 +75,7 @@ class ResourceStacks:
         )
 
     def _look_again(self) -> None:
-        """A node has changed: are there still resources that stand together and are everywhere?"""
+        """A node has changed: are there still resources that are together and are everywhere?"""
         self._lines = None
         if any(map(is_scalar, self._names)):
             return

@@ -200,23 +200,23 @@ class NodeReach:
 NO_PROVISIONER = frozenset({"", "kubernetes.io/no-provisioner"})
 
 
-class Rooms(NamedTuple):
-    """Places with room for volumes of a class, by namespace and name."""
+class FreeStorage(NamedTuple):
+    """Capacities that volumes of a class fit into, by namespace and name."""
 
     capacities: Sequence[CSIStorageCapacity]
     largest_bytes: Ints
     reach: Ints
 
-    def holding(self, size_bytes: int) -> "Rooms":
-        """Those with room for a volume of this size."""
+    def holding(self, size_bytes: int) -> "FreeStorage":
+        """Those that a volume of this size fits into."""
         places = np.flatnonzero(self.largest_bytes >= size_bytes)
         if len(places) == len(self.capacities):
             return self
         found = [self.capacities[place] for place in places.tolist()]
-        return Rooms(found, self.largest_bytes[places], self.reach[places])
+        return FreeStorage(found, self.largest_bytes[places], self.reach[places])
 
 
-_NO_ROOMS = Rooms((), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+_NO_STORAGE = FreeStorage((), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
 
 def volume_limit(capacity: CSIStorageCapacity) -> int | None:
@@ -232,7 +232,7 @@ class Provisioning:
         self._catalog = catalog
         self._reach = reach
         self._seen = -1
-        self._rooms: dict[str, Rooms] = {}
+        self._free: dict[str, FreeStorage] = {}
 
     def topology(self, storage_class: StorageClass) -> int:
         """The number of the nodes for which volumes of a class may be made."""
@@ -245,14 +245,14 @@ class Provisioning:
         driver = self._catalog.get(CSIDriver, provisioner)
         return driver is not None and bool(driver.spec.storage_capacity)
 
-    def rooms(self, class_name: str, size_bytes: int) -> Rooms:
+    def free_storage(self, class_name: str, size_bytes: int) -> FreeStorage:
         version = self._catalog.version(CSIStorageCapacity)
         if version != self._seen:
             self._seen = version
-            self._rooms = self._all_rooms()
-        return self._rooms.get(class_name, _NO_ROOMS).holding(size_bytes)
+            self._free = self._read_capacities()
+        return self._free.get(class_name, _NO_STORAGE).holding(size_bytes)
 
-    def _all_rooms(self) -> dict[str, Rooms]:
+    def _read_capacities(self) -> dict[str, FreeStorage]:
         found: defaultdict[str, list[tuple[CSIStorageCapacity, int, int]]] = defaultdict(list)
         for capacity in sorted(self._catalog.all(CSIStorageCapacity), key=_namespace_and_name):
             limit = volume_limit(capacity)
@@ -265,7 +265,7 @@ class Provisioning:
             reach = self._reach.of_conditions((selector.requirements,))
             found[capacity.storage_class_name].append((capacity, limit, reach))
         return {
-            name: Rooms(
+            name: FreeStorage(
                 [capacity for capacity, _, _ in rooms],
                 np.array([limit for _, limit, _ in rooms], dtype=np.int64),
                 np.array([reach for _, _, reach in rooms], dtype=np.int64),

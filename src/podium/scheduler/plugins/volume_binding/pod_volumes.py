@@ -2,7 +2,7 @@
 
 What the scheduler has decided about volumes and claims but the API server does not show yet.
 Between Reserve and the API server's answer, a volume is taken and a claim is on its way although
-the catalog still says otherwise. Decisions stand here as changed copies laid over the catalog. A
+the catalog still says otherwise. Decisions are here as changed copies laid over the catalog. A
 copy holds only while the object it was made from is the current one: as soon as the API server
 shows something newer, that is the truth and the copy is forgotten.
 

@@ -1,6 +1,6 @@
 """Existing volumes that a claim might get, by class, smallest first.
 
-A claim takes the smallest volume that fits, so the free volumes of a class stand in order of size
+A claim takes the smallest volume that fits, so the free volumes of a class are in order of size
 and a search begins where the size suffices. Volumes that are reserved for a claim are found by that
 claim. The index follows the catalog and the scheduler's own decisions change by change.
 """
@@ -106,7 +106,7 @@ class ClassVolumes:
                 self._columns = np.delete(self._columns, place, axis=1)
 
     def forget_columns(self) -> None:
-        """Make the columns anew when they are asked for, which suits many changes at once."""
+        """Make the columns anew when they are requested, which suits many changes at once."""
         self._columns = None
 
     def columns(self) -> Ints:

@@ -259,9 +259,9 @@ class VolumeSearch:
         size_bytes = requested_bytes(claim)
         if size_bytes is None or not self._provisioning.tracks_capacity(storage_class.provisioner):
             return Plan(claim, wanted, self._no_picks(len(wanted)), ())
-        rooms = self._provisioning.rooms(storage_class.metadata.name, size_bytes)
-        picks = self._reach.first_fit(rooms.reach, wanted)
-        return Plan(claim, wanted & (picks != NONE), picks, rooms.capacities)
+        free = self._provisioning.free_storage(storage_class.metadata.name, size_bytes)
+        picks = self._reach.first_fit(free.reach, wanted)
+        return Plan(claim, wanted & (picks != NONE), picks, free.capacities)
 
 
 class _PlannedClaims:

@@ -2,7 +2,7 @@
 
 A pod names a claim in two ways: a `persistentVolumeClaim` volume says the name, a generic ephemeral
 volume implies it. Four plugins walk these volumes, each with its own idea of which problems matter,
-so the walk and the texts users see stand here once.
+so the walk and the texts users see are here once.
 """
 
 from collections.abc import Iterator, Mapping
