@@ -100,7 +100,7 @@ def command_of(written: str) -> tuple[str, ...]:
         raise InputError(f"not a command line: {problem}", source=written) from None
     if not any(KUBECONFIG in word or CONFIG in word for word in words):
         raise InputError(
-            "the scheduler is not told where the API server is",
+            "the command names no API server for the scheduler",
             source=written,
             remedy=f"write {CONFIG} or {KUBECONFIG} where the file's name belongs",
         )
