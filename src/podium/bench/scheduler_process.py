@@ -6,7 +6,7 @@ that is written for it raises the limits on requests so far that they are not wh
 Contract: the process has ended when the context is left, however that happens. One that ends by
 itself is a `SchedulerEnded` that shows the end of its log.
 
-`podium apiserver` in a process of its own, and what it costs the machine. The bench room does not
+`podium apiserver` in a process of its own, and what it costs the machine. The bench does not
 know the server from the inside: it starts the command that users start, and reads processor time
 and memory from where the kernel tells them.
 """
