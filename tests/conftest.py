@@ -10,7 +10,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from support.user_code.plugin_files import Source
 
 from podium.scheduler.engine import Engine
@@ -27,7 +27,13 @@ pytest_plugins = [
 # same each time, so that a change is judged by what it changes; PODIUM_LONG looks for others.
 _LONG = bool(os.environ.get("PODIUM_LONG"))
 for name, examples in (("quick", 40), ("thorough", 200)):
-    settings.register_profile(name, deadline=None, derandomize=not _LONG, max_examples=examples)
+    settings.register_profile(
+        name,
+        deadline=None,
+        derandomize=not _LONG,
+        max_examples=examples,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
 settings.load_profile("thorough" if _LONG else "quick")
 
 

@@ -5,7 +5,8 @@
 
 A document is a struct that names its `KIND`; whoever adds one runs this, and lists it nowhere.
 Descriptions are the docstring of a class and the text below a field. Everything that a struct has
-is required, since all of it is written; only fields that are UNSET by default may be left out.
+is required, since all of it is written; only fields that are UNSET by default may be left out, and
+defaults where the class omits them. Other files in the folder are removed.
 """
 
 import argparse
@@ -38,16 +39,31 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="write nothing")
     only_checks = parser.parse_args().check
-    stale = []
-    for kind, document in find_documents().items():
-        path, text = SCHEMAS / f"{kind}.json", render(schema_of(document))
-        if path.exists() and path.read_text() == text:
-            continue
-        stale.append(path.name)
-        if not only_checks:
-            path.write_text(text)
+    written = write_schemas()
+    stale = [name for name, text in written.items() if _read(SCHEMAS / name) != text]
+    stale += [path.name for path in SCHEMAS.glob("*.json") if path.name not in written]
+    if not only_checks:
+        for name in stale:
+            if name in written:
+                (SCHEMAS / name).write_text(written[name])
+            else:
+                (SCHEMAS / name).unlink()
     sys.stdout.writelines(f"{name}\n" for name in stale)
     return 1 if stale and only_checks else 0
+
+
+def _read(path: Path) -> str | None:
+    return path.read_text() if path.exists() else None
+
+
+def write_schemas() -> dict[str, str]:
+    """All files with what they say."""
+    found: dict[str, str] = {}
+    for kind, document in find_documents().items():
+        found[f"{kind}.json"] = render(schema_of(document))
+        if document.LISTED:
+            found[f"{kind}List.json"] = render(schema_of_list(document))
+    return found
 
 
 def find_documents() -> dict[str, type[Document]]:
@@ -66,6 +82,16 @@ def _subclasses(parent: type[Document]) -> Iterator[type[Document]]:
         yield from _subclasses(each)
 
 
+def schema_of_list(document: type[Document]) -> Schema:
+    """The schema of several documents of one kind, which refers to that of the kind."""
+    items = {
+        "type": "array",
+        "items": {"$ref": f"{document.KIND}.json"},
+        "description": "The documents, each with its own apiVersion and kind.",
+    }
+    return _whole(f"{document.KIND}List", document.LISTED, ["items"], {"items": items})
+
+
 def schema_of(document: type[Document]) -> Schema:
     """The schema of one kind, complete in itself."""
     named = {each.__name__: each for each in _named_in(msgspec.inspect.type_info(document))}
@@ -73,23 +99,28 @@ def schema_of(document: type[Document]) -> Schema:
     _, parts = msgspec.json.schema_components((document, *forms), ref_template=_REFERENCE)
     found = {name: _part(named[name], part) for name, part in sorted(parts.items())}
     whole = found.pop(document.__name__)
+    schema = _whole(document.KIND, whole["description"], whole["required"], whole["properties"])
+    return {**schema, **({"$defs": found} if found else {})}
+
+
+def _whole(kind: str, description: str, required: list[str], properties: Schema) -> Schema:
+    """A document's schema, with what every document begins with."""
     head = {
         "apiVersion": {
             "const": API_VERSION,
             "description": "The version of the format. Within a version fields are added, never "
             "renamed.",
         },
-        "kind": {"const": document.KIND, "description": "What the document is."},
+        "kind": {"const": kind, "description": "What the document is."},
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": document.KIND,
-        "description": whole["description"],
+        "title": kind,
+        "description": description,
         "type": "object",
-        "required": [*head, *whole["required"]],
-        "properties": {**head, **whole["properties"]},
+        "required": [*head, *required],
+        "properties": {**head, **properties},
         "additionalProperties": False,
-        **({"$defs": found} if found else {}),
     }
 
 
@@ -137,8 +168,11 @@ def _part(struct: type, schema: Schema) -> Schema:
         properties[field.encode_name] = {**found, "description": description}
         if not description and "$ref" in found:
             del properties[field.encode_name]["description"]
+    omits = struct.__struct_config__.omit_defaults
     may_lack = {
-        each.encode_name for each in msgspec.structs.fields(struct) if each.default is msgspec.UNSET
+        each.encode_name
+        for each in msgspec.structs.fields(struct)
+        if each.default is msgspec.UNSET or (omits and not each.required)
     }
     return {
         "type": "object",

@@ -2,7 +2,11 @@
 
 import pytest
 
+from podium.addons.gpu.cards.card import Card
+from podium.addons.gpu.dialects import find_dialect
 from podium.bench.cases import ALIASES, CASES, SIZES, full_name
+from podium.bench.cases.devices import CARDS_PER_NODE, DIALECT
+from podium.bench.cases.devices import shares as gpu_shares
 from podium.bench.engine_run import measure_case
 from podium.bench.templates import Plan
 
@@ -114,3 +118,18 @@ def test_selectors_and_domains_are_as_many_as_planned() -> None:
         for node in CASES["ManyDomains"].build(plan).nodes
     }
     assert len(racks) == 4
+
+
+def test_cards_of_the_workload_with_shares_are_as_an_agent_reports_them() -> None:
+    dialect = find_dialect(DIALECT)
+    nodes = list(gpu_shares(Plan(nodes=3, init=0, pods=1)).nodes)
+
+    for number, node in enumerate(nodes):
+        cards = [
+            Card(at, f"GPU-{number}-{at}", "NVIDIA A100", 40960, slots=10, numa=at // 4)
+            for at in range(CARDS_PER_NODE)
+        ]
+        reported = dialect.register(cards, 0.0)
+        wanted = {key: text for key, text in reported.annotations.items() if text is not None}
+        assert node.metadata.annotations == wanted
+        assert (node.status.allocatable or {}).items() >= reported.capacity.items()

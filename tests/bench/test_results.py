@@ -3,9 +3,21 @@
 import msgspec
 import pytest
 
-from podium.bench.results import FASTER, OTHER_SIZE, SAME, SLOWER, Recorded, compare, read_results
+from podium.bench.results import (
+    FASTER,
+    OTHER_SIZE,
+    SAME,
+    SLOWER,
+    EngineBenchmark,
+    Figures,
+    Recorded,
+    Result,
+    compare,
+    read_results,
+    record_result,
+)
 from podium.golang.errors import InputError
-from podium.net.files.versioned_documents import make_list
+from podium.net.files.versioned_documents import DocumentList, add_version_to
 
 
 def result(name: str, *rates: float, nodes: int = 500, cpu: float = 0.0) -> Recorded:
@@ -19,15 +31,38 @@ def result(name: str, *rates: float, nodes: int = 500, cpu: float = 0.0) -> Reco
     )
 
 
+def measured(name: str, *rates: float) -> Result:
+    runs = (
+        Figures(
+            nodes=500,
+            pods=10,
+            bound=10,
+            failed=0,
+            seconds=1.0,
+            cpu_seconds=1.0,
+            pods_per_s=rate,
+            p50_ms=1.0,
+            p99_ms=1.0,
+            peak_rss_mb=1.0,
+            load=0.0,
+        )
+        for rate in rates
+    )
+    return Result(workload=name, case=name, runs=tuple(runs))
+
+
 def test_results_are_read_as_they_were_written() -> None:
     written = [result("SchedulingBasic", 1.0, 2.0)]
     assert read_results(msgspec.json.encode(written), "file") == written
 
 
 def test_a_list_of_results_is_read_as_the_plain_array_of_older_releases_is() -> None:
-    written = [result("SchedulingBasic", 1.0, 2.0), result("spread", 3.0)]
-    document = make_list("EngineBenchmark", [msgspec.to_builtins(each) for each in written])
-    assert read_results(msgspec.json.encode(document), "file") == written
+    written = [measured("SchedulingBasic", 1.0, 2.0), measured("spread", 3.0)]
+    items = [EngineBenchmark.of(each) for each in written]
+    document = add_version_to(DocumentList(EngineBenchmark, items))
+    recorded = [record_result(each) for each in written]
+    assert read_results(msgspec.json.encode(document), "file") == recorded
+    assert [each.runs for each in recorded] == [(1.0, 2.0), (3.0,)]
 
 
 def test_the_single_result_of_a_workload_file_is_read_too() -> None:

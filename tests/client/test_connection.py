@@ -123,6 +123,29 @@ def test_kubeconfigs_that_are_missing_or_wrong_are_named(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("apiVersion: v1\nkind: Node", r"is a manifest \(Node\), no kubeconfig; .* with -f FILE"),
+        ("kind: List\napiVersion: v1\nitems: []", r"is a manifest \(List\), no kubeconfig"),
+        (
+            "kind: KubeSchedulerConfiguration\napiVersion: kubescheduler.config.k8s.io/v1",
+            "is a configuration of schedulers, no kubeconfig; give it with --config",
+        ),
+        ("some words", "is no kubeconfig; a kubeconfig names clusters, as ~/.kube/config does"),
+        ("[1, 2]", "is no kubeconfig; a kubeconfig names clusters"),
+        ("replicas: 3", "has no current context; a kubeconfig names clusters"),
+    ],
+)
+def test_a_file_of_another_kind_is_told_from_a_kubeconfig(
+    text: str, problem: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "given.yaml"
+    file.write_text(text)
+    with pytest.raises(InputError, match=f"given.yaml: {problem.replace('FILE', str(file))}"):
+        find_settings(str(file))
+
+
+@pytest.mark.parametrize(
     ("server", "problem"),
     [
         ("ftp://x", 'cluster.server: "ftp://x" is no address'),

@@ -1,5 +1,6 @@
 """Every document that a command prints says its version and kind, and is as its schema says."""
 
+import importlib
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 from cyclopts import App
-from support.commands.command_line import EXAMPLE, EXAMPLES, podium
+from support.commands.command_line import EXAMPLE, EXAMPLES, ROOT, podium
 from support.commands.document_schemas import require_valid
 from support.recorded_cases import PARITY
 from support.scheduler.explain.pending_corpus import PENDING, PendingPod, cluster_manifests
@@ -187,6 +188,15 @@ def cases(table: dict[str, list[Printed]]) -> list[tuple[str, str, tuple[str, ..
 def test_every_command_that_prints_documents_is_checked_here() -> None:
     found = {name for name, command in commands(build_app()) if prints_documents(command)}
     assert found == {*QUICK, *SLOW}
+
+
+def test_every_document_that_a_command_prints_has_a_schema_that_is_generated(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    generated = importlib.import_module("document_schemas").write_schemas()
+    printed = {kind for _, kind, _ in (*cases(QUICK), *cases(SLOW))}
+    assert {f"{kind}.json" for kind in printed} <= generated.keys()
 
 
 @pytest.mark.parametrize(("command", "kind", "arguments"), cases(QUICK))

@@ -128,6 +128,30 @@ def test_an_extender_without_any_verb_is_told_of(
     assert done.code == 1
 
 
+BLANK = "begins or ends with blanks, which are part of the address that is asked"
+
+
+@pytest.mark.usefixtures("write")
+def test_a_blank_verb_of_an_extender_is_told_of_and_taken(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    verbs = {"filterVerb": " ", "prioritizeVerb": "prioritize", "bindVerb": "bind\t"}
+    extenders = [{"urlPrefix": "http://127.0.0.1:1", "weight": 1, **verbs}]
+    kind = {"kind": "KubeSchedulerConfiguration", "apiVersion": "kubescheduler.config.k8s.io/v1"}
+    (tmp_path / "new.json").write_text(json.dumps({**kind, "extenders": extenders}))
+    old = {"kind": "Policy", "apiVersion": "v1", "extenders": extenders}
+    (tmp_path / "old.json").write_text(json.dumps(old))
+    for file in ("new.json", "old.json"):
+        done = podium(capsys, "config", "check", file)
+        assert done.code == 0
+        assert f"extenders[0].filterVerb: {BLANK}" in done.out
+        assert f"extenders[0].bindVerb: {BLANK}" in done.out
+        assert "prioritizeVerb" not in done.out
+    ends = ("--kubeconfig=scheduler.conf", "--secure-port=0", "--leader-elect-retry-period=0")
+    done = podium(capsys, "run", "--policy-config-file=old.json", *ends)
+    assert f"old.json: extenders[0].filterVerb: {BLANK}" in done.err
+
+
 @pytest.mark.usefixtures("write")
 def test_config_check_has_a_finding_for_each(capsys: pytest.CaptureFixture[str]) -> None:
     done = podium(capsys, "config", "check", "scheduler.yaml", "policy.json")

@@ -12,6 +12,7 @@ from support.e2e.workload_manifests import (
     apart,
     daemon_set,
     deployment,
+    job,
     node,
     pod,
     priority_class,
@@ -152,6 +153,44 @@ def test_pods_that_a_quota_refuses_are_told_of(
     done = podium(capsys, command, "deployment/web", "-f", str(tmp_path / "cluster.json"))
     assert done.code == 1
     assert f"deployment/web wants 3 pods and has 1: {refused}" in done.err
+
+
+REFUSED = "exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1"
+
+
+def few_pods(made: Manifest) -> dict[str, Any]:
+    """A cluster whose quota lets a workload have one pod, which has a node."""
+    made["metadata"] |= {"uid": "u"}
+    runs = pod("x-0", nodeName="node-0")
+    above = {key: made[key] for key in ("apiVersion", "kind")}
+    runs["metadata"]["ownerReferences"] = [{**above, "name": "x", "controller": True, "uid": "u"}]
+    items = [quota("q", pods="1"), *three_nodes(), made, runs]
+    return {"apiVersion": "v1", "kind": "List", "items": items}
+
+
+@pytest.mark.parametrize("command", ["why", "explain"])
+@pytest.mark.parametrize(
+    ("cluster", "named"),
+    [
+        (few_pods({**daemon_set("x"), "status": {"desiredNumberScheduled": 3}}), "daemonset/x"),
+        (few_pods(stateful_set("x", 3)), "statefulset/x"),
+        (few_pods(job("x", 3)), "job/x"),
+    ],
+    ids=lambda given: given if isinstance(given, str) else "",
+)
+def test_controllers_without_conditions_are_answered_for_by_the_quota(
+    command: str,
+    cluster: dict[str, Any],
+    named: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    file = tmp_path / "cluster.json"
+    file.write_text(json.dumps(cluster))
+    done = podium(capsys, command, named, "-f", str(file))
+    assert done.code == 1
+    said = f'default/{named} wants 3 pods and has 1: pods "x-new" is forbidden: {REFUSED}'
+    assert said in done.err
 
 
 @pytest.mark.parametrize(("wanted", "code"), [(3, 1), (1, 0)])

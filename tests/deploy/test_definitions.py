@@ -7,8 +7,9 @@ import pytest
 import yaml
 from support.deploy.shipped_manifests import DEPLOY
 
-from podium.addons.registry import COLLECTION, find_plugin
 from podium.scheduler.framework.events import WatchedKind, unique_kinds
+from podium.user_code.plugins import find_plugin
+from podium.user_code.shipped import SHIPPED_PLUGINS
 
 COMPONENT = DEPLOY / "components" / "scheduler-plugins"
 APART = {"GPUShare": DEPLOY / "components" / "gpu-share" / "roles.yaml"}
@@ -36,7 +37,7 @@ def granted(roles: Path) -> set[tuple[str, str]]:
     }
 
 
-WATCHED = watched(COLLECTION)
+WATCHED = watched(SHIPPED_PLUGINS)
 
 
 def test_shipped_definitions_are_those_of_the_plugins() -> None:
@@ -52,7 +53,7 @@ def test_every_definition_and_the_rights_are_in_the_component() -> None:
 
 
 def test_the_role_of_the_component_has_every_kind_that_a_plugin_reads() -> None:
-    kinds = watched(COLLECTION.keys() - APART)
+    kinds = watched(SHIPPED_PLUGINS - APART.keys())
     assert granted(COMPONENT / "cluster-role.yaml") == {(kind.group, kind.plural) for kind in kinds}
 
 

@@ -5,6 +5,7 @@ the nodes as it found them.
 """
 
 import re
+import resource
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -17,7 +18,7 @@ from support.apiserver.kubectl_process import Kubectl, releases, required
 from support.commands.command_line import EXAMPLES
 from support.e2e.up_process import Objects, UpProcess, up
 from support.simulated.simulated_clusters import pod_spec, workload
-from support.waiting import PATIENTLY
+from support.waiting import PATIENCE_S, PATIENTLY
 
 from podium.commands import main
 
@@ -314,3 +315,20 @@ def test_the_kubeconfig_of_a_cluster_that_has_ended_says_how_to_start_it_again(
             f" ended; start it again with `podium up --port 0 --kubeconfig-out"
             f" {tmp_path}/kubeconfig 1 --no-page`"
         )
+
+
+def test_a_store_that_cannot_be_written_ends_the_cluster_with_the_reason(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with up(tmp_path, "1", "--data", str(data)) as cluster:
+        size = (data / "objects.sqlite-wal").stat().st_size
+        resource.prlimit(cluster.process.pid, resource.RLIMIT_FSIZE, (size, size))
+        large = {"metadata": {"name": "large"}, "data": {"k": "x" * 100_000}}
+        path = "/api/v1/namespaces/default/configmaps"
+        status, answer = cluster.server.ask("POST", path, large)
+        assert (status, answer["message"].partition(":")[0]) == (500, "the store cannot be written")
+        assert cluster.process.wait(PATIENCE_S) == 2
+        assert cluster.process.stderr is not None
+        said = cluster.process.stderr.read()
+    assert f"podium: {data}: cannot be written: " in said
+    assert "Traceback" not in said
+    assert "this is a bug" not in said

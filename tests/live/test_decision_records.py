@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 from typing import Any, cast
 
+from msgspec import UNSET, to_builtins
 from support.live.live_clusters import in_live_cluster, pod
 from support.simulated.simulated_clusters import Cluster
 
@@ -75,28 +76,30 @@ def test_a_scheduler_tells_what_it_decided_and_what_waits() -> None:
         records = assembly.records
 
         async def settled() -> bool:
-            sizes = records.queue()["sizes"]
+            sizes = records.queue().sizes
             small = records.pod("default", "small")
             return (
                 small is not None
-                and small["place"] == "bound"
-                and (sizes["unschedulable"], sizes["gated"]) == (1, 1)
+                and small.place == "bound"
+                and (sizes.unschedulable, sizes.gated) == (1, 1)
             )
 
         await cluster.until(settled)
-        _check_placed(records.pod("default", "small"))
-        _check_giant(records.pod("default", "giant"))
+        _check_placed(to_builtins(records.pod("default", "small")))
+        _check_giant(to_builtins(records.pod("default", "giant")))
         gated = records.pod("default", "gated")
         assert gated is not None
-        assert (gated["place"], gated["decision"]) == ("gated", None)
-        assert gated["queue"]["gatedBy"] == "SchedulingGates"
+        assert (gated.place, gated.decision) == ("gated", None)
+        assert gated.queue is not UNSET
+        assert gated.queue.gated_by == "SchedulingGates"
         assert records.pod("default", "nobody") is None
         queue = records.queue()
-        (entry,) = queue["unschedulable"]
-        assert entry["pod"] == "default/giant"
-        assert entry["rejectedBy"] == ["NodeResourcesFit"]
-        assert entry["message"].startswith("0/3 nodes are available")
-        assert records.queue(0)["unschedulable"] == []
+        (entry,) = queue.unschedulable
+        assert entry.pod == "default/giant"
+        assert entry.rejected_by == ("NodeResourcesFit",)
+        assert entry.message is not None
+        assert entry.message.startswith("0/3 nodes are available")
+        assert records.queue(0).unschedulable == ()
 
     in_live_cluster(scenario)
 
@@ -130,12 +133,13 @@ def test_a_record_outlives_the_whole_decision() -> None:
 
         async def tried() -> bool:
             found = assembly.records.pod("default", "small")
-            return found is not None and found["decision"] is not None
+            return found is not None and found.decision is not None
 
         await cluster.until(tried)
         giant = assembly.records.pod("default", "giant")
         assert giant is not None
-        assert giant["decision"]["details"] is None
-        assert giant["decision"]["rejectedBy"] == {"NodeResourcesFit": 3}
+        assert giant.decision is not None
+        assert giant.decision.details is None
+        assert giant.decision.rejected_by == {"NodeResourcesFit": 3}
 
     in_live_cluster(scenario)

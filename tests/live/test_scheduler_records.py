@@ -1,13 +1,15 @@
 """Records of pods at every place of their way, and of the queue, are as their schemas say."""
 
+import json
 from typing import Any
 
 from support.commands.document_schemas import load, require_valid
 from support.scheduler.framework.fake_plugins import filter_by, permit
 
 from podium.addons.collection.prometheus.plugins import PrometheusScore
+from podium.golang.document_structs import Document
 from podium.live.scheduler_records import DecisionRecords, SchedulerRecords
-from podium.net.files.versioned_documents import Kind, add_version
+from podium.net.files.versioned_documents import encode_document
 from podium.scheduler.framework.points import PermitResult
 from podium.scheduler.framework.status import Code, Status
 from podium.testing import FakeCluster, make_node
@@ -23,8 +25,10 @@ def records_of(driver: FakeCluster) -> SchedulerRecords:
     return SchedulerRecords(driver.engine, decisions)
 
 
-def checked(kind: Kind, fields: Any) -> Any:
-    document = add_version(kind, fields)
+def checked(kind: str, found: Document | None) -> Any:
+    assert found is not None
+    document = json.loads(encode_document(found))
+    assert document["kind"] == kind
     require_valid(document)
     return document
 
@@ -114,5 +118,5 @@ def test_sources_tell_their_age_and_what_is_wrong_with_them() -> None:
 
 def test_the_schema_knows_every_place() -> None:
     places = load("PodRecord.json")["properties"]["place"]["enum"]
-    queue = load("QueueRecord.json")["properties"]["sizes"]["required"]
+    queue = load("QueueRecord.json")["$defs"]["QueuePartSizes"]["required"]
     assert {*queue} <= {*places}

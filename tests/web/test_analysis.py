@@ -77,9 +77,9 @@ def commands_for_a_waiting_pod(server: Deployments | None) -> str:
     client = KubeClient(server) if server is not None else None
     analyses = Analyses(lambda: 0.0, Kubectl())
     found = asyncio.run(analyses.document(cluster.engine, "default/web-2", client))
-    first = found["proposals"][0]
-    assert first["sentence"] == "tolerate dedicated=db:NoSchedule"
-    return " ".join(first["commands"])
+    first = found.proposals[0]
+    assert first.sentence == "tolerate dedicated=db:NoSchedule"
+    return " ".join(first.commands)
 
 
 def test_proposals_go_by_the_strategy_that_the_deployment_has() -> None:

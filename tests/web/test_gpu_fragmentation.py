@@ -17,7 +17,7 @@ from support.web.browser import opened
 from support.web.page_at_work import page_at_work
 
 from podium.testing import FakeCluster, make_node
-from podium.web.fragmentation_document import fragmentation_document
+from podium.web.fragmentation_document import FragmentationView, fragmentation_document
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -44,13 +44,13 @@ def test_fragments_are_known_whoever_gives_cards_away() -> None:
     cluster = shared_cards()
     take_half(cluster, "half")
     found = fragmentation_document(cluster.engine)
-    assert found == {
-        "idle": 2.5,
-        "fragmented": 0.4,
-        "names": ["a", "b"],
-        "nodeIdle": [1.5, 1.0],
-        "nodeFragmented": [0.4, 0.0],
-    }
+    assert found == FragmentationView(
+        idle=2.5,
+        fragmented=0.4,
+        names=("a", "b"),
+        node_idle=(1.5, 1.0),
+        node_fragmented=(0.4, 0.0),
+    )
     # The same objects before a scheduler without GPUShare.
     other = FakeCluster(args={"NodeResourcesFit": {"ignoredResources": list(NOT_ON_NODES)}})
     other.clock.now = NOW
@@ -62,7 +62,7 @@ def test_fragments_are_known_whoever_gives_cards_away() -> None:
 
 def test_without_cards_there_is_nothing_to_tell() -> None:
     plain = FakeCluster(make_node("c", allocatable={"cpu": "4", "example.com/disk": "2"}))
-    assert fragmentation_document(plain.engine)["names"] == []
+    assert fragmentation_document(plain.engine).names == ()
 
 
 @pytest.mark.parametrize("width", [1200, 390])

@@ -15,9 +15,11 @@ from support.commands.document_schemas import require_valid
 from support.waiting import PATIENCE_S, wait_until
 from support.web.page_at_work import PageAtWork, busy_page, nodes, page_at_work
 
+from podium.live.record_documents import QueuePartSizes
 from podium.testing import FakeCluster, make_node, make_pod
-from podium.web.cluster_document import MAX_CHANGED
+from podium.web.cluster_document import MAX_CHANGED, ClusterChanges
 from podium.web.event_stream import MAX_STREAMS, EventStreams
+from podium.web.page_overview import PageChanges
 from podium.web.script_bundle import bundle
 from podium.web.static_files import static_files
 
@@ -352,8 +354,12 @@ def test_streams_that_are_open_end_with_the_server(caplog: pytest.LogCaptureFixt
 
 def test_a_browser_that_hangs_up_frees_its_stream_at_once() -> None:
     class NothingNew:
-        def changes(self, mark: str) -> dict[str, Any]:
-            return {"mark": "m"}
+        def changes(self, mark: str) -> PageChanges:
+            nothing = QueuePartSizes(0, 0, 0, 0, 0)
+            moment = "2026-01-01T00:00:00.000000Z"
+            return PageChanges(
+                mark="m", at=moment, nodes=0, pods=0, queue=nothing, cluster=ClusterChanges()
+            )
 
     async def hang_up() -> dict[str, Any]:
         return {"type": "http.disconnect"}

@@ -225,9 +225,9 @@ def test_decisions_are_kept_up_to_a_bound_the_newest_first() -> None:
         cluster.schedule(make_pod(f"p-{number}", requests={"cpu": "2"}))
     listed = decisions.document()
     assert len(listed) == MAX_KEPT
-    assert listed[0]["number"] == decisions.count == MAX_KEPT + 5
-    assert listed[0]["pod"] == f"default/p-{MAX_KEPT + 4}"
-    assert listed[0]["reason"] == "Insufficient cpu"
+    assert listed[0].number == decisions.count == MAX_KEPT + 5
+    assert listed[0].pod == f"default/p-{MAX_KEPT + 4}"
+    assert listed[0].reason == "Insufficient cpu"
 
 
 def test_each_profile_has_weights_of_its_own_and_a_file_has_all_of_them() -> None:
@@ -266,7 +266,7 @@ def test_examples_are_offered_where_the_cluster_can_make_use_of_them() -> None:
 
     def names(cluster: FakeCluster, profile: str) -> dict[str, str]:
         found = play_examples(cluster.engine, profile, has_urgent=True)
-        return {each["name"]: each["yaml"] for each in found}
+        return {each.name: each.yaml for each in found}
 
     assert not {"gang", "gpu"} & names(plain, PROFILE).keys()
     offered = names(able, "mine")

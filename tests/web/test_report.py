@@ -8,7 +8,7 @@ from support.commands.command_line import EXAMPLE, podium
 from support.commands.document_schemas import require_valid
 from support.web.report_files import documents
 
-from podium.web.report_file import ReportView, make_report_file
+from podium.web.report_file import ReportOverview, ReportView, make_report_file
 from podium.web.script_bundle import bundle
 
 
@@ -41,10 +41,10 @@ def test_the_same_input_gives_the_same_bytes(
 
 def test_names_cannot_end_the_script_that_holds_them(tmp_path: Path) -> None:
     file = tmp_path / "report.html"
-    hostile = {"overview": {"name": "</script><script>alert(1)</script>\u2028"}}
-    file.write_bytes(make_report_file(hostile))
+    hostile = ReportOverview(command="</script><script>alert(1)</script>\u2028", facts=())
+    file.write_bytes(make_report_file({"overview": hostile}))
     assert "<script>alert" not in file.read_text()
-    assert documents(file)["overview"]["name"] == "</script><script>alert(1)</script>\u2028"
+    assert documents(file)["overview"]["command"] == "</script><script>alert(1)</script>\u2028"
 
 
 def test_modules_keep_their_names_to_themselves() -> None:

@@ -17,38 +17,52 @@ from contextlib import ExitStack, suppress
 from itertools import islice
 from socket import create_connection
 from time import perf_counter
-from typing import Any, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from podium.bench import hostile_bodies
 from podium.bench.http_load import Connection, LoadError, connect, in_fast_loop, request, watch
 from podium.bench.results import percentile_ms
 from podium.bench.scheduler_process import ServedApi, served_api
 from podium.bench.templates import IMAGE, SMALL
+from podium.golang.document_structs import Amount, Count, Document
 
 PODS: Final = "/api/v1/namespaces/default/pods"
 _PATIENCE_S: Final = 60.0
 
 
-class ApiFigures(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """One measurement; CPU time and memory are those of the server's process alone."""
+class ApiFigures(Document, kw_only=True, frozen=True, rename=None, omit_defaults=True):
+    """One run of `podium bench apiserver`. Figures that are zero are left out."""
+
+    KIND: ClassVar[str] = "ApiserverBenchmark"
+    LISTED: ClassVar[str] = "What `podium bench apiserver --json` prints."
 
     measure: str
-    requests: int
-    seconds: float
-    per_s: float
-    cpu_ms: float
-    """Processor time per request."""
-    cores: float
-    """Processor time per second: 1.0 is one core, fully used."""
-    p50_ms: float = 0.0
-    p99_ms: float = 0.0
-    rss_mb: float = 0.0
-    watchers: int = 0
-    lost: int = 0
+    """What was measured."""
+    requests: Count
+    """Requests or events."""
+    seconds: Amount
+    """Duration."""
+    per_s: Amount
+    """Requests or events a second."""
+    cpu_ms: Amount
+    """The server's processor time per request, in milliseconds."""
+    cores: Amount
+    """The server's processor time per second: 1.0 is one core, fully used."""
+    p50_ms: Amount = 0.0
+    """Time of a request or an event, in milliseconds: the median."""
+    p99_ms: Amount = 0.0
+    """Time of a request or an event, in milliseconds: the 99th percentile."""
+    rss_mb: Amount = 0.0
+    """The server's memory, in megabytes."""
+    watchers: Count = 0
+    """Watchers."""
+    lost: Count = 0
     """Events that a watcher did not get, or not in the order of the others."""
-    load: float = 0.0
+    load: Amount = 0.0
+    """The machine's one-minute load at the end."""
 
 
 class Plan(msgspec.Struct, kw_only=True, frozen=True):
@@ -181,12 +195,9 @@ async def _follow(api: ServedApi, plan: Plan) -> ApiFigures:
         await asyncio.sleep(0.01)
     seconds, cpu = perf_counter() - began, api.cpu_s() - cpu
     figures = _figures(api, "watched events", times, seconds, cpu)
-    figures.watchers = plan.watchers
-    figures.lost = sum(
-        max(total - each.events, each.digest != watches[0].digest) for each in watches
-    )
+    lost = sum(max(total - each.events, each.digest != watches[0].digest) for each in watches)
     await asyncio.gather(*(each.hang_up() for each in (*watches, *wires)))
-    return figures
+    return replace(figures, watchers=plan.watchers, lost=lost)
 
 
 def _figures(

@@ -15,10 +15,10 @@ from contextlib import contextmanager
 from time import perf_counter, process_time
 from typing import ClassVar
 
-from podium.addons.extenders import Extender, Nodes
 from podium.bench.results import percentile_ms
 from podium.bench.templates import make_nodes, make_pod
 from podium.client.extenders.client import ExtenderClient
+from podium.client.extenders.extender import Extender, Nodes
 from podium.client.extenders.objects import TypedObjects
 from podium.golang.document_structs import Amount, Count, Document
 from podium.kubernetes.kinds.pod import Pod
@@ -44,6 +44,7 @@ class ExtenderFigures(Document, frozen=True, kw_only=True, rename=None):
     """One run of `podium bench extender`."""
 
     KIND: ClassVar[str] = "ExtenderBenchmark"
+    LISTED: ClassVar[str] = "What `podium bench extender --json` prints."
 
     nodes: Count
     """Nodes of each call."""

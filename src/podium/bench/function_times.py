@@ -19,21 +19,26 @@ from html import escape
 from types import CodeType, FrameType
 from typing import Any
 
-import msgspec
+from podium.golang.document_structs import Amount, Count, DocumentPart
 
 MAX_FUNCTIONS = 40
 
 
-class FunctionTime(msgspec.Struct, kw_only=True):
-    """`own_s` is spent in the function itself, `total_s` with all that it calls; `share` is that of
-    `own_s` in the whole run."""
+class FunctionTime(DocumentPart, frozen=True, kw_only=True, rename=None):
+    """What one function took of a run."""
 
     name: str
+    """The function."""
     place: str
-    calls: int
-    own_s: float
-    total_s: float
-    share: float
+    """Its file and line."""
+    calls: Count
+    """How often it was called."""
+    own_s: Amount
+    """Seconds in the function itself."""
+    total_s: Amount
+    """Seconds with all that it calls."""
+    share: Amount
+    """Its own time's share of the run."""
 
 
 class FunctionTimes:

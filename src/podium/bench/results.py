@@ -1,51 +1,64 @@
-"""What a measurement found out, as values and as JSON, and runs side by side.
+"""Results of measurements: the figures of runs, ratios between runs, and the documents of both.
 
-The figures of the fastest run stand beside the rates of all runs. A workload file has one result,
-which is printed without a list around it. Releases before `podium/v1` printed a plain JSON array
-for several, which is still read.
+A result has the figures of its fastest run beside the rates of all runs. A ratio means something
+only beside the noise it was measured in: it counts as a change when the slowest run of one side is
+faster than the fastest of the other. Schedulers that are compared take turns, so that each pair of
+runs had about the same machine to itself; their ratio is told with those of all pairs, lowest and
+highest.
 
-Two runs side by side, as ratios. A ratio means something only beside the noise it was measured in:
-it counts as a change when the slowest run of one side is faster than the fastest of the other.
-
-What several schedulers needed for the same workload, and how they compare. Schedulers take turns,
-so that each pair of runs had about the same machine to itself; a ratio is told with those of all
-pairs, lowest and highest.
-
-What a measurement found out, as the values that tables, files and plots are made of.
+A workload file has one result, which is printed without a list around it. Releases before
+`podium/v1` printed a plain JSON array for several, which is still read.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Final, Literal
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from podium.bench.cases import full_name
+from podium.bench.function_times import FunctionTime
+from podium.golang.document_structs import Amount, Count, Document, DocumentPart
 from podium.golang.errors import InputError
 
 
-class Figures(msgspec.Struct, kw_only=True):
-    """One run. Times are of the wall clock unless they say CPU; `load` is the machine's one-minute
-    load at the end. Where other programs compete for the processor, pods a CPU second say more
-    about the engine than pods a second do."""
+class Figures(DocumentPart, kw_only=True, frozen=True, rename=None):
+    """One run. Times are of the wall clock unless they say CPU. Where other programs compete for
+    the processor, pods a CPU second say more about the engine than pods a second do."""
 
-    nodes: int
-    init: int = 0
-    pods: int
-    bound: int
-    failed: int
-    attempts: int = 0
-    evicted: int = 0
-    load_cpu_seconds: float = 0.0
-    """What it took to take in all that was there before."""
-    seconds: float
-    cpu_seconds: float
-    pods_per_s: float
-    pods_per_cpu_s: float = 0.0
-    p50_ms: float
-    p99_ms: float
-    peak_rss_mb: float
-    load: float
+    nodes: Count
+    """Nodes of the cluster."""
+    init: Count = 0
+    """Pods that were there before."""
+    pods: Count
+    """Pods that were measured."""
+    bound: Count
+    """Those that got a node."""
+    failed: Count
+    """Those that did not."""
+    attempts: Count = 0
+    """Scheduling attempts."""
+    evicted: Count = 0
+    """Pods that were evicted for others."""
+    load_cpu_seconds: Amount = 0.0
+    """CPU time it took to take in all that was there before."""
+    seconds: Amount
+    """Duration of the fastest run."""
+    cpu_seconds: Amount
+    """CPU time of the fastest run."""
+    pods_per_s: Amount
+    """Pods a second of the fastest run."""
+    pods_per_cpu_s: Amount = 0.0
+    """Pods a CPU second of the fastest run."""
+    p50_ms: Amount
+    """Time of a pod, in milliseconds: the median."""
+    p99_ms: Amount
+    """Time of a pod, in milliseconds: the 99th percentile."""
+    peak_rss_mb: Amount
+    """The most memory that the process had, in megabytes."""
+    load: Amount
+    """The machine's one-minute load at the end."""
 
 
 class Result(msgspec.Struct, kw_only=True):
@@ -106,20 +119,35 @@ class Recorded(msgspec.Struct, kw_only=True):
         return max(self.cpu_runs, default=self.pods_per_cpu_s)
 
 
-def to_document(result: Result) -> dict[str, Any]:
-    """A result as plain data."""
+class BenchmarkFigures(Figures, frozen=True, rename=None):
+    """The figures of a workload: rates of all runs, and what the fastest one took."""
+
+    workload: str
+    """The workload by the name it was asked for; a file's name."""
+    case: str
+    """The workload's full name."""
+    runs: tuple[Amount, ...]
+    """Pods a second of every run."""
+    cpu_runs: tuple[Amount, ...]
+    """Pods a CPU second of every run."""
+    spread: Amount
+    """How far the slowest run stayed behind the fastest, as a share of the fastest."""
+
+
+def list_figures(result: Result) -> dict[str, Any]:
+    """The fields of a `BenchmarkFigures`."""
     return {
         "workload": result.workload,
         "case": result.case,
-        **msgspec.to_builtins(result.best),
-        "runs": [run.pods_per_s for run in result.runs],
-        "cpu_runs": [run.pods_per_cpu_s for run in result.runs],
+        **msgspec.structs.asdict(result.best),
+        "runs": tuple(run.pods_per_s for run in result.runs),
+        "cpu_runs": tuple(run.pods_per_cpu_s for run in result.runs),
         "spread": round(result.spread, 4),
     }
 
 
 def record_result(result: Result) -> Recorded:
-    return msgspec.convert(to_document(result), Recorded)
+    return msgspec.convert(list_figures(result), Recorded)
 
 
 def read_results(data: bytes, source: str) -> list[Recorded]:
@@ -145,10 +173,11 @@ def by_name(results: Sequence[Recorded]) -> dict[str, Recorded]:
     return {result.name: result for result in results}
 
 
-SAME = "within noise"
-FASTER = "faster"
-SLOWER = "slower"
-OTHER_SIZE = "other size"
+RatioVerdict = Literal["faster", "slower", "within noise", "other size"]
+SAME: Final = "within noise"
+FASTER: Final = "faster"
+SLOWER: Final = "slower"
+OTHER_SIZE: Final = "other size"
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +197,7 @@ class Comparison:
         return _divide(self.now.best_by_cpu, self.before.best_by_cpu)
 
     @property
-    def verdict(self) -> str:
+    def verdict(self) -> RatioVerdict:
         if (self.before.nodes, self.before.pods) != (self.now.nodes, self.now.pods):
             return OTHER_SIZE
         if self.now.slowest > self.before.pods_per_s:
@@ -192,6 +221,49 @@ def _divide(now: float, before: float) -> float:
     return now / before if before else 0.0
 
 
+class RatioToBefore(DocumentPart, frozen=True, rename=None):
+    """How a workload fares beside an earlier run."""
+
+    before: Amount
+    """Pods a second then."""
+    ratio: Amount
+    """Pods a second now for each one then."""
+    cpu_ratio: Amount
+    """The same by CPU time; 0 if the earlier run did not say."""
+    verdict: RatioVerdict
+    """Whether the runs differ by more than their noise."""
+
+    @classmethod
+    def of(cls, compared: Comparison) -> "RatioToBefore":
+        ratio, cpu_ratio = round(compared.ratio, 3), round(compared.cpu_ratio, 3)
+        return cls(compared.before.pods_per_s, ratio, cpu_ratio, compared.verdict)
+
+
+class EngineBenchmark(BenchmarkFigures, Document, frozen=True, kw_only=True, rename=None):
+    """What `podium bench --json` prints about a workload."""
+
+    KIND: ClassVar[str] = "EngineBenchmark"
+    LISTED: ClassVar[str] = "What `podium bench --json` prints about named workloads."
+
+    compared: RatioToBefore | UnsetType = UNSET
+    """Ratios to an earlier run; with --compare."""
+    functions: tuple[FunctionTime, ...] | UnsetType = UNSET
+    """Functions by their own time; with --profile."""
+
+    @classmethod
+    def of(
+        cls,
+        result: Result,
+        compared: Comparison | None = None,
+        functions: tuple[FunctionTime, ...] | None = None,
+    ) -> "EngineBenchmark":
+        return cls(
+            **list_figures(result),
+            compared=UNSET if compared is None else RatioToBefore.of(compared),
+            functions=UNSET if functions is None else functions,
+        )
+
+
 class LiveResult(Result, kw_only=True):
     """All runs of one scheduler with one workload."""
 
@@ -203,20 +275,61 @@ class LiveResult(Result, kw_only=True):
         return min(cpu_ms(run) for run in self.runs)
 
 
-class Ratio(msgspec.Struct, kw_only=True, frozen=True):
-    """One scheduler's figure for each one of another: of the best runs, and of pairs of runs."""
+class Ratio(DocumentPart, frozen=True, kw_only=True, rename=None):
+    """One scheduler's figure for each one of another."""
 
-    best: float
-    lowest: float
-    highest: float
+    best: Amount
+    """Of the best runs."""
+    lowest: Amount
+    """Of pairs of runs, the lowest."""
+    highest: Amount
+    """Of pairs of runs, the highest."""
 
 
-class LiveComparison(msgspec.Struct, kw_only=True, frozen=True):
+class LiveComparison(DocumentPart, frozen=True, kw_only=True, rename=None):
+    """Podium beside another scheduler."""
+
     workload: str
+    """The workload."""
     scheduler: str
+    """Podium."""
     to: str
+    """The other one."""
     pods_per_s: Ratio
+    """Pods a second."""
     cpu: Ratio
+    """Processor time per pod."""
+
+
+class SchedulerFigures(BenchmarkFigures, frozen=True, kw_only=True, rename=None):
+    """The figures of one scheduler with one workload."""
+
+    scheduler: str
+    """Its program."""
+    cpu_ms_per_pod: Amount
+    """The scheduler's processor time per pod in milliseconds, of the run that needed least."""
+    cpu_ms_per_pod_runs: tuple[Amount, ...]
+    """The same of every run."""
+
+    @classmethod
+    def of(cls, result: LiveResult) -> "SchedulerFigures":
+        return cls(
+            **list_figures(result),
+            scheduler=result.scheduler,
+            cpu_ms_per_pod=round(result.cpu_ms, 4),
+            cpu_ms_per_pod_runs=tuple(round(cpu_ms(run), 4) for run in result.runs),
+        )
+
+
+class LiveBenchmark(Document, frozen=True):
+    """What `podium bench live --output json` prints."""
+
+    KIND: ClassVar[str] = "LiveBenchmark"
+
+    results: tuple[SchedulerFigures, ...]
+    """Every scheduler with every workload."""
+    compared: tuple[LiveComparison, ...]
+    """Podium beside every other scheduler."""
 
 
 def cpu_ms(run: Figures) -> float:
@@ -239,24 +352,6 @@ def compare_live(ours: LiveResult, other: LiveResult) -> LiveComparison:
             [cpu_ms(mine) / _some(cpu_ms(others)) for mine, others in pairs],
         ),
     )
-
-
-def live_document(
-    results: list[LiveResult], comparisons: list[LiveComparison]
-) -> dict[str, list[dict[str, Any]]]:
-    """Everything as plain data."""
-    return {
-        "results": [
-            {
-                "scheduler": result.scheduler,
-                **to_document(result),
-                "cpu_ms_per_pod": round(result.cpu_ms, 4),
-                "cpu_ms_per_pod_runs": [round(cpu_ms(run), 4) for run in result.runs],
-            }
-            for result in results
-        ],
-        "compared": [msgspec.to_builtins(each) for each in comparisons],
-    }
 
 
 def _make_ratio(best: float, pairs: list[float]) -> Ratio:

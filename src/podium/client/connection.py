@@ -35,6 +35,7 @@ from podium.scheduler.config.flags.client_settings import ROOT_CA_FILE, TOKEN_FI
 from podium.scheduler.config.kubeconfig import (
     ClusterEntry,
     ContextEntry,
+    NotAKubeconfig,
     UserEntry,
     load_kubeconfig,
 )
@@ -42,6 +43,8 @@ from podium.scheduler.config.kubeconfig import (
 _USUAL: Final = "~/.kube/config"
 _NAMESPACE_FILE: Final = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 _SERVICE: Final = ("KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT")
+_EXAMPLE: Final = f"a kubeconfig names clusters, as {_USUAL} does"
+_CONFIGURATIONS: Final = ("KubeSchedulerConfiguration", "Policy")
 
 EntryT = TypeVar("EntryT")
 
@@ -150,6 +153,8 @@ def _merge_files(files: Sequence[Path]) -> _Merged:
         except OSError as problem:
             reason = (problem.strerror or str(problem)).lower()
             raise InputError(f"cannot be read: {reason}", source=source) from None
+        except NotAKubeconfig as problem:
+            raise _another_kind(problem.kind, source) from None
         except ConfigurationError as problem:
             raise InputError(problem.message, source=source) from None
         for name, cluster in found.clusters.items():
@@ -162,11 +167,22 @@ def _merge_files(files: Sequence[Path]) -> _Merged:
     return merged
 
 
+def _another_kind(kind: str, source: str) -> InputError:
+    """What the file is, and where such files are given."""
+    if kind in _CONFIGURATIONS:
+        problem, remedy = "a configuration of schedulers", "give it with --config"
+    elif kind:
+        problem, remedy = f"a manifest ({kind})", f"to read its objects, give it with -f {source}"
+    else:
+        return InputError("is no kubeconfig", source=source, remedy=_EXAMPLE)
+    return InputError(f"is {problem}, no kubeconfig", source=source, remedy=remedy)
+
+
 def _chosen(merged: _Merged, wanted: str, source: str) -> FoundContext:
     name = wanted or merged.current
     if not name:
         known = ", ".join(sorted(merged.contexts))
-        remedy = f"--context chooses one of {known}" if known else ""
+        remedy = f"--context chooses one of {known}" if known else _EXAMPLE
         raise InputError("has no current context", source=source, remedy=remedy)
     context = _find_entry("context", name, merged.contexts, source)
     cluster = _find_entry("cluster", context.cluster, merged.clusters, source)

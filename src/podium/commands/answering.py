@@ -18,10 +18,10 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, ParamSpec
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, ParamSpec, TypeVar
 
 from cyclopts import Parameter
 
@@ -130,27 +130,50 @@ class Answer(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What the file for browsers is made of: figures for its head, more of its overview, documents
-    by the paths by which views ask for them, and the views.
+    """What the file for browsers is made of: figures for its head, documents by the paths by which
+    views ask for them, the views, and what else they find in the overview.
 
     Contract: bounded. Whoever makes one cuts lists that are too long for a page."""
 
     facts: Sequence[Fact]
-    documents: Mapping[str, Document | Mapping[str, object]]
+    documents: Mapping[str, Document]
     views: Iterable[ReportView]
-    overview: Mapping[str, object] = field(default_factory=dict)
+    totals: Mapping[str, int] | None = None
+    """How many entries lists have in truth that were cut."""
+    metric_words: Mapping[str, str] | None = None
+    phases: tuple[str, ...] | None = None
 
     def make_file(self, command: str) -> bytes:
-        from podium.golang.document_structs import Document
-        from podium.net.files.versioned_documents import add_version_to
-        from podium.web.report_file import make_report_file, report_overview
+        from msgspec import UNSET
 
-        documents = {
-            path: add_version_to(each) if isinstance(each, Document) else each
-            for path, each in self.documents.items()
-        }
-        overview = report_overview(command, self.facts, **self.overview)
-        return make_report_file({"overview": overview, **documents}, self.views)
+        from podium.web.report_file import ReportOverview, make_report_file
+
+        overview = ReportOverview(
+            command=command,
+            facts=tuple(self.facts),
+            totals=UNSET if self.totals is None else self.totals,
+            metric_words=UNSET if self.metric_words is None else self.metric_words,
+            phases=UNSET if self.phases is None else self.phases,
+        )
+        return make_report_file({"overview": overview, **self.documents}, self.views)
+
+
+MAX_ROWS: Final = 20_000
+"""In one list of a report."""
+
+_Document = TypeVar("_Document", bound="Document")
+
+
+def bound_lists(document: _Document, limits: Mapping[str, int]) -> tuple[_Document, dict[str, int]]:
+    """A document with lists that are no longer than these limits, and by their names in JSON how
+    long they are in truth."""
+    from msgspec.structs import fields, replace
+
+    written = {each.name: each.encode_name for each in fields(document)}
+    lists = {name: getattr(document, name) for name in limits}
+    bounded = {name: lists[name][:most] for name, most in limits.items()}
+    totals = {written[name]: len(found) for name, found in lists.items()}
+    return replace(document, **bounded), totals
 
 
 def answers(

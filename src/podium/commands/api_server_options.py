@@ -49,7 +49,10 @@ DataRecover = Annotated[
 
 
 def read_runtime_config(given: Iterable[str] | None, gates: FeatureGates) -> RuntimeConfig:
-    """What was given on the command line; what has no effect is told on standard error."""
+    """What was given on the command line; what has no effect is told on standard error.
+
+    Raises InputError for what kube-apiserver does not start with either.
+    """
     from podium.kubernetes.resources.table import RuntimeConfig
 
     settings: dict[str, bool] = {}
@@ -60,6 +63,8 @@ def read_runtime_config(given: Iterable[str] | None, gates: FeatureGates) -> Run
                 setting, value
             )
     found = RuntimeConfig(settings)
+    if mistakes := found.find_mistakes():
+        raise InputError("; ".join(mistakes), source=_FLAG)
     warnings = found.find_warnings(gates)
     print_lines((f"podium: warning: {_FLAG}: {text}" for text in warnings), error=True)
     return found

@@ -54,6 +54,7 @@ _SHELL = Group("Shell and help", sort_key=4)
 COMMANDS = (
     ("simulate", "podium.commands.simulate:simulate", _LOOK, "Place pods on a cluster from files."),
     ("explain", "podium.commands.explain:explain", _LOOK, "Tell why a pod goes where it goes."),
+    ("pending", "podium.commands.pending:pending", _LOOK, "Tell what waits, and what to do first."),
     ("why", "podium.commands.why:why", _LOOK, "Tell what would make a pending pod fit."),
     ("story", "podium.commands.story:story", _LOOK, "Tell everything that happened to a pod."),
     ("capacity", "podium.commands.capacity:capacity", _LOOK, "Count how many more of a pod fit."),

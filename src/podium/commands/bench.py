@@ -305,25 +305,13 @@ def _print_json(
     *,
     single: bool,
 ) -> None:
-    from podium.bench.results import compare, record_result, to_document
-    from podium.commands.documents import print_document, print_list
+    from podium.bench.results import EngineBenchmark, compare, record_result
+    from podium.commands.documents import print_struct
+    from podium.net.files.versioned_documents import DocumentList
 
     ratios = {c.name: c for c in compare(before, [record_result(result) for result in results])}
-    documents = []
-    for result in results:
-        document = to_document(result)
-        compared = ratios.get(result.case)
-        if compared is not None:
-            document["compared"] = {
-                "before": compared.before.pods_per_s,
-                "ratio": round(compared.ratio, 3),
-                "cpu_ratio": round(compared.cpu_ratio, 3),
-                "verdict": compared.verdict,
-            }
-        if result.workload in functions:
-            document["functions"] = list(functions[result.workload])
-        documents.append(document)
-    if single:
-        print_document("EngineBenchmark", documents[0], "json")
-    else:
-        print_list("EngineBenchmark", documents, "json")
+    documents = [
+        EngineBenchmark.of(result, ratios.get(result.case), functions.get(result.workload))
+        for result in results
+    ]
+    print_struct(documents[0] if single else DocumentList(EngineBenchmark, documents), "json")

@@ -54,10 +54,9 @@ def apiserver(
 
     The exit code is 1 if a watcher lost an event.
     """
-    import msgspec
-
-    from podium.bench.apiserver_run import MEASURES, Plan
-    from podium.commands.documents import print_list
+    from podium.bench.apiserver_run import MEASURES, ApiFigures, Plan
+    from podium.commands.documents import print_struct
+    from podium.net.files.versioned_documents import DocumentList
 
     if min(pods, connections, watchers, events_per_s, seconds, objects, repeat) < 1:
         raise InputError("all numbers must be at least 1")
@@ -75,8 +74,8 @@ def apiserver(
         times = 1 if name == "objects" else repeat
         runs += map(list, zip(*(MEASURES[name](plan) for _ in range(times)), strict=True))
     if json:
-        figures = (msgspec.to_builtins(each) for several in runs for each in several)
-        print_list("ApiserverBenchmark", figures, "json")
+        figures = [each for several in runs for each in several]
+        print_struct(DocumentList(ApiFigures, figures), "json")
     else:
         _show(runs, plan)
     return NO if any(each.lost for several in runs for each in several) else OK

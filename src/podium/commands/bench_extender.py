@@ -30,7 +30,7 @@ def extender(
         podium bench extender
         podium bench extender --nodes 5000 --whole-nodes
     """
-    from podium.bench.extender_run import measure_extender
+    from podium.bench.extender_run import ExtenderFigures, measure_extender
     from podium.commands.documents import print_struct
     from podium.net.files.versioned_documents import DocumentList
 
@@ -40,7 +40,7 @@ def extender(
         measure_extender(nodes=nodes, pods=pods, whole_nodes=whole_nodes) for _ in range(repeat)
     ]
     if json:
-        print_struct(DocumentList("ExtenderBenchmark", runs), "json")
+        print_struct(DocumentList(ExtenderFigures, runs), "json")
     else:
         _show(runs)
     return OK

@@ -71,9 +71,9 @@ def live(
     The exit code is 1 if pods were not bound.
     """
     from podium.bench.live_run import LiveOrder, live_plan
-    from podium.bench.results import live_document
+    from podium.bench.results import LiveBenchmark, SchedulerFigures
     from podium.commands.bench_progress import runs_progress
-    from podium.commands.documents import print_document
+    from podium.commands.documents import print_struct
 
     if min(nodes, pods, connections, runs) < 1 or (init is not None and init < 0):
         raise InputError("all numbers must be at least 1, and --init 0")
@@ -93,7 +93,8 @@ def live(
         results = _measure_runs(orders, list(commands), runs, progress)
     comparisons = _compare_schedulers(results)
     if output == "json":
-        print_document("LiveBenchmark", live_document(results, comparisons), "json")
+        figures = tuple(map(SchedulerFigures.of, results))
+        print_struct(LiveBenchmark(figures, tuple(comparisons)), "json")
     else:
         _show(results, comparisons, tls=tls)
     return NO if any(run.failed for result in results for run in result.runs) else OK

@@ -84,8 +84,8 @@ class ComparisonOfConfigurations(ReviewedAnswer):
             "comparison": replace(document, different_pods=()),
             "comparison-view": comparison_view(answer, self.scenario),
         }
-        overview = {"metricWords": describe_metrics(answer.metrics)}
-        return Report(facts, documents, COMPARISON, overview)
+        words = describe_metrics(answer.metrics)
+        return Report(facts, documents, COMPARISON, metric_words=words)
 
 
 def show_judgements(

@@ -98,6 +98,7 @@ class ConfigurationCheck(Document, frozen=True, kw_only=True):
     """What `podium config check` prints about a file."""
 
     KIND: ClassVar[str] = "ConfigurationCheck"
+    LISTED: ClassVar[str] = "What `podium config check` prints about several files."
 
     file: str
     """The file as it was named."""
@@ -140,6 +141,7 @@ class ProfilePoints(Document, frozen=True):
     """The plugins of one profile, an item of `podium config points -o json`."""
 
     KIND: ClassVar[str] = "ExtensionPoints"
+    LISTED: ClassVar[str] = "What `podium config points` prints: the plugins of every profile."
 
     scheduler_name: str
     """The profile's name."""

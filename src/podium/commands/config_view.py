@@ -56,7 +56,7 @@ class CheckView(Answer):
             ConfigurationCheck.of(each.file, each.found, _notes(each.found))
             for each in self.results
         ]
-        return DocumentList("ConfigurationCheck", checks) if self.is_list else checks[0]
+        return DocumentList(ConfigurationCheck, checks) if self.is_list else checks[0]
 
     def show(self, screen: Screen, *, wide: bool, show_all: bool) -> None:  # noqa: ARG002
         _show_checked(screen, [(each.file, each.found) for each in self.results])
@@ -69,7 +69,7 @@ class PointsView(Answer):
     has_crashed: bool = False
 
     def document(self) -> DocumentList:
-        return DocumentList("ExtensionPoints", ProfilePoints.all_of(self.lists))
+        return DocumentList(ProfilePoints, ProfilePoints.all_of(self.lists))
 
     def show(self, screen: Screen, *, wide: bool, show_all: bool) -> None:  # noqa: ARG002
         _show_points(screen, self.lists)

@@ -54,20 +54,15 @@ def dump_command(
 
     **Exit code** 0.
     """
-    from podium.commands.documents import print_document
-    from podium.offline.simulate.read_kinds import dump_command as command_line
-    from podium.offline.simulate.read_kinds import kinds_to_dump
+    from podium.offline.simulate.read_kinds import DumpCommand
 
-    watched = _watched_kinds(config, plugin or (), all_plugins)
-    command = command_line(watched=watched)
+    found = DumpCommand.of(_watched_kinds(config, plugin or (), all_plugins))
     if output == "json":
-        kinds = [
-            {"apiVersion": each.api_version, "kind": each.kind, "path": each.path()}
-            for each in kinds_to_dump(watched)
-        ]
-        print_document("DumpCommand", {"command": command, "kinds": kinds}, "json")
+        from podium.commands.documents import print_struct
+
+        print_struct(found, "json")
     else:
-        print_line(command)
+        print_line(found.command)
     return OK
 
 

@@ -75,22 +75,19 @@ def explain(
     bug.
     """
     from podium.commands.explain_view import ExplanationView
-    from podium.commands.preparation import only, prepare_simulation
+    from podium.commands.preparation import only, prepare_simulation, workload_kinds
     from podium.commands.recorded import ask_scheduler
     from podium.commands.recorded_view import show_record
     from podium.commands.simulate import tell_crashes_of
     from podium.offline.simulate import ExplainedPod
-    from podium.offline.simulate.pod_references import (
-        PodsRefusedError,
-        choose_result,
-        names_workload,
-    )
+    from podium.offline.simulate.missing_pods import PodsRefusedError
+    from podium.offline.simulate.pod_references import choose_result, names_workload
     from podium.scheduler.config.policy_names import FILTER_GROUPS
     from podium.scheduler.explain.explanation import describe_critical_toleration
 
     if recorded.is_asked:
         return ask_scheduler(pod, options.cluster, recorded, show_record)
-    prepared = prepare_simulation(options.files(paths), options)
+    prepared = prepare_simulation(options.files(paths), options, workload_kinds(pod))
     scenario = prepared.scenario
     try:
         found = prepared.require_pod(pod)

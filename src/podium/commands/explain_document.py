@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal, cast
+from typing import ClassVar, Literal, cast
 
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, UnsetType
 
 from podium.golang.document_structs import (
     Alternatives,
@@ -20,42 +20,16 @@ from podium.golang.document_structs import (
 from podium.offline.simulate import ExplainedPod, PodOutcome
 from podium.offline.simulate.reviewed_document import ReviewedDocument
 from podium.scheduler.engine.decision import Consulted, Decision, NodeScore
-from podium.scheduler.explain.cause_document import CauseInFull
+from podium.scheduler.explain.cause_document import CauseInFull, PluginStatus, StatusCode
 from podium.scheduler.explain.explanation import Explanation, Ranked
-from podium.scheduler.framework.status import Code, Status
+from podium.scheduler.framework.status import Status
 
 FilterGroup = Literal["Volume Filtering Rules", "Host Filtering Rules", "Pod Filtering Rules"]
-StatusCode = Annotated[
-    str,
-    Meta(
-        description="A status of the scheduling framework.",
-        extra_json_schema={"enum": [each.label for each in Code]},
-    ),
-]
 
 
-class PluginStatus(DocumentPart, frozen=True):
-    """What a plugin said."""
-
-    plugin: str
-    """Who gave it; empty if it was no plugin."""
-    code: StatusCode
-    reasons: tuple[str, ...]
-    """Why, as the pod's message counts it."""
-
-    @classmethod
-    def of(cls, status: Status) -> PluginStatus:
-        return cls(status.plugin, status.code.label, tuple(status.reasons))
-
-
-class PluginObjection(DocumentPart, frozen=True):
+class PluginObjection(PluginStatus, frozen=True):
     """What a filter holds against a node."""
 
-    plugin: str
-    """Who gave it; empty if it was no plugin."""
-    code: StatusCode
-    reasons: tuple[str, ...]
-    """Why, as the pod's message counts it."""
     details: tuple[str, ...]
     """What exactly: the missing amount, the taint, the pod in the way."""
 

@@ -13,12 +13,11 @@ from typing import NamedTuple
 
 from podium.commands.console import RichText, Text, stack_lines
 from podium.commands.explain_document import ExplanationDocument
-from podium.commands.extender_view import show_consulted
 from podium.commands.input_warnings import ReviewedAnswer
 from podium.commands.node_view import format_score, show_node
 from podium.commands.tables import COLUMN_GAP, Heading, Screen, count, some
 from podium.offline.simulate import ExplainedPod, PodOutcome, SimulationReport
-from podium.scheduler.engine.decision import Decision
+from podium.scheduler.engine.decision import Consulted, Decision
 from podium.scheduler.explain.explanation import Explanation, Ranked
 from podium.scheduler.framework.status import Code
 
@@ -74,7 +73,7 @@ class ExplanationView(ReviewedAnswer):
             _show_groups(widest, screen, self.groups)
         if wide:
             _show_verdicts(widest, screen, top=self.top)
-        show_consulted(widest.decision, screen)
+        _show_consulted(widest.decision, screen)
         _show_message(widest.decision, screen)
 
 
@@ -386,3 +385,22 @@ def _show_message(decision: Decision, screen: Screen) -> None:
     if decision.message:
         screen.heading("Message", "as in the pod's events")
         screen.print(decision.message)
+
+
+def _show_consulted(decision: Decision, screen: Screen) -> None:
+    """A line for each time that one was asked."""
+    if not decision.consulted:
+        return
+    screen.heading("Extenders", "in the order in which they were asked")
+    table = screen.table("EXTENDER", "VERB", "ASKED ABOUT", "ANSWER", whole=("EXTENDER", "VERB"))
+    for line in decision.consulted:
+        style = None if not line.problem else ("yellow" if line.ignored else "red")
+        asked = count(line.asked, "node")
+        table.add_row(line.url_prefix, line.verb, asked, _format_answer(line), style=style)
+    screen.print(table)
+
+
+def _format_answer(line: Consulted) -> str:
+    if line.problem:
+        return f"failed, which was ignored: {line.problem}" if line.ignored else line.problem
+    return count(line.kept, "node")

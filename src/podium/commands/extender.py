@@ -1,12 +1,12 @@
 """`podium extender`: serve a scheduler extender, one's own or the one for GPUs."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 from cyclopts import App, Parameter
+from cyclopts.validators import Number
 
 from podium.commands.exit_codes import OK
-from podium.commands.extender_certificates import certificates
 from podium.commands.extender_gpu import gpu
 from podium.commands.line_logging import start_logging
 from podium.commands.printing import print_line
@@ -15,8 +15,10 @@ from podium.golang.errors import InputError
 extender = App(name="extender")
 # A flag of Go's that is given twice has its last value.
 extender.command(gpu, default_parameter=Parameter(allow_repeating=True))
-extender.command(certificates)
 
+DEFAULT_NAMES: Final = (
+    "gpu-admission.kube-system.svc,gpu-admission.kube-system,gpu-admission,localhost,127.0.0.1"
+)
 _OPEN_TO_ALL = (
     "podium: {name} answers whoever reaches {host}, in plain text: --tls-cert and --tls-key"
     " encrypt, --client-ca says who may ask"
@@ -64,8 +66,8 @@ def serve_command(
     """
     import logging
 
-    from podium.addons.extenders.extender import verbs_of
     from podium.addons.extenders.serving import Listening, serve
+    from podium.client.extenders.extender import verbs_of
     from podium.user_code.extenders import build_extender, load_extender
 
     start_logging(logging.DEBUG if verbose else logging.INFO)
@@ -91,4 +93,47 @@ def serve_command(
         print_line(f"{name} serves {verbs} on {url}{below}")
 
     serve(served, listening, announce)
+    return OK
+
+
+@extender.command
+def certificates(
+    directory: Annotated[
+        Path, Parameter(name="DIRECTORY", help="Where to; made if it is not there.")
+    ],
+    /,
+    *,
+    names: Annotated[
+        str,
+        Parameter(
+            metavar="NAMES",
+            help="Names and addresses that schedulers reach the extender by, with commas between.",
+        ),
+    ] = DEFAULT_NAMES,
+    days: Annotated[
+        int, Parameter(validator=Number(gte=1, lte=36500), help="For how long they are good.")
+    ] = 3650,
+) -> int:
+    """Make certificates for an extender and for the schedulers that ask it.
+
+    A CA signs one for the extender (`tls.crt`, `tls.key`) and one for schedulers (`client.crt`,
+    `client.key`); `ca.crt` is what both sides are checked by. Its key is kept nowhere.
+
+    **Examples**
+
+    ```
+    podium extender certificates gpu-admission-certificates
+    podium extender certificates certificates --names extender.example.com,10.0.0.7
+    ```
+
+    **Exit code** 0, or 2 if the input is wrong or a file is there already.
+    """
+    from podium.addons.extenders.certificates import CA, CLIENT, SERVER, write_certificates
+
+    named = [name.strip() for name in names.split(",") if name.strip()]
+    if not named:
+        raise InputError("--names names nothing", remedy="such as --names extender.example.com")
+    write_certificates(directory, named, days)
+    print_line(f"{directory}: {CA}, {', '.join(SERVER)} for the extender")
+    print_line(f"{directory}: {CA}, {', '.join(CLIENT)} for its schedulers")
     return OK

@@ -13,8 +13,8 @@ from podium.kubernetes.releases.feature_gates import FeatureGates
 
 if TYPE_CHECKING:
     from podium.addons.gpu.dialects.dialect import Dialect
+    from podium.commands.gpu_defrag_moves import SimulatedMoves
     from podium.commands.gpu_reading import GPUCluster
-    from podium.offline.simulate.gpu_moves import SimulatedMoves
     from podium.scheduler.config.types import Configuration
 
 
@@ -27,7 +27,7 @@ def simulated_moves(
     path: str | None, cluster: GPUCluster, dialect: Dialect
 ) -> Iterator[SimulatedMoves]:
     """Raises InputError."""
-    from podium.offline.simulate.gpu_moves import SimulatedMoves
+    from podium.commands.gpu_defrag_moves import SimulatedMoves
     from podium.offline.simulate.outside_code import asker_of
     from podium.scheduler.config.errors import ConfigurationError
     from podium.scheduler.plugins import in_tree_registry

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from podium.commands.answering import Report
-from podium.commands.bounded_reports import MAX_ROWS, bound_lists
+from podium.commands.answering import MAX_ROWS, Report, bound_lists
 from podium.commands.console import Text
 from podium.commands.input_warnings import ReviewedAnswer
 from podium.commands.tables import Screen, amount, count
@@ -62,7 +61,7 @@ class OptimumView(ReviewedAnswer):
             Fact(f"{different:,}", "placed differently", not document.scheduler_is_best),
         ]
         bounded, totals = bound_lists(document, {"different": MAX_ROWS, "placement": MAX_ROWS})
-        return Report(facts, {"optimum": bounded}, OPTIMUM, {"totals": totals})
+        return Report(facts, {"optimum": bounded}, OPTIMUM, totals)
 
 
 def _show_figures(answer: OptimumAnswer, screen: Screen) -> None:

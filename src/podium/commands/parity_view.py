@@ -21,6 +21,9 @@ class AgreementDocument(Document, frozen=True):
     """How far decisions agree with a family of recorded ones, an item of `podium parity`."""
 
     KIND: ClassVar[str] = "Agreement"
+    LISTED: ClassVar[str] = (
+        "What `podium parity -o json` prints: a family of recorded decisions an item."
+    )
 
     family: str
     """The family: the name of the file."""
@@ -48,7 +51,7 @@ class AgreementView(Answer):
         return all(each.exact == each.steps for each in self.tallies)
 
     def document(self) -> DocumentList:
-        return DocumentList("Agreement", tuple(map(AgreementDocument.of, self.tallies)))
+        return DocumentList(AgreementDocument, tuple(map(AgreementDocument.of, self.tallies)))
 
     def show(self, screen: Screen, *, wide: bool, show_all: bool) -> None:  # noqa: ARG002
         _print_tables(self.tallies)

@@ -182,12 +182,12 @@ def _arguments(name: str, args: str | None, config: str | None) -> dict[str, Any
 
 
 def _known(given: tuple[str, ...]) -> list[KnownPlugin]:
-    from podium.addons.registry import COLLECTION
     from podium.commands.plugin_view import KnownPlugin
     from podium.kubernetes.releases.feature_gates import FeatureGates
     from podium.scheduler.framework.points import POINTS
     from podium.scheduler.plugins import in_tree_registry
     from podium.user_code.plugins import all_plugins, load_plugin
+    from podium.user_code.shipped import SHIPPED_PLUGINS
 
     in_tree = in_tree_registry()
     registry: Registry = all_plugins(in_tree, given)
@@ -203,7 +203,7 @@ def _known(given: tuple[str, ...]) -> list[KnownPlugin]:
             return own[name]
         if name in in_tree:
             return "kube-scheduler"
-        return "scheduler-plugins" if name in COLLECTION else "package"
+        return "scheduler-plugins" if name in SHIPPED_PLUGINS else "package"
 
     served = {
         name: [point for point in POINTS if _serves(registry, name, point)] for name in registry

@@ -33,6 +33,9 @@ class PluginDocument(Document, frozen=True):
     """A plugin that a configuration can name, an item of `podium plugin list -o json`."""
 
     KIND: ClassVar[str] = "Plugin"
+    LISTED: ClassVar[str] = (
+        "The plugins that a configuration can name, printed by `podium plugin list -o json`."
+    )
 
     name: str
     """The plugin's name."""
@@ -126,7 +129,7 @@ class KnownPluginsView(Answer):
     has_crashed: bool = False
 
     def document(self) -> DocumentList:
-        return DocumentList("Plugin", tuple(map(PluginDocument.of, self.known)))
+        return DocumentList(PluginDocument, tuple(map(PluginDocument.of, self.known)))
 
     def show(self, screen: Screen, *, wide: bool, show_all: bool) -> None:  # noqa: ARG002
         _show_known(screen, self.known)

@@ -22,12 +22,12 @@ from podium.commands.options import (
 from podium.commands.printing import print_line
 from podium.commands.simulation_options import BY_DEFAULT, InputOptions, SimulationOptions
 from podium.golang.errors import closest, did_you_mean
-from podium.kubernetes.controllers.workloads import DaemonSet, Deployment
+from podium.kubernetes.controllers.workloads import DaemonSet, Deployment, Job
 from podium.kubernetes.kinds.pod import Pod, as_pending
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate import Scenario, Simulation, SimulationReport
 from podium.offline.simulate.outside_code import asker_of
-from podium.offline.simulate.pod_references import find_pod
+from podium.offline.simulate.pod_references import find_pod, read_reference
 from podium.scheduler.config.errors import ConfigurationError
 from podium.scheduler.engine import Engine
 from podium.scheduler.framework.asking import Asker
@@ -64,7 +64,9 @@ class PreparedSimulation:
 
     def require_pod(self, reference: str) -> Pod:
         """The pod that a user means; a choice that was made is told. Raises InputError."""
-        found = find_pod(self.scenario, reference, self.namespace, self.current_namespace)
+        found = find_pod(
+            self.scenario, reference, self.namespace, self.current_namespace, self.gates
+        )
         if found.note:
             print_line(f"podium: {found.note}", error=True)
         return found.pod
@@ -154,6 +156,17 @@ WORKLOADS: Final = (
     WatchedKind(DaemonSet, "daemonsets", optional=True),
 )
 """Kinds that say how pods are replaced, for those who ask what a changed template leads to."""
+_TELL_PODS_WANTED: Final = {
+    "DaemonSet": WatchedKind(DaemonSet, "daemonsets", optional=True),
+    "Job": WatchedKind(Job, "jobs", optional=True),
+}
+"""Kinds that are read of a cluster only if somebody asks about one of them."""
+
+
+def workload_kinds(reference: str, also: Sequence[WatchedKind] = ()) -> Sequence[WatchedKind]:
+    """The kinds, and that of the workload that a reference names, for how many pods it wants."""
+    found = _TELL_PODS_WANTED.get(read_reference(reference)[0])
+    return also if found is None else unique_kinds((*also, found))
 
 
 def prepare_simulation(

@@ -10,8 +10,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from podium.commands.answering import Report
-from podium.commands.bounded_reports import MAX_ROWS, bound_lists
+from podium.commands.answering import MAX_ROWS, Report, bound_lists
 from podium.commands.console import Text
 from podium.commands.input_warnings import ReviewedAnswer
 from podium.commands.printing import print_lines
@@ -55,7 +54,7 @@ class RebalanceView(ReviewedAnswer):
         bounded, totals = bound_lists(document, {"steps": MAX_STEPS, "kept": MAX_ROWS})
         # Those of the steps, which the view shows with them, are kept once.
         bounded = replace(bounded, commands=document.commands[:1])
-        return Report(facts, {"rebalance": bounded}, REBALANCE, {"totals": totals})
+        return Report(facts, {"rebalance": bounded}, REBALANCE, totals)
 
 
 def show_rebalance(answer: RebalanceAnswer, screen: Screen, *, show_all: bool) -> None:

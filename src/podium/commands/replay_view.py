@@ -11,8 +11,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from podium.commands.answering import Answer, Report
-from podium.commands.bounded_reports import MAX_ROWS, bound_lists
+from podium.commands.answering import MAX_ROWS, Answer, Report, bound_lists
 from podium.commands.tables import MAX_NAMES, Screen, count, percent
 from podium.golang.durations import Duration
 from podium.offline.traces.decision_check import CheckedDecision, DecisionCheck, Verdict
@@ -86,7 +85,7 @@ class ReplayView(Answer):
         ]
         different = replace(document, pods=tuple(_list_different(self.found)))
         bounded, totals = bound_lists(different, {"pods": MAX_ROWS})
-        return Report(facts, {"replay": bounded}, REPLAY, {"totals": totals})
+        return Report(facts, {"replay": bounded}, REPLAY, totals)
 
 
 @dataclass(frozen=True)
@@ -136,7 +135,7 @@ class ReplayCheckView(Answer):
         ]
         shortened = replace(document, decisions=different)
         bounded, totals = bound_lists(shortened, {"decisions": MAX_ROWS})
-        return Report(facts, {"replay-check": bounded}, REPLAY_CHECK, {"totals": totals})
+        return Report(facts, {"replay-check": bounded}, REPLAY_CHECK, totals)
 
 
 def _add_waits(report: ReplayReport, add_row: Callable[..., None]) -> None:

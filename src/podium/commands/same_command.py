@@ -47,7 +47,7 @@ def same_command(name: str, command: Callable[..., Any], bound: inspect.BoundArg
                 files += () if value is parameter.empty else value
                 continue
             case parameter.POSITIONAL_ONLY | parameter.POSITIONAL_OR_KEYWORD:
-                arguments.append(str(value))
+                arguments += () if value is None else (str(value),)
                 continue
         if isinstance(value, HowOptions):
             continue

@@ -278,19 +278,18 @@ def list_scenarios(
 
     **Exit code** 0.
     """
-    from msgspec import to_builtins
-
-    from podium.commands.documents import print_list
+    from podium.commands.documents import print_struct
     from podium.commands.scenario_view import show_scenarios
     from podium.commands.tables import Screen
     from podium.kubernetes.releases.feature_gates import FeatureGates
+    from podium.net.files.versioned_documents import DocumentList
     from podium.offline.scenarios import find_scenario, list_ready_scenarios
     from podium.offline.scenarios.run_answer import ScenarioSummary
 
     names = list_ready_scenarios()
     found = [ScenarioSummary.of(find_scenario(name, gates=FeatureGates())) for name in names]
     if output in ("json", "yaml"):
-        print_list("ScenarioSummary", map(to_builtins, found), output)
+        print_struct(DocumentList(ScenarioSummary, found), output)
     else:
         show_scenarios(found, Screen())
     return OK

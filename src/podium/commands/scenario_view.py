@@ -12,8 +12,7 @@ from typing import Final, TypeVar
 
 from msgspec.structs import replace
 
-from podium.commands.answering import Answer, Report
-from podium.commands.bounded_reports import MAX_ROWS, bound_lists
+from podium.commands.answering import MAX_ROWS, Answer, Report, bound_lists
 from podium.commands.compare_view import show_judgements, show_metrics
 from podium.commands.console import Text
 from podium.commands.tables import Screen, count, percent
@@ -100,8 +99,8 @@ class ScenarioRunView(Answer):
         ]
         limits = {"pods": MAX_ROWS, "workloads": MAX_ROWS, "pending_reasons": MAX_ROWS}
         bounded, totals = bound_lists(document, limits)
-        overview = {"totals": totals, "metricWords": describe_metrics(metrics)}
-        return Report(facts, {"scenario": bounded}, SCENARIO, overview)
+        words = describe_metrics(metrics)
+        return Report(facts, {"scenario": bounded}, SCENARIO, totals, words)
 
 
 @dataclass(frozen=True)
@@ -136,12 +135,10 @@ class ScenarioComparison(Answer):
             Fact.count(len(answer.names), "configuration"),
             Fact.count(len(answer.seeds), "seed"),
         ]
-        overview = {
-            "totals": {"runs": len(document.runs)},
-            "metricWords": describe_metrics(answer.metrics),
-        }
+        totals, words = {"runs": len(document.runs)}, describe_metrics(answer.metrics)
         bounded = replace(document, runs=bound_runs(document.runs, document.seeds))
-        return Report(facts, {"scenario-comparison": bounded}, SCENARIO_COMPARISON, overview)
+        documents = {"scenario-comparison": bounded}
+        return Report(facts, documents, SCENARIO_COMPARISON, totals, words)
 
 
 _Run = TypeVar("_Run", ComparedRun, SweepRun)

@@ -58,8 +58,8 @@ def simulate(
     to that cluster: an object that is in both counts as the file has it.
 
     What an API server would fill in is filled in as far as it decides placements: namespaces,
-    requests from limits, priorities from PriorityClasses. Tolerations for not-ready and unreachable
-    nodes are not added. Evicted pods do not come back.
+    requests from limits, priorities from PriorityClasses, tolerations for not-ready and unreachable
+    nodes. Evicted pods do not come back.
 
     **Examples**
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, Literal, cast
 
-from msgspec import field
-
-from podium.golang.document_structs import Amount, Count, DocumentPart, Notes, PodKey, Positive
+from podium.golang.document_structs import Count, Notes, PodKey, Positive, extend_part
 from podium.offline.simulate.report import HistoryEntry, PodHistory
 from podium.offline.simulate.reviewed_document import ReviewedDocument
-from podium.offline.simulate.simulation_answer import LineKind
-from podium.scheduler.engine.decision import Decision, NodeScore
-from podium.scheduler.explain.decision_digest import digest_of, rejections
+from podium.offline.simulate.simulation_answer import PodEvent
+from podium.scheduler.engine.decision import Decision
+from podium.scheduler.explain.decision_digest import (
+    AttemptFigures,
+    digest_of,
+    pick_figures,
+    rejections,
+)
 
 Ending = Literal[
     "placed",
@@ -27,7 +30,18 @@ Ending = Literal[
 ]
 
 
-class StoryAttempt(DocumentPart, frozen=True):
+class TriedAttempt(AttemptFigures, frozen=True, kw_only=True):
+    """An attempt in numbers, with what came of it."""
+
+    rejected_by: Mapping[str, Count]
+    """Plugins with the number of nodes that they ruled out, the most first."""
+    evicts: tuple[PodKey, ...]
+    """Pods to evict for it."""
+    nominated_node: str | None
+    """The node on which the pod waits for victims to leave."""
+
+
+class StoryAttempt(TriedAttempt, frozen=True):
     """One attempt in numbers."""
 
     number: Positive
@@ -36,77 +50,32 @@ class StoryAttempt(DocumentPart, frozen=True):
     """The node that it ended with."""
     message: str | None
     """Why it failed."""
-    examined_nodes: Count
-    """Nodes that filters looked at."""
-    feasible_nodes: Count
-    """Those that fit."""
-    tied_nodes: Count
-    """Nodes with the highest total, the chosen one among them."""
-    score: int | None
-    """The chosen node's total; null where there was nothing to compare."""
-    scores: Mapping[str, NodeScore]
-    """The chosen node's scores, by plugin."""
-    runner_up: str | None
-    """The best node with a smaller total."""
-    lead: Count
-    """How far the chosen node is ahead of it."""
-    decided_by: str | None
-    """The plugin that gave the chosen node the largest lead."""
-    rejected_by: Mapping[str, Count]
-    """Plugins with the number of nodes that they ruled out, the most first."""
-    evicts: tuple[PodKey, ...]
-    """Pods to evict for it."""
-    nominated_node: str | None
-    """The node on which the pod waits for victims to leave."""
 
     @classmethod
     def of(cls, decision: Decision) -> StoryAttempt:
-        digest, outcome = digest_of(decision), decision.post_filter
+        outcome = decision.post_filter
         return cls(
             number=decision.attempt,
             node=decision.bound,
             message=decision.message,
-            examined_nodes=digest.examined_nodes,
-            feasible_nodes=digest.feasible_nodes,
-            tied_nodes=digest.tied_nodes,
-            score=digest.score,
-            scores=digest.scores,
-            runner_up=digest.runner_up or None,
-            lead=digest.lead,
-            decided_by=digest.decided_by or None,
             rejected_by=rejections(decision),
             evicts=tuple(victim.key for victim in outcome.victims) if outcome else (),
             nominated_node=decision.nominated_node or None,
+            **pick_figures(digest_of(decision), AttemptFigures),
         )
 
 
-class StoryLine(DocumentPart, frozen=True):
-    """One thing that happened to the pod."""
+class StoryLine(PodEvent, frozen=True):
+    """One thing that happened to the pod, with the attempt that it was."""
 
-    at_s: Amount = field(name="atSeconds")
-    """When, in seconds on the virtual clock."""
-    what: LineKind
-    """What happened."""
-    plugins: tuple[str, ...]
-    """Who rejected the pod, held it back, waited for the event or asked to wait."""
-    about: str | None
-    """The node, the object that an event happened to, or the pod that another was evicted for."""
-    detail: str | None
-    """The message of an attempt, an event's name, the victims, or what went wrong."""
     attempt: StoryAttempt | None
     """What was decided; null where nothing was tried."""
 
     @classmethod
-    def of(cls, entry: HistoryEntry) -> StoryLine:
-        line, decision = entry.line, entry.decision
-        return cls(
-            line.at,
-            cast(LineKind, line.what),
-            tuple(line.plugins),
-            line.about or None,
-            line.detail or None,
-            None if decision is None else StoryAttempt.of(decision),
-        )
+    def of_entry(cls, entry: HistoryEntry) -> StoryLine:
+        decision = entry.decision
+        attempt = None if decision is None else StoryAttempt.of(decision)
+        return extend_part(PodEvent.of(entry.line), cls, attempt=attempt)
 
 
 class StoryDocument(ReviewedDocument, frozen=True, kw_only=True):
@@ -150,5 +119,5 @@ class StoryDocument(ReviewedDocument, frozen=True, kw_only=True):
             priority=pod.spec.priority or 0,
             attempts=result.attempts if result else 0,
             evicted_for=history.evicted_for or None,
-            story=tuple(map(StoryLine.of, history.entries)),
+            story=tuple(map(StoryLine.of_entry, history.entries)),
         )

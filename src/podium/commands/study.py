@@ -18,8 +18,8 @@ from podium.commands.study_manifests import write_manifests
 from podium.golang.errors import InputError
 
 if TYPE_CHECKING:
-    from podium.addons.gpu.study.batch import RunGroup, TraceFiles, Verification
     from podium.addons.gpu.study.results import ResultFolder, RunKey, RunResult
+    from podium.commands.study_runs import RunGroup, TraceFiles, Verification
 
 
 MAX_DEMAND_PERCENT = 130
@@ -121,15 +121,16 @@ def gpu_packing(
     **Exit code** 0; 1 if a GPU placed a pod elsewhere than the CPU; 2 if the input is wrong.
     """
     from podium.addons.gpu.packing.policies import POLICIES
-    from podium.addons.gpu.study.batch import (
+    from podium.addons.gpu.study.results import SHOWN_PERCENT, ResultFolder, summarize
+    from podium.commands.study_bound import find_bounds
+    from podium.commands.study_runs import (
         Verification,
         choose_device,
         require_device,
         run_groups,
         run_on_gpu,
+        write_tables,
     )
-    from podium.addons.gpu.study.results import SHOWN_PERCENT, ResultFolder, summarize, write_tables
-    from podium.commands.study_bound import find_bounds
     from podium.commands.study_view import StudyView
     from podium.commands.tables import count
     from podium.offline.optimum.integer_program import require_solver
@@ -200,7 +201,7 @@ class _WantedRuns:
     """Of their results, in the order in which they are shown."""
 
     def missing(self, known: set[RunKey]) -> list[RunGroup]:
-        from podium.addons.gpu.study.batch import plan_runs
+        from podium.commands.study_runs import plan_runs
 
         return plan_runs(self.traces, self.policies, self.seeds, self.demand_percent, known)
 
@@ -208,8 +209,8 @@ class _WantedRuns:
 def _wanted_runs(
     nodes: Path, pods: Sequence[Path], policies: Sequence[str], seeds: str, demand: int
 ) -> _WantedRuns:
-    from podium.addons.gpu.study.batch import TraceFiles, digest
-    from podium.addons.gpu.study.user_policies import policy_name, require_different_names
+    from podium.commands.study_policies import policy_name, require_different_names
+    from podium.commands.study_runs import TraceFiles, digest
 
     specs = list(dict.fromkeys(policies))
     require_different_names(specs)

@@ -85,12 +85,9 @@ class SweepView(Answer):
             Fact.count(len(matrix.seeds), "seed"),
         ]
         metrics = (metric.name for cell in document.cells for metric in cell.metrics)
-        overview = {
-            "totals": {"runs": len(document.runs)},
-            "metricWords": describe_metrics(metrics),
-        }
+        totals, words = {"runs": len(document.runs)}, describe_metrics(metrics)
         bounded = replace(document, runs=bound_runs(document.runs, document.seeds))
-        return Report(facts, {"sweep": bounded}, SWEEP, overview)
+        return Report(facts, {"sweep": bounded}, SWEEP, totals, words)
 
     def _input(self, number: int, given: NamedInput | NamedScenario) -> SweepInput:
         review = self.reviews.get(number, InputReview())

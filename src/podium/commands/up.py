@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from podium.scheduler.engine import Engine
     from podium.web.page_server import PageServer
     from podium.web.play_decisions import RecentDecisions
+    from podium.web.relayed_page import RelayedPage
 
 _ZONES: Final = "a,b,c"
 
@@ -259,7 +261,7 @@ async def _show(
     import asyncio
 
     from podium.commands.cluster_screen import ClusterScreen
-    from podium.commands.processes.other_loop import run_in
+    from podium.commands.processes.other_loop import LoopEnded, run_in
     from podium.net.serving.loop_calls import LoopCalls
     from podium.scheduler.explain.proposals.shell import Kubectl
     from podium.web.live_page import LivePage
@@ -270,6 +272,11 @@ async def _show(
 
     def engine() -> Engine:
         return up.scheduler.engine
+
+    async def serve_page(page_server: PageServer, page: RelayedPage) -> None:
+        # What ended the server says why; the page goes with it.
+        with suppress(LoopEnded):
+            await run_in(up.serving_loop, lambda: page_server.serve(page))
 
     async with asyncio.TaskGroup() as group:
         if screen is not None:
@@ -285,7 +292,7 @@ async def _show(
             )
             relayed = RelayedPage(page, LoopCalls(asyncio.get_running_loop()))
             group.create_task(page.follow())
-            group.create_task(run_in(up.serving_loop, lambda: page_server.serve(relayed)))
+            group.create_task(serve_page(page_server, relayed))
         await asyncio.Event().wait()
 
 

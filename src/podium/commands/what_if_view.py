@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from podium.commands.answering import Report
-from podium.commands.bounded_reports import bound_lists
+from podium.commands.answering import Report, bound_lists
 from podium.commands.console import Text, stack_lines
 from podium.commands.input_warnings import ReviewedAnswer
 from podium.commands.tables import Screen, count, percent, some
@@ -96,8 +95,7 @@ class WhatIfView(ReviewedAnswer):
             **_failure_documents("node", answer.nodes),
             **_failure_documents("zone", answer.zones),
         }
-        overview = {"totals": totals, "phases": ["before", "after"]}
-        return Report(facts, documents, _views(answer), overview)
+        return Report(facts, documents, _views(answer), totals, phases=("before", "after"))
 
 
 # --- the changes ------------------------------------------------------------------------------

@@ -6,14 +6,20 @@ from cyclopts import Parameter
 
 from podium.commands.answering import ON_A_TERMINAL, Answer, answers
 from podium.commands.exit_codes import NO
-from podium.commands.options import PodReference
 from podium.commands.printing import print_line
 from podium.commands.simulation_options import BY_DEFAULT, SimulationOptions
 
 
 @answers("why", ON_A_TERMINAL)
 def why(
-    pod: PodReference,
+    pod: Annotated[
+        str | None,
+        Parameter(
+            help="The pod: its name or how that begins, namespace/name, or deployment/name, "
+            "sts/name and so on for a pod of a workload. Left out: all that wait, as podium "
+            "pending."
+        ),
+    ] = None,
     /,
     *paths: Annotated[str, Parameter(help="More files, as with -f.")],
     options: SimulationOptions = BY_DEFAULT,
@@ -45,7 +51,8 @@ def why(
     Proposals come with the commands that carry them out, those first that disturb the least; what
     they delete, restart or evict stands beside them. They name the cluster that was asked about.
     `-o wide` tells more about each, `-o json` and `-o yaml` hold all of them, with the changes as
-    data.
+    data. Without a pod the answer is that of `podium pending`: what waits, by cause, and what to do
+    first about each.
 
     **Examples**
 
@@ -54,25 +61,33 @@ def why(
     podium why deployment/web -n shop --kubeconfig ~/.kube/config
     podium why team-a/trainer -f cluster.json --alone --top 10
     podium why web-0 -f cluster.yaml -f pods.yaml -o json | jq -r '.proposals[0].commands[]'
+    podium why -f cluster.json
     ```
 
     **Exit code** 0 if the pod gets a node or a change would give it one, 1 if nothing that was
     tried helps, 2 if the input is wrong, 70 if Podium has a bug.
     """
-    from podium.commands.preparation import WORKLOADS, only, prepare_simulation
+    if pod is None:
+        from podium.commands.pending import list_pending
+
+        return list_pending(options.files(paths), options, top)
+
+    from podium.commands.preparation import (
+        WORKLOADS,
+        only,
+        prepare_simulation,
+        workload_kinds,
+    )
     from podium.commands.simulate import tell_crashes_of
     from podium.commands.why_view import ProposalsView
-    from podium.offline.simulate.pod_references import (
-        PodsRefusedError,
-        choose_result,
-        names_workload,
-    )
+    from podium.offline.simulate.missing_pods import PodsRefusedError
+    from podium.offline.simulate.pod_references import choose_result, names_workload
     from podium.offline.simulate.scenario import admission_of
     from podium.scheduler.explain.proposals.search import Answer as FoundAnswer
     from podium.scheduler.explain.proposals.search import find_proposals
     from podium.scheduler.explain.trial import Trial
 
-    prepared = prepare_simulation(options.files(paths), options, WORKLOADS)
+    prepared = prepare_simulation(options.files(paths), options, workload_kinds(pod, WORKLOADS))
     scenario = prepared.scenario
     try:
         found = prepared.require_pod(pod)

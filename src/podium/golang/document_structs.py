@@ -6,9 +6,9 @@ descriptions. Contract: what is encoded is valid by the schema as it is, so a fi
 is null or empty; only one that may be `UNSET` is left out.
 """
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, TypeVar
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
 Count = Annotated[int, Meta(ge=0)]
 Positive = Annotated[int, Meta(ge=1)]
@@ -18,6 +18,13 @@ No = Annotated[bool, Meta(extra_json_schema={"const": False})]
 Unit = Literal["milli", "bytes", "count"]
 """Of a resource: milli-cores, bytes, or how many."""
 PodKey = Annotated[str, Meta(pattern="^[^/]*/[^/]+$", description="A pod as namespace/name.")]
+Moment = Annotated[
+    str,
+    Meta(
+        pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z$",
+        description="A moment in UTC, to the microsecond.",
+    ),
+]
 Notes = Annotated[tuple[str, ...], Meta(description="What one should know beside the answer.")]
 
 
@@ -42,3 +49,13 @@ class Document(DocumentPart, frozen=True):
     """A document by itself, printed or served under its kind."""
 
     KIND: ClassVar[str]
+    LISTED: ClassVar[str] = ""
+    """What prints several at once, as one list; empty if they come alone."""
+
+
+_Part = TypeVar("_Part", bound=DocumentPart)
+
+
+def extend_part(part: DocumentPart, into: type[_Part], **more: object) -> _Part:
+    """The same with more fields, or other ones; `into` derives from the part's class."""
+    return into(**(structs.asdict(part) | more))

@@ -116,3 +116,13 @@ class ConvertedRules(BuiltinRules):
         metadata.update(found)
         obj.clear()
         obj.update(changed, metadata=metadata)
+
+
+def rules_of(resource: Resource, find: Callable[[str, str, str], Resource | None]) -> BuiltinRules:
+    """The rules of a built-in resource; `find` looks others up by group, version and plural."""
+    ruling = conversion.ruling_version(resource)
+    if ruling == resource.version:
+        return BuiltinRules(resource)
+    found = find(resource.group, ruling, resource.plural)
+    assert found is not None
+    return ConvertedRules(resource, found)

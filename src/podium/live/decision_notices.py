@@ -27,6 +27,8 @@ T = TypeVar("T")
 
 
 class Outcome(StrEnum):
+    """What became of a pod."""
+
     BOUND = "bound"
     PENDING = "pending"
     BROKEN = "broken"

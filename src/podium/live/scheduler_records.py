@@ -1,32 +1,51 @@
 """A running scheduler's own records: decisions that were made, and what is known of pods and queue.
 
-What was decided, not what would be decided now: the pod log, the record of the last attempt, and
-the queue as it is. Texts and scores are made when somebody asks.
+They say what was decided, not what would be decided now. Their sources are the pod log, the record
+of each pod's last attempt, and the queue as it is; texts and scores are made when somebody asks.
 
-What a scheduler really decided, kept for whoever asks later. The pod log holds the lines of each
-pod and whole decisions for as long as there is room; in a busy cluster that is seconds. So of the
-last attempt of each pod a few numbers are kept here as well, which outlive it. They are at hand
-when an attempt ends: nothing is computed for a pod that finds its node, and for one that does not
-only what its message was made of.
+The pod log holds whole decisions for as long as there is room, which in a busy cluster is seconds.
+So a few numbers of the last attempt of each pod are kept here as well. They are at hand when an
+attempt ends: nothing is computed for a pod that finds its node, and for one that does not only what
+its message was made of.
 
 Contract: bounded in pods and in bytes; what is oldest is forgotten first.
 """
 
 import math
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
-from itertools import islice
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, cast
 
 import numpy as np
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.timestamps import micro_time_text
+from podium.live.record_documents import (
+    PodLogLine,
+    PodPlace,
+    PodRecord,
+    QueuedPodEntry,
+    QueuePartSizes,
+    QueuePosition,
+    QueueRecord,
+    RecordedAttempt,
+    ScoredNode,
+    SourceRecord,
+    SourceRecordList,
+    WaitAtPermit,
+    WaitingPodEntry,
+    WholeDecision,
+)
 from podium.scheduler.engine import Decision, Engine
-from podium.scheduler.engine.observer import Line, Observer
-from podium.scheduler.explain.decision_digest import digest_of, rejections
-from podium.scheduler.explain.digest_document import choice_document, scores_document
+from podium.scheduler.engine.observer import Line, LogLineKind, Observer
+from podium.scheduler.engine.queue.contents import QueueParts
+from podium.scheduler.explain.decision_digest import (
+    ChoiceFigures,
+    digest_of,
+    pick_figures,
+    rejections,
+)
 from podium.scheduler.framework.diagnosis import reason_counts
 from podium.scheduler.framework.queued import QueuedPod, WaitingPod
 from podium.scheduler.framework.sources import SourceColumn
@@ -112,8 +131,6 @@ MAX_LISTED: Final = 500
 """Pods of each part of the queue that are listed unless more are requested."""
 MAX_TOP: Final = 10
 
-Document = dict[str, Any]
-
 
 class SchedulerRecords:
     def __init__(self, engine: Engine, decisions: DecisionRecords) -> None:
@@ -122,7 +139,7 @@ class SchedulerRecords:
 
     # --- one pod ------------------------------------------------------------------------------
 
-    def pod(self, namespace: str, name: str) -> Document | None:
+    def pod(self, namespace: str, name: str) -> PodRecord | None:
         """What is known of a pod; None if it was never heard of, or is forgotten."""
         key = f"{namespace}/{name}"
         state = self._engine.state
@@ -130,105 +147,104 @@ class SchedulerRecords:
         pod = state.pods.get(key)
         if pod is None and record is None and not lines:
             return None
-        return {
-            "namespace": namespace,
-            "name": name,
-            "uid": pod.metadata.uid if pod is not None else None,
-            "schedulerName": pod.spec.scheduler_name if pod is not None else None,
-            "priority": (pod.spec.priority or 0) if pod is not None else None,
-            "node": (pod.spec.node_name or None) if pod is not None else None,
-            "nominatedNode": (pod.status.nominated_node_name or None) if pod is not None else None,
-            **self._place(key, pod),
-            "decision": self._decision(key, record),
-            "log": [_line(line) for line in lines],
-        }
+        place, queue, waiting = self._place(key, pod)
+        return PodRecord(
+            namespace=namespace,
+            name=name,
+            uid=pod.metadata.uid if pod is not None else None,
+            scheduler_name=pod.spec.scheduler_name if pod is not None else None,
+            priority=(pod.spec.priority or 0) if pod is not None else None,
+            node=(pod.spec.node_name or None) if pod is not None else None,
+            nominated_node=(pod.status.nominated_node_name or None) if pod is not None else None,
+            place=place,
+            queue=queue,
+            waiting=waiting,
+            decision=self._decision(key, record),
+            log=tuple(map(_line, lines)),
+        )
 
-    def _place(self, key: str, pod: Pod | None) -> Document:
+    def _place(
+        self, key: str, pod: Pod | None
+    ) -> tuple[PodPlace, QueuePosition | UnsetType, WaitAtPermit | UnsetType]:
         """Where a pod is on its way, and what it waits for."""
         engine = self._engine
         queued = engine.queue.get(key)
         if queued is not None:
-            parts = engine.queue.parts()
-            named = {
-                "active": parts.active,
-                "backoff": [*parts.backoff, *parts.error_backoff],
-                "gated": parts.gated,
-            }
-            for part, members in named.items():
-                at = next((at for at, each in enumerate(members) if each is queued), None)
-                if at is not None:
-                    ahead = at if part == "active" else None
-                    return {"place": part, "queue": {**self._queued(queued, part), "ahead": ahead}}
-            return {"place": "unschedulable", "queue": self._queued(queued, "unschedulable")}
+            place, ahead = _find_in_queue(engine.queue.parts(), queued)
+            state = QueuePosition(**self._queued(queued, place), ahead=ahead)
+            return place, state, UNSET
         if pod is None:
-            return {"place": "gone"}
+            return "gone", UNSET, UNSET
         waiting = engine.state.waiting.get(pod.metadata.uid)
         if waiting is not None:
-            return {"place": "waiting", "waiting": _write_waiting(waiting)}
+            return "waiting", UNSET, WaitAtPermit(**_permit_wait(waiting))
         if pod.spec.node_name:
-            return {"place": "bound"}
+            return "bound", UNSET, UNSET
         if engine.queue.in_flight(pod.metadata.uid) or pod.metadata.uid in engine.state.flights:
-            return {"place": "binding"}
-        return {"place": "unknown"}
+            return "binding", UNSET, UNSET
+        return "unknown", UNSET, UNSET
 
-    def _decision(self, key: str, record: DecisionRecord | None) -> Document | None:
+    def _decision(self, key: str, record: DecisionRecord | None) -> RecordedAttempt | None:
         if record is None:
             return None
         decision = self._engine.state.pod_log.decision(key)
         whole = decision is not None and decision.attempt == record.attempt
-        return {
-            "at": micro_time_text(record.at),
-            "attempt": record.attempt,
-            "profile": record.profile,
-            "node": record.node or None,
-            "message": record.message or None,
-            "isError": record.is_error,
-            "examinedNodes": record.examined_nodes,
-            "feasibleNodes": record.feasible_nodes,
-            "nominatedNode": record.nominated_node or None,
-            "rejectedBy": dict(record.rejected_by),
-            "details": _details(decision) if decision is not None and whole else None,
-        }
+        return RecordedAttempt(
+            at=micro_time_text(record.at),
+            attempt=record.attempt,
+            profile=record.profile,
+            node=record.node or None,
+            message=record.message or None,
+            is_error=record.is_error,
+            examined_nodes=record.examined_nodes,
+            feasible_nodes=record.feasible_nodes,
+            nominated_node=record.nominated_node or None,
+            rejected_by=record.rejected_by,
+            details=_details(decision) if decision is not None and whole else None,
+        )
 
     # --- the queue ----------------------------------------------------------------------------
 
-    def sources(self) -> Document:
+    def sources(self) -> SourceRecordList:
         """The sources of plugins: how old their last answers are, and what is wrong with them."""
-        return {
-            "at": micro_time_text(self._engine.clock()),
-            "sources": [_source(column) for column in self._engine.sources],
-        }
+        at = micro_time_text(self._engine.clock())
+        return SourceRecordList(at, tuple(map(_source, self._engine.sources)))
 
-    def queue(self, limit: int = MAX_LISTED) -> Document:
+    def queue(self, limit: int = MAX_LISTED) -> QueueRecord:
         """All parts with their sizes; of each the first `limit` pods, the active ones in their
         order."""
         parts, waiting = self._engine.queue.parts(), list(self._engine.state.waiting)
-        members: dict[str, list[QueuedPod]] = {
-            "active": parts.active,
-            "backoff": [*parts.backoff, *parts.error_backoff],
-            "unschedulable": parts.unschedulable,
-            "gated": parts.gated,
-        }
-        sizes = {part: len(found) for part, found in members.items()}
-        listed: Document = {
-            part: [self._entry(each, part) for each in islice(found, limit)]
-            for part, found in members.items()
-        }
-        listed["waiting"] = [
-            {"pod": each.info.key, **_write_waiting(each)} for each in islice(waiting, limit)
-        ]
-        return {
-            "at": micro_time_text(self._engine.clock()),
-            "sizes": {**sizes, "waiting": len(waiting)},
-            **listed,
-        }
+        backoff = [*parts.backoff, *parts.error_backoff]
+        return QueueRecord(
+            at=micro_time_text(self._engine.clock()),
+            sizes=QueuePartSizes(
+                active=len(parts.active),
+                backoff=len(backoff),
+                unschedulable=len(parts.unschedulable),
+                gated=len(parts.gated),
+                waiting=len(waiting),
+            ),
+            active=self._entries(parts.active[:limit], "active"),
+            backoff=self._entries(backoff[:limit], "backoff"),
+            unschedulable=self._entries(parts.unschedulable[:limit], "unschedulable"),
+            gated=self._entries(parts.gated[:limit], "gated"),
+            waiting=tuple(
+                WaitingPodEntry(pod=each.info.key, **_permit_wait(each)) for each in waiting[:limit]
+            ),
+        )
 
-    def _entry(self, queued: QueuedPod, part: str) -> Document:
+    def _entries(self, queued: Sequence[QueuedPod], part: PodPlace) -> tuple[QueuedPodEntry, ...]:
+        return tuple(self._entry(each, part) for each in queued)
+
+    def _entry(self, queued: QueuedPod, part: PodPlace) -> QueuedPodEntry:
         record = self.decisions.get(queued.info.key)
         message = record.message if record is not None else ""
-        return {"pod": queued.info.key, **self._queued(queued, part), "message": message or None}
+        return QueuedPodEntry(
+            pod=queued.info.key, **self._queued(queued, part), message=message or None
+        )
 
-    def _queued(self, queued: QueuedPod, part: str) -> Document:
+    def _queued(self, queued: QueuedPod, part: PodPlace) -> dict[str, Any]:
+        """The fields of a `QueuedState`."""
         expiry = queued.backoff_expiry if part == "backoff" else None
         # A pod that no event has helped for so long is tried again without one.
         retried = None
@@ -238,70 +254,79 @@ class SchedulerRecords:
             "priority": queued.info.pod.spec.priority or 0,
             "attempts": queued.attempts,
             "since": micro_time_text(queued.timestamp),
-            "firstTried": _moment(queued.initial_attempt_timestamp),
-            "rejectedBy": sorted(queued.rejectors),
-            "pendingAt": sorted(queued.pending),
-            "gatedBy": queued.gating_plugin or None,
-            "backoffUntil": _moment(expiry or None),
-            "retriedAt": _moment(retried),
+            "first_tried": _moment(queued.initial_attempt_timestamp),
+            "rejected_by": tuple(sorted(queued.rejectors)),
+            "pending_at": tuple(sorted(queued.pending)),
+            "gated_by": queued.gating_plugin or None,
+            "backoff_until": _moment(expiry or None),
+            "retried_at": _moment(retried),
         }
 
 
-def _write_waiting(waiting: WaitingPod) -> Document:
+def _find_in_queue(parts: QueueParts, queued: QueuedPod) -> tuple[PodPlace, int | UnsetType | None]:
+    """The part of the queue that has a pod, and how many are before it in the active one."""
+    named: dict[PodPlace, list[QueuedPod]] = {
+        "active": parts.active,
+        "backoff": [*parts.backoff, *parts.error_backoff],
+        "gated": parts.gated,
+    }
+    for part, members in named.items():
+        at = next((at for at, each in enumerate(members) if each is queued), None)
+        if at is not None:
+            return part, at if part == "active" else None
+    return "unschedulable", UNSET
+
+
+def _permit_wait(waiting: WaitingPod) -> dict[str, Any]:
+    """The fields of a `WaitAtPermit`."""
     return {
         "node": waiting.node_name,
-        "plugins": list(waiting.pending_plugins),
+        "plugins": tuple(waiting.pending_plugins),
         "since": micro_time_text(waiting.since),
         "deadline": micro_time_text(waiting.deadline),
     }
 
 
-def _line(line: Line) -> Document:
-    return {
-        "at": micro_time_text(line.at),
-        "what": line.what,
-        "detail": line.detail,
-        "plugins": list(line.plugins),
-        "about": line.about,
-    }
+def _line(line: Line) -> PodLogLine:
+    what = cast(LogLineKind, line.what)
+    return PodLogLine(micro_time_text(line.at), what, line.detail, tuple(line.plugins), line.about)
 
 
 def _moment(at: float | None) -> str | None:
     return None if at is None else micro_time_text(at)
 
 
-def _details(decision: Decision) -> Document:
-    """What only a decision that is still whole can tell."""
+def _details(decision: Decision) -> WholeDecision:
     outcome = decision.post_filter
-    return {
-        **choice_document(digest_of(decision)),
-        "reasons": reason_counts(decision.diagnosis) if decision.diagnosis else {},
-        "topNodes": list(_top_nodes(decision)),
-        "evicts": [victim.key for victim in outcome.victims] if outcome is not None else [],
-        "durationsSeconds": {point: round(s, 6) for point, s in decision.durations_s.items()},
-    }
+    return WholeDecision(
+        **pick_figures(digest_of(decision), ChoiceFigures),
+        reasons=reason_counts(decision.diagnosis) if decision.diagnosis else {},
+        top_nodes=tuple(_top_nodes(decision)),
+        evicts=tuple(victim.key for victim in outcome.victims) if outcome is not None else (),
+        durations_s={point: round(s, 6) for point, s in decision.durations_s.items()},
+    )
 
 
-def _top_nodes(decision: Decision) -> Iterable[Document]:
+def _top_nodes(decision: Decision) -> Iterable[ScoredNode]:
     total = decision.total
     if total is None:
         return
     for position in np.argsort(-total, kind="stable")[:MAX_TOP].tolist():
-        yield {
-            "name": decision.node_names[decision.feasible[position]],
-            "total": int(total[position]),
-            "scores": scores_document(decision.node_scores(position)),
-        }
+        yield ScoredNode(
+            decision.node_names[decision.feasible[position]],
+            int(total[position]),
+            decision.node_scores(position),
+        )
 
 
-def _source(column: SourceColumn) -> Document:
+def _source(column: SourceColumn) -> SourceRecord:
     source, age_s = column.source, column.age_s
-    return {
-        "name": source.name,
-        "ageSeconds": round(age_s, 3) if math.isfinite(age_s) else None,
-        "stale": column.is_stale,
-        "problem": column.problem or None,
-        "refreshEverySeconds": source.refresh_every_s,
-        "maxAgeSeconds": source.max_age_s,
-        "timeoutSeconds": source.timeout_s,
-    }
+    return SourceRecord(
+        name=source.name,
+        age_s=round(age_s, 3) if math.isfinite(age_s) else None,
+        stale=column.is_stale,
+        problem=column.problem or None,
+        refresh_every_s=source.refresh_every_s,
+        max_age_s=source.max_age_s,
+        timeout_s=source.timeout_s,
+    )

@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Final
 
-from podium.addons.gpu.agents.node_agents import GPUAgents
-from podium.addons.gpu.agents.registration import add_registration
 from podium.client import ControlLoop, KubeClient, LoopClock, ResourceType, Unreachable
 from podium.client.api_errors import AlreadyExists, ApiError
 from podium.client.clock import unwrap_errors
@@ -33,6 +31,7 @@ from podium.simulated.nodes.heartbeats import (
     Heartbeats,
     KubeletLabels,
 )
+from podium.simulated.pods.device_agents import make_gpu_agents
 from podium.simulated.pods.kubelets import Kubelets
 from podium.simulated.pods.stage_files import default_stages
 from podium.simulated.pods.stages import Stage
@@ -88,6 +87,7 @@ class SimulatedCluster:
         self._kinds = ServedKinds(client, self._clock)
         self._dormant: dict[str, ResourceType] = {}
         """Controllers whose custom kind was not served when it was last looked for."""
+        self._gpu_agents = make_gpu_agents(self.informers, self.executor, self._clock)
         self._context = self._made_context()
         self._loops = self._made_loops()
 
@@ -109,10 +109,9 @@ class SimulatedCluster:
         )
 
     def _made_loops(self) -> list[ControlLoop[Any]]:
-        gpu_agents = GPUAgents(self.informers, self.executor, self._clock)
         own = (
             Heartbeats(self.informers, self._heartbeat_s),
-            Kubelets(self.informers, self._options.stages, gpu_agents),
+            Kubelets(self.informers, self._options.stages, self._gpu_agents),
             AllocatableFollower(self.informers),
             KubeletLabels(self.informers),
         )
@@ -120,7 +119,7 @@ class SimulatedCluster:
             make_control_loop(Planned(each, self.executor, self._clock), self._clock)
             for each in own
         ]
-        loops.append(make_control_loop(gpu_agents, self._clock))
+        loops.append(make_control_loop(self._gpu_agents, self._clock))
         for name in self._options.controllers:
             custom = custom_kind_of(name)
             if custom is not None:
@@ -190,7 +189,7 @@ class SimulatedCluster:
             if self.informers.nodes.get("", obj["metadata"]["name"]) is not None:
                 continue
             try:
-                made = add_registration(obj, self._clock.moment().wall_s)
+                made = self._gpu_agents.add_registration(obj, self._clock.moment().wall_s)
                 await self.executor.write(Create(NODES, "", made))
             except AlreadyExists:
                 continue

@@ -3,8 +3,7 @@
 import sys
 from types import ModuleType
 
-from podium.addons.extenders import Extender
-from podium.addons.extenders.extender import verbs_of
+from podium.client.extenders.extender import Extender, verbs_of
 from podium.golang.errors import InputError, closest, did_you_mean
 from podium.user_code.modules import load_code, load_error
 

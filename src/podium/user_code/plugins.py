@@ -17,17 +17,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from podium.addons.registry import COLLECTION, find_plugin
 from podium.golang.errors import InputError, closest, did_you_mean
 from podium.scheduler.config.types import Configuration, PluginRef, PluginSet, ProfileConfiguration
 from podium.scheduler.framework.events import WatchedKind, unique_kinds
 from podium.scheduler.framework.points import Plugin
 from podium.scheduler.framework.registry import Registry, RegistryError
+from podium.user_code.shipped import PLUGINS, SHIPPED_PLUGINS, load_entry_point
 
 if TYPE_CHECKING:  # installed packages are looked through when a plugin is looked for
     from importlib.metadata import EntryPoint, EntryPoints
 
-GROUP = "podium.plugins"
+GROUP = PLUGINS
 FORMS = "a plugin is given as FILE.py, FILE.py:Class or package.module:Class"
 
 
@@ -75,7 +75,7 @@ def all_plugins(registry: Registry, given: Sequence[str]) -> Registry:
     and, for names that nobody has yet, those of installed packages that can be loaded."""
     for spec in dict.fromkeys(given):
         registry = _register(registry, load_plugin(spec), spec)
-    for name in sorted({*COLLECTION} - {*registry}):
+    for name in sorted(SHIPPED_PLUGINS - {*registry}):
         registry = registry.with_plugins(*filter(None, [find_plugin(name)]))
     offers = _find_offers()
     for name in sorted({entry.name for entry in offers} - {*registry}):
@@ -83,6 +83,14 @@ def all_plugins(registry: Registry, given: Sequence[str]) -> Registry:
             offered = _find_offered(name, offers)
             registry = _register(registry, offered, name) if offered else registry
     return registry
+
+
+def find_plugin(name: str) -> type[Plugin] | None:
+    """The plugin of Podium's own collection that has a name, if there is one."""
+    if name not in SHIPPED_PLUGINS:
+        return None
+    found: type[Plugin] = load_entry_point(PLUGINS, name)
+    return found
 
 
 def load_plugin(spec: str) -> type[Plugin]:

@@ -14,29 +14,34 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import ClassVar, Final
 
 from podium.client import KubeClient, Selection, Unreachable
 from podium.client.api_errors import ApiError
+from podium.golang.document_structs import Count, Document, PodKey
 from podium.kubernetes.controllers.stores import KINDS
 from podium.kubernetes.controllers.workloads import Workload as Controller
 from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
 from podium.kubernetes.kinds.pod import Pod, as_pending
 from podium.kubernetes.kinds.typed_objects import decode_as
 from podium.kubernetes.kinds.workloads import ADMISSION_KINDS
-from podium.offline.simulate import ExplainedPod, Scenario, Simulation
+from podium.offline.simulate import ExplainedPod, PodOutcome, Scenario, Simulation
 from podium.offline.simulate.read_kinds import ADMISSION
 from podium.offline.simulate.scenario import admission_of
 from podium.scheduler.engine import Engine
 from podium.scheduler.engine.state import place_pod
-from podium.scheduler.explain.cause_document import cause_document
-from podium.scheduler.explain.proposals.answer_document import answer_document
+from podium.scheduler.explain.cause_document import CauseInFull
+from podium.scheduler.explain.proposals.answer_document import (
+    ProposalInBrief,
+    WorkloadPods,
+    answer_fields,
+)
 from podium.scheduler.explain.proposals.owners import owner_of
 from podium.scheduler.explain.proposals.search import Answer, find_proposals
 from podium.scheduler.explain.proposals.shell import Kubectl
 from podium.scheduler.explain.proposals.workload_copy import RESOURCES
 from podium.scheduler.explain.trial import Trial
-from podium.web.decision_document import explanation_document
+from podium.web.decision_document import ExaminedMatrix, examined_matrix
 from podium.web.page_documents import NotThere, TooBusy
 
 KEPT_S: Final = 10.0
@@ -44,10 +49,51 @@ MAX_KEPT: Final = 32
 MAX_WAITING: Final = 4
 
 
+class PodAnalysis(Document, frozen=True, kw_only=True):
+    """Why a pod has no node and what would have to change, worked out anew."""
+
+    KIND: ClassVar[str] = "PodAnalysis"
+
+    outcome: PodOutcome
+    """What came of it."""
+    message: str | None
+    """Why it has no node."""
+    premise: str
+    """Under which assumption it was decided."""
+    causes: tuple[CauseInFull, ...]
+    """Why it has no node, the most important first."""
+    matrix: ExaminedMatrix | None
+    """Plugins by nodes."""
+    like: PodKey | None
+    """A pod that waits for the same reason and for which changes were looked for."""
+    namespace: str
+    """Its namespace."""
+    name: str
+    """Its name."""
+    fits: bool
+    """Whether it gets a node."""
+    node: str | None
+    """The node."""
+    victims: tuple[PodKey, ...]
+    """Pods that have to leave first."""
+    runs_on: str | None
+    """Where it runs."""
+    turned_away_from: str | None
+    """The node that it had and lost."""
+    workload: WorkloadPods | None
+    """What the pod belongs to, null if nothing has made it."""
+    trials: Count
+    """How many attempts that took."""
+    complete: bool
+    """Whether the search went to its end."""
+    proposals: tuple[ProposalInBrief, ...]
+    """Changes that make it fit, the least disturbing first."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Kept:
     at: float
-    document: dict[str, Any]
+    document: PodAnalysis
 
 
 class Analyses:
@@ -60,7 +106,7 @@ class Analyses:
 
     async def document(
         self, engine: Engine, key: str, client: KubeClient | None = None
-    ) -> dict[str, Any]:
+    ) -> PodAnalysis:
         """`client` is asked how the pod's controller replaces pods. Raises NotThere and TooBusy."""
         held = self._kept.get(key)
         if held is not None and self._clock() - held.at < KEPT_S:
@@ -140,7 +186,7 @@ def analyse(
     runs_on: str,
     kubectl: Kubectl,
     around: Surroundings | None = None,
-) -> dict[str, Any]:
+) -> PodAnalysis:
     """`engine` gives its configuration, plugins and gates, and nothing else; `kubectl` is how
     commands reach the cluster."""
     simulation = Simulation(
@@ -162,21 +208,13 @@ def analyse(
         trial = Trial(simulation.engine, pod)
         answer = find_proposals(trial, around.controllers, kubectl, server)
     widest = explained.widest
-    return {
-        "outcome": result.outcome.value,
-        "message": result.message,
-        "premise": explained.premise,
-        "causes": [cause_document(cause) for cause in explained.causes],
-        "matrix": explanation_document(widest) if widest is not None else None,
-        "like": None,
-        **_proposals(answer, runs_on),
-    }
-
-
-def _proposals(answer: Answer, runs_on: str) -> dict[str, Any]:
-    """As `podium why` has them, without the changes as data."""
-    found = answer_document(answer, runs_on=runs_on)
-    found.pop("message")
-    for proposal in found["proposals"]:
-        proposal.pop("changes")
-    return found
+    return PodAnalysis(
+        outcome=result.outcome,
+        message=result.message,
+        premise=explained.premise,
+        causes=tuple(map(CauseInFull.of, explained.causes)),
+        matrix=examined_matrix(widest) if widest is not None else None,
+        like=None,
+        **answer_fields(answer, runs_on=runs_on),
+        proposals=tuple(map(ProposalInBrief.of, answer.proposals)),
+    )

@@ -13,6 +13,8 @@ from typing import Final, Protocol
 
 import msgspec
 
+from podium.golang.document_structs import Document
+from podium.net.files.versioned_documents import encode_document
 from podium.net.serving import (
     BadQuery,
     BodyTooLarge,
@@ -25,7 +27,7 @@ from podium.net.serving import (
 )
 from podium.web.access import READ_ONLY, Refused
 from podium.web.event_stream import EventStreams
-from podium.web.page_documents import Document, Documents, NotThere, TooBusy
+from podium.web.page_documents import Documents, NotThere, TooBusy
 from podium.web.static_files import INDEX, StaticFile, static_files
 
 _LOG: Final = logging.getLogger("podium.web")
@@ -128,7 +130,7 @@ class PageApplication:
         if scope["method"] == "POST" and path == _STEPS and self._play is not None:
             self._access.admit_write(exchange.headers)
             body = await read_body(scope["headers"], receive, self._play.max_bytes)
-            await exchange.answer_document(msgspec.json.encode(await self._play.take_step(body)))
+            await exchange.answer_document(encode_document(await self._play.take_step(body)))
             return
         if scope["method"] not in ("GET", "HEAD"):
             raise Refused(405, READ_ONLY)
@@ -139,7 +141,7 @@ class PageApplication:
         elif path.startswith(_DATA):
             found = self._documents.document(path.removeprefix(_DATA), parameters)
             document = await found if inspect.isawaitable(found) else found
-            await exchange.answer_document(msgspec.json.encode(document))
+            await exchange.answer_document(_encode(document))
         elif path == "/":
             await exchange.answer_file(static_files()[INDEX])
         elif path.startswith(_STATIC) and path.removeprefix(_STATIC) in static_files():
@@ -148,6 +150,10 @@ class PageApplication:
             await exchange.redirect(f"{self._prefix}/")
         else:
             raise NotThere("there is no such page")
+
+
+def _encode(document: Document | msgspec.Raw) -> bytes:
+    return encode_document(document) if isinstance(document, Document) else bytes(document)
 
 
 class _Exchange:

@@ -6,11 +6,14 @@ the table it is of, and how far that had come.
 """
 
 from collections import Counter
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import UNSET, UnsetType
 
+from podium.golang.document_structs import Count, Document, DocumentPart, Unit
 from podium.kubernetes.rules.requests import PODS, UNITS, unit_of
 from podium.scheduler.cluster.state import Cluster
 
@@ -30,13 +33,67 @@ _FIRST_KEYS: Final = (
 Rows = npt.NDArray[np.intp]
 
 
+class NodeAmounts(DocumentPart, frozen=True):
+    """A resource of all nodes."""
+
+    name: str
+    """Its name."""
+    unit: Unit
+    """What amounts are counted in."""
+    allocatable: Sequence[int]
+    """What pods may have."""
+    requested: Sequence[int]
+    """What pods ask for."""
+
+
+class NodeGrouping(DocumentPart, frozen=True):
+    """A label by which nodes fall into groups."""
+
+    label: str
+    """The label's key."""
+    values: Sequence[str]
+    """Its values."""
+    of: Sequence[int]
+    """The position of each node's value, -1 for none."""
+
+
+class ClusterDocument(Document, frozen=True):
+    """All nodes as columns, for the heat map of the page."""
+
+    KIND: ClassVar[str] = "ClusterView"
+
+    mark: str
+    """The moment of this document; changes can be asked for from here on."""
+    names: Sequence[str]
+    """Names of the nodes; all columns are in this order."""
+    resources: Sequence[NodeAmounts]
+    """Amounts of each resource: cpu in milli, memory in bytes."""
+    unschedulable: Sequence[Count]
+    """Positions of nodes that take no new pods."""
+    tainted: Sequence[Count]
+    """Positions of nodes with taints."""
+    groups: Sequence[NodeGrouping]
+    """Labels by which nodes fall into groups."""
+
+
+class ClusterChanges(DocumentPart, frozen=True):
+    """What is different since a mark; nothing at all if nothing is."""
+
+    reload: bool | UnsetType = UNSET
+    """So much that the document has to be read anew."""
+    changed: Sequence[Count] | UnsetType = UNSET
+    """Positions of the nodes."""
+    requested: Mapping[str, Sequence[int]] | UnsetType = UNSET
+    """What the pods of each take now, by resource."""
+
+
 class ClusterReader:
     """Of one engine's cluster; `epoch` tells it from those of other engines."""
 
     def __init__(self, cluster: Cluster, epoch: str) -> None:
         self._cluster = cluster
         self._epoch = epoch
-        self._groups: tuple[int, list[dict[str, Any]]] = (-1, [])
+        self._groups: tuple[int, list[NodeGrouping]] = (-1, [])
 
     @property
     def mark(self) -> str:
@@ -48,7 +105,7 @@ class ClusterReader:
         nodes = self._cluster.nodes
         return f"{self._epoch}.{nodes.generation}.{nodes.growth}"
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> ClusterDocument:
         cluster = self._cluster
         nodes, usage = cluster.nodes, cluster.usage
         usage.grow()
@@ -60,52 +117,52 @@ class ClusterReader:
             if name in UNITS or allocatable.any() or requested.any():
                 resources.append(_resource(name, allocatable, requested))
         resources.insert(2, _resource(PODS, nodes.allowed_pods[rows], usage.pod_count[rows]))
-        return {
-            "mark": self.mark,
-            "names": [nodes.names[row] for row in rows.tolist()],
-            "resources": resources,
-            "unschedulable": np.flatnonzero(nodes.unschedulable[rows]).tolist(),
-            "tainted": np.flatnonzero(nodes.taint_set[rows]).tolist(),
-            "groups": self._grouped(rows),
-        }
+        return ClusterDocument(
+            mark=self.mark,
+            names=[nodes.names[row] for row in rows.tolist()],
+            resources=resources,
+            unschedulable=np.flatnonzero(nodes.unschedulable[rows]).tolist(),
+            tainted=np.flatnonzero(nodes.taint_set[rows]).tolist(),
+            groups=self._grouped(rows),
+        )
 
-    def changes(self, mark: str) -> dict[str, Any]:
+    def changes(self, mark: str) -> ClusterChanges:
         """What each changed node's pods take now, resource by resource as in the document."""
         frame, _, generation = mark.rpartition(".")
         usage = self._cluster.usage
         if frame != self._frame or not generation.isdigit():
-            return {"reload": True}
+            return ClusterChanges(reload=True)
         if int(generation) == usage.generation:
-            return {}
+            return ClusterChanges()
         usage.grow()
         rows = self._rows()
         changed = np.flatnonzero(usage.changed[rows] > int(generation))
         if len(changed) > MAX_CHANGED:
-            return {"reload": True}
+            return ClusterChanges(reload=True)
         columns = self._cluster.nodes.resources
         picked = rows[changed]
-        return {
-            "changed": changed.tolist(),
-            "requested": {
+        return ClusterChanges(
+            changed=changed.tolist(),
+            requested={
                 **{
                     name: usage.requested[index, picked].tolist()
                     for index, name in enumerate(columns)
                 },
                 PODS: usage.pod_count[picked].tolist(),
             },
-        }
+        )
 
     def _rows(self) -> Rows:
         return np.flatnonzero(self._cluster.nodes.present[: self._cluster.nodes.size])
 
-    def _grouped(self, rows: Rows) -> list[dict[str, Any]]:
+    def _grouped(self, rows: Rows) -> list[NodeGrouping]:
         """Labels by which nodes fall into groups, with the group of each node; -1 has none."""
         generation = self._cluster.nodes.generation
         if self._groups[0] != generation:
             self._groups = (generation, self._group(rows))
         return self._groups[1]
 
-    def _group(self, rows: Rows) -> list[dict[str, Any]]:
+    def _group(self, rows: Rows) -> list[NodeGrouping]:
         nodes = self._cluster.nodes
         labels = [nodes.node(row).metadata.labels or {} for row in rows.tolist()]
         values: dict[str, dict[str, int]] = {}
@@ -122,13 +179,11 @@ class ClusterReader:
         useful = [key for key in useful if len(values[key]) < len(rows) or len(rows) <= 3]
         useful.sort(key=lambda key: (_rank(key), len(values[key]) == 1, -uses[key], key))
         return [
-            {
-                "label": key,
-                "values": list(values[key]),
-                "of": [
-                    values[key].get(each.get(key, ""), -1) if key in each else -1 for each in labels
-                ],
-            }
+            NodeGrouping(
+                key,
+                list(values[key]),
+                [values[key].get(each.get(key, ""), -1) if key in each else -1 for each in labels],
+            )
             for key in useful[:MAX_GROUP_KEYS]
         ]
 
@@ -139,10 +194,5 @@ def _rank(key: str) -> int:
 
 def _resource(
     name: str, allocatable: npt.NDArray[np.int64], requested: npt.NDArray[np.int64]
-) -> dict[str, Any]:
-    return {
-        "name": name,
-        "unit": unit_of(name),
-        "allocatable": allocatable.tolist(),
-        "requested": requested.tolist(),
-    }
+) -> NodeAmounts:
+    return NodeAmounts(name, unit_of(name), allocatable.tolist(), requested.tolist())

@@ -1,9 +1,9 @@
 """A cluster at one moment, for reports that show it before something and after it."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Final
 
-from podium.net.files.versioned_documents import add_version
+from podium.golang.document_structs import Document
 from podium.scheduler.engine import Engine
 from podium.web.cluster_document import ClusterReader
 from podium.web.fragmentation_document import fragmentation_document
@@ -21,13 +21,12 @@ class ClusterSnapshot:
         self._engine = engine
         self._cluster = ClusterReader(engine.cluster, REPORT).document()
         self._fragmentation = fragmentation_document(engine)
-        self._nodes = {name: read_node(engine, name) for name in self._cluster["names"]}
+        self._nodes = {name: read_node(engine, name) for name in self._cluster.names}
 
-    def documents(self, prefix: str, first: Iterable[str] = ()) -> Iterator[tuple[str, Any]]:
+    def documents(self, prefix: str, first: Iterable[str] = ()) -> Iterator[tuple[str, Document]]:
         """By paths below `prefix`; of many nodes, `first` are kept before others."""
-        yield f"{prefix}cluster", add_version("ClusterView", self._cluster)
-        yield f"{prefix}fragmentation", add_version("FragmentationView", self._fragmentation)
+        yield f"{prefix}cluster", self._cluster
+        yield f"{prefix}fragmentation", self._fragmentation
         wanted = dict.fromkeys((*(name for name in first if name in self._nodes), *self._nodes))
         for name in list(wanted)[:MAX_NODES]:
-            document = reading_document(self._engine, self._nodes[name], [])
-            yield f"{prefix}nodes/{name}", add_version("NodeView", document)
+            yield f"{prefix}nodes/{name}", reading_document(self._engine, self._nodes[name])

@@ -15,6 +15,7 @@ from contextlib import suppress
 from typing import Final
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from podium.net.serving import Receive, Send
 from podium.web.page_documents import EventSource, TooBusy
@@ -87,12 +88,12 @@ class EventStreams:
 
     async def _follow(self, mark: str, send: Send, ended: asyncio.Event) -> None:
         silent_s = HEARTBEAT_S
-        age_s: int | None = None
+        age_s: int | UnsetType = UNSET
         while not ended.is_set():
             found = self._source.changes(mark)
             changes = await found if inspect.isawaitable(found) else found
             seen = (mark, age_s)
-            mark, age_s = changes["mark"], changes.get("ageSeconds")
+            mark, age_s = changes.mark, changes.age_s
             if (mark, age_s) != seen or silent_s >= HEARTBEAT_S:
                 silent_s = 0.0
                 body = msgspec.json.encode(changes)

@@ -7,7 +7,7 @@ many to be read anew each time in the scheduler's own thread: then nothing is to
 """
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import ClassVar, Final
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from podium.addons.gpu.packing.fragmentation import (
 )
 from podium.addons.gpu.packing.node_columns import WHOLE
 from podium.addons.gpu.plugin.gpu_share import GPUShare
+from podium.golang.document_structs import Document
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.rules.requests import CPU
 from podium.scheduler.engine import Engine
@@ -27,19 +28,36 @@ from podium.scheduler.engine import Engine
 MAX_OBSERVED_NODES: Final = 1_000
 
 
-def fragmentation_document(engine: Engine) -> dict[str, Any]:
+class FragmentationView(Document, frozen=True):
+    """Idle GPU that typical pods cannot use, for the page."""
+
+    KIND: ClassVar[str] = "FragmentationView"
+
+    idle: float
+    """GPU that nobody has, in cards."""
+    fragmented: float
+    """What typical pods cannot use of it, in cards."""
+    names: tuple[str, ...]
+    """The nodes with cards."""
+    node_idle: tuple[float, ...]
+    """Idle GPU of each of these nodes."""
+    node_fragmented: tuple[float, ...]
+    """What typical pods cannot use of it, node by node."""
+
+
+def fragmentation_document(engine: Engine) -> FragmentationView:
     """In cards. Nodes without cards are not among the names."""
     found = _followed(engine)
     if found is None:
         found = _observed(engine)
     together = total_fragments(found)
-    return {
-        "idle": together.idle / WHOLE,
-        "fragmented": _cards(together.fragments),
-        "names": [each.node for each in found],
-        "nodeIdle": [each.idle / WHOLE for each in found],
-        "nodeFragmented": [_cards(each.fragments) for each in found],
-    }
+    return FragmentationView(
+        idle=together.idle / WHOLE,
+        fragmented=_cards(together.fragments),
+        names=tuple(each.node for each in found),
+        node_idle=tuple(each.idle / WHOLE for each in found),
+        node_fragmented=tuple(_cards(each.fragments) for each in found),
+    )
 
 
 def _cards(milli: float) -> float:

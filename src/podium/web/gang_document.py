@@ -6,8 +6,9 @@ PodGroup, if there is one.
 """
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import ClassVar, Final
 
+from podium.golang.document_structs import Count, Document, DocumentPart, Moment, PodKey
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.pod_groups import PodGroup
 from podium.kubernetes.kinds.scheduler_plugins import (
@@ -17,13 +18,48 @@ from podium.kubernetes.kinds.scheduler_plugins import (
     pod_group_name,
 )
 from podium.kubernetes.rules.timestamps import micro_time_text
+from podium.live.record_documents import PodPlace
 from podium.live.scheduler_records import SchedulerRecords
 from podium.scheduler.cluster.catalog import group_of
 from podium.scheduler.engine import Engine
-from podium.web.line_words import add_words
+from podium.web.line_words import LineInWords
 from podium.web.page_documents import NotThere
 
 MAX_MEMBERS: Final = 100
+
+
+class GangMember(DocumentPart, frozen=True):
+    """A pod of a gang."""
+
+    pod: PodKey
+    """The pod."""
+    place: PodPlace
+    """Where it is on its way."""
+    node: str | None
+    """Its node."""
+    log: tuple[LineInWords, ...]
+    """What happened to it, oldest first."""
+
+
+class GangView(Document, frozen=True):
+    """A gang and how far its members are, for the page."""
+
+    KIND: ClassVar[str] = "GangView"
+
+    namespace: str
+    """Its namespace."""
+    name: str
+    """Its name."""
+    at: Moment
+    """When it was so."""
+    min_members: int | None
+    """How many have to be placed together; null if nothing says so."""
+    count: Count
+    """How many members there are."""
+    placed: Count
+    """How many have a node."""
+    members: tuple[GangMember, ...]
+    """The members, no more than a hundred."""
 
 
 def gang_of(pod: Pod) -> str:
@@ -33,31 +69,28 @@ def gang_of(pod: Pod) -> str:
     return f"{pod.metadata.namespace}/{name}" if name else ""
 
 
-def gang_document(
-    engine: Engine, records: SchedulerRecords, namespace: str, name: str
-) -> dict[str, Any]:
+def gang_document(engine: Engine, records: SchedulerRecords, namespace: str, name: str) -> GangView:
     """Raises NotThere."""
     gang = f"{namespace}/{name}"
     pods = [(key, pod) for key, pod in engine.state.pods.items() if gang_of(pod) == gang]
     wanted = _wanted(engine, namespace, name, [pod for _, pod in pods])
     if not pods and wanted is None:
         raise NotThere("no pod belongs to a gang of that name")
-    members: list[dict[str, Any]] = []
+    members: list[GangMember] = []
     for key, pod in sorted(pods)[:MAX_MEMBERS]:
         found = records.pod(pod.metadata.namespace, pod.metadata.name)
         if found is not None:
-            add_words(found["log"])
-            shown = {each: found[each] for each in ("place", "node", "log")}
-            members.append({"pod": key, **shown})
-    return {
-        "namespace": namespace,
-        "name": name,
-        "at": micro_time_text(engine.clock()),
-        "minMembers": wanted,
-        "count": len(pods),
-        "placed": sum(bool(pod.spec.node_name) for _, pod in pods),
-        "members": members,
-    }
+            log = tuple(map(LineInWords.of, found.log))
+            members.append(GangMember(key, found.place, found.node, log))
+    return GangView(
+        namespace=namespace,
+        name=name,
+        at=micro_time_text(engine.clock()),
+        min_members=wanted,
+        count=len(pods),
+        placed=sum(bool(pod.spec.node_name) for _, pod in pods),
+        members=tuple(members),
+    )
 
 
 def _wanted(engine: Engine, namespace: str, name: str, pods: Iterable[Pod]) -> int | None:

@@ -11,15 +11,17 @@ import itertools
 import shlex
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from urllib.parse import unquote
 
+from msgspec.structs import astuple
+
 from podium import __version__
+from podium.golang.document_structs import Document
 from podium.kubernetes.rules.timestamps import micro_time_text
 from podium.live.management import SchedulerParts
 from podium.live.metrics import SchedulerMetrics
 from podium.live.serving.surface import UI
-from podium.net.files.versioned_documents import add_version
 from podium.scheduler.engine import Engine
 from podium.scheduler.explain.proposals.shell import Kubectl
 from podium.web.access import DelegatedAccess
@@ -32,7 +34,14 @@ from podium.web.event_stream import EventStreams
 from podium.web.fragmentation_document import fragmentation_document
 from podium.web.gang_document import gang_document
 from podium.web.node_document import node_document
-from podium.web.page_documents import LIVE, Document, NotThere, Parameters
+from podium.web.page_documents import LIVE, NotThere, Parameters
+from podium.web.page_overview import (
+    PageChanges,
+    PageOverview,
+    PodOfSearch,
+    PodSearch,
+    count_queue,
+)
 from podium.web.play import Play
 from podium.web.queue_document import queue_document
 from podium.web.stays import node_story_document, remembered_stays
@@ -78,69 +87,57 @@ class LivePage:
         kind, *names = path.split("/")
         match kind, names:
             case "overview", []:
-                return add_version("PageOverview", self._overview())
+                return self._overview()
             case "cluster", []:
-                return add_version("ClusterView", self._cluster.document())
+                return self._cluster.document()
             case "fragmentation", []:
-                return add_version("FragmentationView", fragmentation_document(self._engine))
+                return fragmentation_document(self._engine)
             case "nodes", [name]:
-                return add_version("NodeView", node_document(self._engine, unquote(name)))
+                return node_document(self._engine, unquote(name))
             case "nodes", [name, "story"]:
                 engine = self._engine
                 stays = remembered_stays(engine.state.pod_log)
-                found = node_story_document(engine, unquote(name), stays)
-                return add_version("NodeStory", found)
+                return node_story_document(engine, unquote(name), stays)
             case "gangs", [namespace, *name]:
                 parts = self._parts()
                 gang = unquote("/".join(name))
-                found = gang_document(parts.engine, parts.records, namespace, gang)
-                return add_version("GangView", found)
+                return gang_document(parts.engine, parts.records, namespace, gang)
             case "queue", []:
                 parts = self._parts()
-                found = queue_document(parts.engine, parts.records, parts.records.decisions)
-                return add_version("QueueView", found)
+                return queue_document(parts.engine, parts.records, parts.records.decisions)
             case "pods", []:
-                words = next(iter(parameters.get("q", ())), "")
-                return add_version("PodSearch", self._find_pods(words))
+                return self._find_pods(next(iter(parameters.get("q", ())), ""))
             case "pods", [namespace, name]:
                 parts = self._parts()
-                found = pod_document(parts.engine, parts.records, namespace, name)
-                return add_version("PodView", found)
+                return pod_document(parts.engine, parts.records, namespace, name)
             case "pods", [namespace, name, "analysis"]:
-                return self._analysis(f"{namespace}/{name}")
+                key, client = f"{namespace}/{name}", self._parts().client
+                return self._analyses.document(self._engine, key, client)
             case "throughput", []:
-                return add_version("ThroughputView", self._throughput.document(_span(parameters)))
+                return self._throughput.document(_span(parameters))
             case "configuration", []:
-                return add_version("ConfigurationView", configuration_document(self._engine))
+                return configuration_document(self._engine)
             case "play", names if self.play is not None:
                 return self.play.document(names, parameters)
         raise NotThere("there is no such document")
 
-    def _overview(self) -> dict[str, Any]:
+    def _overview(self) -> PageOverview:
         engine = self._engine
-        return {
-            "mode": LIVE,
-            "version": __version__,
-            "terminal": self._terminal,
-            "url": self._url(),
-            "input": "",
-            "play": self.play is not None,
-            "schedulers": list(engine.profiles),
-            **self._numbers(),
-        }
+        return PageOverview(
+            mode=LIVE,
+            version=__version__,
+            terminal=self._terminal,
+            url=self._url(),
+            input="",
+            play=self.play is not None,
+            schedulers=tuple(engine.profiles),
+            at=micro_time_text(engine.clock()),
+            nodes=engine.cluster.nodes.present_count,
+            pods=len(engine.cluster.placements),
+            queue=count_queue(engine),
+        )
 
-    def _numbers(self) -> dict[str, Any]:
-        """What the head of the page shows, and every message with it."""
-        engine = self._engine
-        cluster = engine.cluster
-        return {
-            "at": micro_time_text(engine.clock()),
-            "nodes": cluster.nodes.present_count,
-            "pods": len(cluster.placements),
-            "queue": {**engine.queue.sizes()._asdict(), "waiting": len(engine.state.waiting)},
-        }
-
-    def _find_pods(self, words: str) -> dict[str, Any]:
+    def _find_pods(self, words: str) -> PodSearch:
         """Pods whose name has some words in it, those without a node first."""
         wanted = words.lower().split()
         found: list[tuple[bool, str, str]] = []
@@ -148,29 +145,27 @@ class LivePage:
             if all(word in key for word in wanted):
                 found.append((bool(pod.spec.node_name), key, pod.spec.node_name))
         found.sort()
-        return {
-            "count": len(found),
-            "pods": [{"pod": key, "node": node or None} for _, key, node in found[:MAX_FOUND]],
-        }
-
-    async def _analysis(self, key: str) -> Document:
-        found = await self._analyses.document(self._engine, key, self._parts().client)
-        return add_version("PodAnalysis", found)
+        listed = (PodOfSearch(key, node or None) for _, key, node in found[:MAX_FOUND])
+        return PodSearch(len(found), tuple(listed))
 
     # --- changes ------------------------------------------------------------------------------
 
-    def changes(self, mark: str) -> Document:
+    def changes(self, mark: str) -> PageChanges:
         """What is different from the moment of a mark on."""
-        cluster, numbers = self._cluster, self._numbers()
-        sizes = "-".join(map(str, numbers["queue"].values()))
+        engine, cluster = self._engine, self._cluster
+        queue = count_queue(engine)
+        # A mark moves with the cluster and with the queue, and with what Play lists.
+        sizes = "-".join(map(str, astuple(queue)))
         if self.play is not None:
             sizes = f"{sizes}-{self.play.mark}"
-        # A mark moves with the cluster and with the queue, and with what Play lists.
-        return {
-            "mark": f"{cluster.mark}_{sizes}",
-            **numbers,
-            "cluster": cluster.changes(mark.partition("_")[0]),
-        }
+        return PageChanges(
+            mark=f"{cluster.mark}_{sizes}",
+            at=micro_time_text(engine.clock()),
+            nodes=engine.cluster.nodes.present_count,
+            pods=len(engine.cluster.placements),
+            queue=queue,
+            cluster=cluster.changes(mark.partition("_")[0]),
+        )
 
     # --- the engine at work now ---------------------------------------------------------------
 

@@ -1,16 +1,19 @@
 """What the page asks for, by path: an interface with two ends.
 
 A scheduler that runs answers as things are at that moment; a report has its answers in the file.
-Documents are mappings with `apiVersion` and `kind`, like all documents of Podium.
 """
 
 from collections.abc import Awaitable, Mapping, Sequence
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 import msgspec
 
+from podium.golang.document_structs import Document
+
+if TYPE_CHECKING:  # reports of files need nothing of a scheduler's
+    from podium.web.page_overview import PageChanges
+
 Parameters = Mapping[str, Sequence[str]]
-Document = Mapping[str, Any]
 
 
 class NotThere(LookupError):
@@ -34,11 +37,12 @@ class Documents(Protocol):
 class EventSource(Protocol):
     """What has changed in between, for whoever keeps looking."""
 
-    def changes(self, mark: str) -> Document | Awaitable[Document]:
+    def changes(self, mark: str) -> "PageChanges | Awaitable[PageChanges]":
         """What is different from the moment of a mark on, with a `mark` of its own; a mark that
         is unknown or too old is answered with `reload`. Of a state that is not of now, it says
         `stale` and `ageSeconds`."""
 
 
+Mode = Literal["live", "report"]
 LIVE: Final = "live"
 REPORT: Final = "report"

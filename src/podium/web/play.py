@@ -9,30 +9,30 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
-from typing import Any, Final
+from typing import ClassVar, Final
 from urllib.parse import unquote
 
 from podium.client import KubeClient
 from podium.client.api_errors import NotFound
 from podium.client.resources import PRIORITY_CLASSES
-from podium.net.files.versioned_documents import add_version
+from podium.golang.document_structs import Count, Document, DocumentPart, PodKey
 from podium.scheduler.engine import Engine
 from podium.simulated.names import FAILURE
 from podium.web.access import Refused
-from podium.web.page_documents import Document, NotThere, Parameters
+from podium.web.page_documents import NotThere, Parameters
 from podium.web.play_commands import write_command
-from podium.web.play_decisions import RecentDecisions
-from podium.web.play_examples import URGENT, play_examples
+from podium.web.play_decisions import DecisionNotice, RecentDecisions
+from podium.web.play_examples import URGENT, PlayExamples, play_examples
 from podium.web.play_steps import (
     MAX_STEP_BYTES,
     Outcome,
+    PlayStep,
     SetWeights,
     Step,
     UnknownStep,
-    outcome_document,
     read_step,
 )
-from podium.web.play_weights import PlayWeights, WrongWeights
+from podium.web.play_weights import PlayWeights, WeightsOfProfile, WrongWeights
 from podium.web.play_writes import ClusterSteps
 
 MAX_LISTED: Final = 100
@@ -40,6 +40,70 @@ RATE_PER_S: Final = 10.0
 BURST: Final = 30
 _ZONE: Final = "topology.kubernetes.io/zone"
 _FILE: Final = "scheduler.yaml"
+
+
+class PlayNodeCpu(DocumentPart, frozen=True):
+    """A node's cores."""
+
+    allocatable: int
+    """What pods may have, in thousandths of a core."""
+    requested: int
+    """What pods ask for, in thousandths of a core."""
+
+
+class PlayNode(DocumentPart, frozen=True):
+    """A node that steps can be about."""
+
+    name: str
+    """Its name."""
+    zone: str | None
+    """Its zone."""
+    cordoned: bool
+    """Whether it takes no new pods."""
+    failed: bool
+    """Whether it was told to fail."""
+    taints: tuple[str, ...]
+    """Keys of its taints."""
+    pods: Count
+    """Pods on it."""
+    cpu: PlayNodeCpu
+    """Its cores."""
+
+
+class PlayPod(DocumentPart, frozen=True):
+    """A pod that steps can be about."""
+
+    pod: PodKey
+    """The pod."""
+    node: str | None
+    """The node."""
+    phase: str
+    """Its phase."""
+    leaving: bool
+    """Whether it is being deleted."""
+    owner: str | None
+    """The kind of its controller."""
+
+
+class PlayView(Document, frozen=True, kw_only=True):
+    """What can be changed on the page, and what the scheduler did last."""
+
+    KIND: ClassVar[str] = "PlayView"
+
+    profiles: tuple[WeightsOfProfile, ...]
+    """The profiles of the scheduler."""
+    node_count: Count
+    """How many nodes have the words in their names."""
+    nodes: tuple[PlayNode, ...]
+    """The first of them."""
+    pod_count: Count
+    """How many pods have the words in their names."""
+    pods: tuple[PlayPod, ...]
+    """The first of them, those without a node before the others."""
+    decision_count: Count
+    """How many decisions were told of since the start."""
+    decisions: tuple[DecisionNotice, ...]
+    """The last ones, the newest first."""
 
 
 class Play:
@@ -76,28 +140,28 @@ class Play:
         match names:
             case []:
                 words = next(iter(parameters.get("q", ())), "")
-                return add_version("PlayView", self._view(words.lower().split()))
+                return self._view(words.lower().split())
             case ["examples", profile]:
                 return self._examples(unquote(profile))
         raise NotThere("there is no such document")
 
-    def _view(self, words: list[str]) -> dict[str, Any]:
+    def _view(self, words: list[str]) -> PlayView:
         engine = self._engine()
         cluster = engine.cluster
         names = [cluster.nodes.names[row] for row in cluster.node_order().tolist()]
         nodes = [name for name in names if all(word in name for word in words)]
         pod_count, pods = _find_pods(engine, words)
-        return {
-            "profiles": self._weights.document(),
-            "nodeCount": len(nodes),
-            "nodes": list(_nodes(engine, nodes[:MAX_LISTED])),
-            "podCount": pod_count,
-            "pods": list(_pods(engine, pods)),
-            "decisionCount": self._decisions.count,
-            "decisions": self._decisions.document(),
-        }
+        return PlayView(
+            profiles=self._weights.document(),
+            node_count=len(nodes),
+            nodes=tuple(_nodes(engine, nodes[:MAX_LISTED])),
+            pod_count=pod_count,
+            pods=tuple(_pods(engine, pods)),
+            decision_count=self._decisions.count,
+            decisions=self._decisions.document(),
+        )
 
-    async def _examples(self, profile: str) -> Document:
+    async def _examples(self, profile: str) -> PlayExamples:
         engine = self._engine()
         if profile not in engine.profiles:
             raise NotThere("there is no such profile")
@@ -106,12 +170,11 @@ class Play:
             has_urgent = True
         except NotFound:
             has_urgent = False
-        found = play_examples(engine, profile, has_urgent=has_urgent)
-        return add_version("PlayExamples", {"examples": found})
+        return PlayExamples(play_examples(engine, profile, has_urgent=has_urgent))
 
     # --- steps --------------------------------------------------------------------------------
 
-    async def take_step(self, body: bytes | bytearray) -> Document:
+    async def take_step(self, body: bytes | bytearray) -> PlayStep:
         """Raises Refused."""
         self._count()
         try:
@@ -122,7 +185,7 @@ class Play:
             mark = self._decisions.count
             outcome = await self._carry_out(step)
             self._taken += 1
-        return add_version("PlayStep", outcome_document(outcome, mark))
+        return PlayStep.of(outcome, mark)
 
     async def _carry_out(self, step: Step) -> Outcome:
         if not isinstance(step, SetWeights):
@@ -152,25 +215,25 @@ class Play:
         self._allowed -= 1
 
 
-def _nodes(engine: Engine, names: list[str]) -> Iterator[dict[str, Any]]:
+def _nodes(engine: Engine, names: list[str]) -> Iterator[PlayNode]:
     cluster = engine.cluster
     cluster.usage.grow()
     cpu = cluster.nodes.resources.id("cpu")
     for name in names:
         row = cluster.nodes.row(name)
         node = cluster.nodes.node(row)
-        yield {
-            "name": name,
-            "zone": (node.metadata.labels or {}).get(_ZONE),
-            "cordoned": node.spec.unschedulable,
-            "failed": bool(node.metadata.annotation(FAILURE)),
-            "taints": [taint.key for taint in node.spec.taints or ()],
-            "pods": int(cluster.usage.pod_count[row]),
-            "cpu": {
-                "allocatable": int(cluster.nodes.allocatable[cpu, row]),
-                "requested": int(cluster.usage.requested[cpu, row]),
-            },
-        }
+        yield PlayNode(
+            name=name,
+            zone=(node.metadata.labels or {}).get(_ZONE),
+            cordoned=node.spec.unschedulable,
+            failed=bool(node.metadata.annotation(FAILURE)),
+            taints=tuple(taint.key for taint in node.spec.taints or ()),
+            pods=int(cluster.usage.pod_count[row]),
+            cpu=PlayNodeCpu(
+                allocatable=int(cluster.nodes.allocatable[cpu, row]),
+                requested=int(cluster.usage.requested[cpu, row]),
+            ),
+        )
 
 
 def _find_pods(engine: Engine, words: list[str]) -> tuple[int, list[str]]:
@@ -186,13 +249,13 @@ def _find_pods(engine: Engine, words: list[str]) -> tuple[int, list[str]]:
     return count, [*reversed(waiting), *reversed(placed)][:MAX_LISTED]
 
 
-def _pods(engine: Engine, keys: list[str]) -> Iterator[dict[str, Any]]:
+def _pods(engine: Engine, keys: list[str]) -> Iterator[PlayPod]:
     for key in keys:
         pod = engine.state.pods[key]
-        yield {
-            "pod": key,
-            "node": pod.spec.node_name or None,
-            "phase": pod.status.phase or "Pending",
-            "leaving": pod.metadata.deletion_timestamp is not None,
-            "owner": pod.metadata.controller.kind if pod.metadata.controller else None,
-        }
+        yield PlayPod(
+            pod=key,
+            node=pod.spec.node_name or None,
+            phase=pod.status.phase or "Pending",
+            leaving=pod.metadata.deletion_timestamp is not None,
+            owner=pod.metadata.controller.kind if pod.metadata.controller else None,
+        )

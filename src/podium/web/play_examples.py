@@ -6,9 +6,10 @@ needs nodes with GPUs. Each can be made again: names are the server's (`generate
 
 from collections.abc import Iterator, Mapping
 from itertools import count
-from typing import Any, Final
+from typing import Any, ClassVar, Final, Literal
 
 from podium.addons.gpu.dialects.dialect_detection import find_spoken_dialects
+from podium.golang.document_structs import Document, DocumentPart
 from podium.scheduler.config.effective import effective_yaml
 from podium.scheduler.engine import Engine
 from podium.simulated.names import SIMULATED
@@ -35,19 +36,45 @@ _MEMORY_OF_CARD: Final = {"nvidia.com/gpumem": "4000"}
 Object = dict[str, Any]
 
 
-def play_examples(engine: Engine, scheduler_name: str, *, has_urgent: bool) -> list[dict[str, str]]:
+class PlayExample(DocumentPart, frozen=True):
+    """A ready example to create."""
+
+    name: str
+    """The example in addresses."""
+    group: Literal["Pods", "Nodes"]
+    """What it creates."""
+    title: str
+    """The example in a word or two."""
+    shows: str
+    """What is to be seen with it."""
+    yaml: str
+    """The objects."""
+
+
+class PlayExamples(Document, frozen=True):
+    """Ready examples to create on the page."""
+
+    KIND: ClassVar[str] = "PlayExamples"
+
+    examples: tuple[PlayExample, ...]
+    """The examples that this cluster can make use of."""
+
+
+def play_examples(
+    engine: Engine, scheduler_name: str, *, has_urgent: bool
+) -> tuple[PlayExample, ...]:
     """For pods of one profile; `has_urgent` says whether the class of urgent pods is there."""
     made = _Examples(engine, scheduler_name)
-    return [
-        {
-            "name": name,
-            "group": "Nodes" if objects[-1]["kind"] == "Node" else "Pods",
-            "title": title,
-            "shows": shows,
-            "yaml": "---\n".join(effective_yaml(each) for each in objects),
-        }
+    return tuple(
+        PlayExample(
+            name=name,
+            group="Nodes" if objects[-1]["kind"] == "Node" else "Pods",
+            title=title,
+            shows=shows,
+            yaml="---\n".join(effective_yaml(each) for each in objects),
+        )
         for name, title, shows, objects in made.all(has_urgent=has_urgent)
-    ]
+    )
 
 
 class _Examples:

@@ -1,9 +1,11 @@
 """Steps of Play: what the page may ask for, and nothing else. Decoded strictly."""
 
-from typing import Annotated, Any, Final
+from typing import Annotated, ClassVar, Final
 
 import msgspec
 from msgspec import Meta, Struct
+
+from podium.golang.document_structs import Count, Document, DocumentPart
 
 MAX_STEP_BYTES: Final = 64 * 1024
 
@@ -56,12 +58,23 @@ ClusterStep = Create | Delete | Cordon | Uncordon | Drain | Kill | Revive
 _DECODER: Final[msgspec.json.Decoder[Step]] = msgspec.json.Decoder(Step)
 
 
+class CreatedObject(DocumentPart, frozen=True):
+    """An object that a step has created."""
+
+    kind: str
+    """Its kind as kubectl takes it."""
+    name: str
+    """Its name."""
+    namespace: str
+    """Its namespace, empty where there is none."""
+
+
 class Outcome(Struct):
     """What became of a step; `objects` were created, `problem` is what stood in the way."""
 
     commands: list[str]
     done: list[str] = msgspec.field(default_factory=list)
-    objects: list[dict[str, str]] = msgspec.field(default_factory=list)
+    objects: list[CreatedObject] = msgspec.field(default_factory=list)
     problem: str | None = None
 
 
@@ -77,12 +90,28 @@ def read_step(body: bytes | bytearray) -> Step:
         raise UnknownStep(f"this is no step: {problem}") from None
 
 
-def outcome_document(outcome: Outcome, mark: int) -> dict[str, Any]:
-    """`mark` is the number of the last decision before the step."""
-    return {
-        "mark": mark,
-        "done": outcome.done,
-        "objects": outcome.objects,
-        "problem": outcome.problem,
-        "commands": outcome.commands,
-    }
+class PlayStep(Document, frozen=True):
+    """What became of a step that was taken on the page."""
+
+    KIND: ClassVar[str] = "PlayStep"
+
+    mark: Count
+    """The number of the last decision before the step."""
+    done: tuple[str, ...]
+    """What was done, in the words of kubectl."""
+    objects: tuple[CreatedObject, ...]
+    """What was created."""
+    problem: str | None
+    """What stood in the way, in the words of the API server."""
+    commands: tuple[str, ...]
+    """What does the same in a terminal."""
+
+    @classmethod
+    def of(cls, outcome: Outcome, mark: int) -> "PlayStep":
+        return cls(
+            mark=mark,
+            done=tuple(outcome.done),
+            objects=tuple(outcome.objects),
+            problem=outcome.problem,
+            commands=tuple(outcome.commands),
+        )

@@ -6,8 +6,8 @@ its configuration again.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
+from podium.golang.document_structs import DocumentPart
 from podium.scheduler.config.effective import effective, effective_yaml
 from podium.scheduler.config.errors import ConfigurationError
 from podium.scheduler.config.load import load_configuration
@@ -22,6 +22,28 @@ from podium.scheduler.engine import Engine
 from podium.scheduler.engine.scheduler import set_score_weights
 
 Weights = dict[str, int]
+
+
+class WeightInForce(DocumentPart, frozen=True):
+    """A score plugin with its weight now and at the start."""
+
+    plugin: str
+    """The plugin."""
+    weight: int
+    """Its weight now, 0 if it is off."""
+    configured: int
+    """Its weight at the start."""
+
+
+class WeightsOfProfile(DocumentPart, frozen=True):
+    """A profile with the weights of its score plugins."""
+
+    scheduler_name: str
+    """The profile."""
+    plugins: tuple[WeightInForce, ...]
+    """Those that score, in calling order."""
+    file: str | None
+    """A configuration file that keeps the weights; null where none was changed."""
 
 
 class WrongWeights(Exception):
@@ -57,24 +79,19 @@ class PlayWeights:
             raise WrongWeights(str(problem)) from None
         start.changed[profile] = changed
 
-    def document(self) -> list[dict[str, Any]]:
-        """Each profile with its plugins, their weights now and at the start."""
+    def document(self) -> tuple[WeightsOfProfile, ...]:
         start = self._started
-        return [
-            {
-                "schedulerName": name,
-                "plugins": [
-                    {
-                        "plugin": plugin,
-                        "weight": start.changed.get(name, {}).get(plugin, weight),
-                        "configured": weight,
-                    }
+        return tuple(
+            WeightsOfProfile(
+                name,
+                tuple(
+                    WeightInForce(plugin, start.changed.get(name, {}).get(plugin, weight), weight)
                     for plugin, weight in configured.items()
-                ],
-                "file": self.file(name),
-            }
+                ),
+                self.file(name),
+            )
             for name, configured in start.weights.items()
-        ]
+        )
 
     def file(self, profile: str) -> str | None:
         """What keeps the weights in force; None where they are those of the start."""

@@ -36,6 +36,7 @@ from podium.web.play_steps import (
     ClusterStep,
     Cordon,
     Create,
+    CreatedObject,
     Delete,
     Drain,
     Kill,
@@ -135,9 +136,7 @@ class ClusterSteps:
         answer = await self._send("POST", resource.path(namespace), body, query=_STRICT)
         made = msgspec.json.decode(answer)["metadata"]
         kind = _KUBECTL_KINDS[resource]
-        outcome.objects.append(
-            {"kind": kind, "name": made["name"], "namespace": made.get("namespace", "")}
-        )
+        outcome.objects.append(CreatedObject(kind, made["name"], made.get("namespace", "")))
         outcome.done.append(f"{kind}/{made['name']} created")
 
     async def _delete(self, kind: str, name: str, namespace: str, outcome: Outcome) -> None:

@@ -6,10 +6,12 @@ nodes there are.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final
+from typing import ClassVar, Final
 
+from podium.golang.document_structs import Count, DocumentPart, PodKey, extend_part
+from podium.live.record_documents import QueuedPodEntry, QueueRecord, WaitingPodEntry
 from podium.live.scheduler_records import DecisionRecords, SchedulerRecords
 from podium.scheduler.engine import Engine
 from podium.scheduler.framework.events import Action, ClusterEvent, Resource
@@ -46,28 +48,87 @@ _KIND_WORDS: Final = {
 }
 
 
+class StuckPod(QueuedPodEntry, frozen=True, kw_only=True):
+    """A pod in the queue that is not to be tried now."""
+
+    woken_by: tuple[str, ...]
+    """What would have it tried again, in words."""
+
+
+class WaitingGangMember(WaitingPodEntry, frozen=True, kw_only=True):
+    """A pod that Permit plugins hold, with its gang."""
+
+    gang: str | None
+    """The gang that it belongs to."""
+
+
+class PodsOfReason(DocumentPart, frozen=True):
+    """Pods that wait for the same reason."""
+
+    reason: str
+    """Why they wait, whatever the numbers."""
+    count: Count
+    """How many there are."""
+    rejected_by: tuple[str, ...]
+    """Plugins that turned one of them away."""
+    pods: tuple[PodKey, ...]
+    """Some of them."""
+    woken_by: tuple[str, ...]
+    """What would have the first one tried again, in words."""
+
+
+class QueueView(QueueRecord, frozen=True, kw_only=True):
+    """Who waits, why, and what would wake them, for the page."""
+
+    KIND: ClassVar[str] = "QueueView"
+
+    backoff: tuple[StuckPod, ...]
+    """Pods that wait for their backoff to be over; the first of them."""
+    unschedulable: tuple[StuckPod, ...]
+    """Pods that wait for an event; the first of them."""
+    gated: tuple[StuckPod, ...]
+    """Pods that are kept out of the queue; the first of them."""
+    waiting: tuple[WaitingGangMember, ...]
+    """Pods that Permit plugins hold; the first of them."""
+    groups: tuple[PodsOfReason, ...]
+    """Pods by the reason for which they wait."""
+
+
 def queue_document(
     engine: Engine, records: SchedulerRecords, decisions: DecisionRecords
-) -> dict[str, Any]:
+) -> QueueView:
     found = records.queue(MAX_LISTED)
     parts = engine.queue.parts()
-    for part, members in (
-        ("unschedulable", parts.unschedulable),
-        ("gated", parts.gated),
-        ("backoff", [*parts.backoff, *parts.error_backoff]),
-    ):
-        for entry, queued in zip(found[part], members, strict=False):
-            entry["wokenBy"] = waking_events(engine, queued)
-    for entry in found["waiting"]:
-        pod = engine.state.pods.get(entry["pod"])
-        entry["gang"] = gang_of(pod) or None if pod is not None else None
-    stuck = [*parts.unschedulable, *parts.backoff, *parts.error_backoff, *parts.gated]
-    return {**found, "groups": list(_groups(engine, stuck, decisions))}
+    backoff = [*parts.backoff, *parts.error_backoff]
+    return extend_part(
+        found,
+        QueueView,
+        backoff=_add_events(engine, found.backoff, backoff),
+        unschedulable=_add_events(engine, found.unschedulable, parts.unschedulable),
+        gated=_add_events(engine, found.gated, parts.gated),
+        waiting=tuple(_add_gang(engine, entry) for entry in found.waiting),
+        groups=tuple(_groups(engine, [*parts.unschedulable, *backoff, *parts.gated], decisions)),
+    )
+
+
+def _add_events(
+    engine: Engine, entries: Sequence[QueuedPodEntry], pods: Sequence[QueuedPod]
+) -> tuple[StuckPod, ...]:
+    return tuple(
+        extend_part(entry, StuckPod, woken_by=waking_events(engine, queued))
+        for entry, queued in zip(entries, pods, strict=False)
+    )
+
+
+def _add_gang(engine: Engine, entry: WaitingPodEntry) -> WaitingGangMember:
+    pod = engine.state.pods.get(entry.pod)
+    gang = gang_of(pod) or None if pod is not None else None
+    return extend_part(entry, WaitingGangMember, gang=gang)
 
 
 def _groups(
     engine: Engine, stuck: Iterable[QueuedPod], decisions: DecisionRecords
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[PodsOfReason]:
     groups: dict[str, list[QueuedPod]] = {}
     for queued in stuck:
         record = decisions.get(queued.info.key)
@@ -80,13 +141,13 @@ def _groups(
     ranked = sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
     for reason, members in ranked[:MAX_GROUPS]:
         rejectors = set[str]().union(*(each.rejectors for each in members))
-        yield {
-            "reason": reason,
-            "count": len(members),
-            "rejectedBy": sorted(rejectors),
-            "pods": [each.info.key for each in members[:MAX_EXAMPLES]],
-            "wokenBy": waking_events(engine, members[0]),
-        }
+        yield PodsOfReason(
+            reason=reason,
+            count=len(members),
+            rejected_by=tuple(sorted(rejectors)),
+            pods=tuple(each.info.key for each in members[:MAX_EXAMPLES]),
+            woken_by=waking_events(engine, members[0]),
+        )
 
 
 @lru_cache(maxsize=1024)
@@ -101,7 +162,7 @@ def reason_of(message: str) -> str:
     return _COUNT.sub(r"\1", told)
 
 
-def waking_events(engine: Engine, queued: QueuedPod) -> list[str]:
+def waking_events(engine: Engine, queued: QueuedPod) -> tuple[str, ...]:
     """What would have the pod tried again, in words; events that sound alike stand once."""
     profile = queued.info.pod.spec.scheduler_name
     interests = engine.queue.interests
@@ -111,7 +172,7 @@ def waking_events(engine: Engine, queued: QueuedPod) -> list[str]:
         for event in interests.events_of(profile, plugin)
         for words in _event_words(event)
     ]
-    return list(dict.fromkeys(told))
+    return tuple(dict.fromkeys(told))
 
 
 def _event_words(event: ClusterEvent) -> Iterator[str]:

@@ -16,14 +16,19 @@ import time
 from collections import OrderedDict
 from collections.abc import Awaitable
 from contextlib import suppress
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
+from podium.golang.document_structs import Document
+from podium.net.files.versioned_documents import encode_document
 from podium.net.serving.loop_calls import LoopBusy, LoopCalls
 from podium.web.access import Refused
+from podium.web.cluster_document import ClusterChanges
 from podium.web.live_page import LivePage
-from podium.web.page_documents import Document, NotThere, Parameters, TooBusy
+from podium.web.page_documents import NotThere, Parameters, TooBusy
+from podium.web.page_overview import PageChanges
 from podium.web.play import Play
 
 MAX_KEPT: Final = 64
@@ -46,7 +51,7 @@ class RelayedPage:
         self._page = page
         self._calls = calls
         self._kept = _KeptDocuments()
-        self._numbers: tuple[float, dict[str, Any]] | None = None
+        self._told: tuple[float, PageChanges] | None = None
 
     async def follow(self) -> None:
         """Keep what is seen first, until cancelled."""
@@ -55,8 +60,8 @@ class RelayedPage:
             begun = time.monotonic()
             with suppress(LoopBusy):
                 found = await self._changes(mark)
-                if found["mark"] != mark:
-                    mark = found["mark"]
+                if found.mark != mark:
+                    mark = found.mark
                     for path in _FIRST_SEEN:
                         with suppress(NotThere):
                             await self._make(path, {})
@@ -76,13 +81,13 @@ class RelayedPage:
             if made is None:
                 raise TooBusy(f"{busy}; there is no older state of this") from None
         # Every document is an object with apiVersion and kind.
-        stale = msgspec.json.encode(_stale_since(made.at))[:-1]
+        stale = msgspec.json.encode({"stale": True, "ageSeconds": _age_s(made.at)})[:-1]
         return msgspec.Raw(b"%b,%b" % (stale, made.body[1:]))
 
     async def _make(self, path: str, parameters: Parameters) -> bytes:
         def make() -> bytes | Awaitable[bytes]:
             found = self._page.document(path, parameters)
-            return _encode(found) if inspect.isawaitable(found) else msgspec.json.encode(found)
+            return _encode(found) if inspect.isawaitable(found) else encode_document(found)
 
         body = await self._calls.call(make)
         self._kept.keep(_key(path, parameters), _Made(time.monotonic(), body))
@@ -90,20 +95,21 @@ class RelayedPage:
 
     # --- changes ------------------------------------------------------------------------------
 
-    async def changes(self, mark: str) -> Document:
+    async def changes(self, mark: str) -> PageChanges:
         """Of a scheduler that does not answer: nothing but the numbers of before."""
         while True:
             try:
                 return await self._changes(mark)
             except LoopBusy:
-                if self._numbers is not None:
-                    at, numbers = self._numbers
-                    return {**numbers, "mark": mark, "cluster": {}, **_stale_since(at)}
+                if self._told is not None:
+                    at, told = self._told
+                    nothing = ClusterChanges()
+                    return replace(told, mark=mark, cluster=nothing, stale=True, age_s=_age_s(at))
             await asyncio.sleep(_EVERY_S)
 
-    async def _changes(self, mark: str) -> Document:
+    async def _changes(self, mark: str) -> PageChanges:
         found = await self._calls.call(lambda: self._page.changes(mark))
-        self._numbers = (time.monotonic(), dict(found))
+        self._told = (time.monotonic(), found)
         return found
 
 
@@ -151,7 +157,7 @@ class _KeptDocuments:
 
 
 async def _encode(found: Awaitable[Document]) -> bytes:
-    return msgspec.json.encode(await found)
+    return encode_document(await found)
 
 
 def _key(path: str, parameters: Parameters) -> str:
@@ -159,5 +165,5 @@ def _key(path: str, parameters: Parameters) -> str:
     return f"{path} {asked}" if asked else path
 
 
-def _stale_since(at: float) -> dict[str, Any]:
-    return {"stale": True, "ageSeconds": round(time.monotonic() - at)}
+def _age_s(at: float) -> int:
+    return round(time.monotonic() - at)

@@ -3,7 +3,7 @@
 The documents that views ask for are in it as JSON, the scripts and styles as they are served. Its
 policy lets nothing run but that very script, and nothing be loaded at all.
 
-    documents = {"overview": report_overview(command, facts), "comparison": add_version(...)}
+    documents = {"overview": ReportOverview(command=..., facts=...), "comparison": comparison}
     make_report_file(documents, [ReportView("compare", "Compare", "compare.js", "showCompare")])
 
 Contract: the same documents give the same bytes. Whoever makes documents keeps them bounded.
@@ -12,13 +12,15 @@ Contract: the same documents give the same bytes. Whoever makes documents keeps 
 import base64
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import ClassVar, Final, Literal
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from podium import __version__
-from podium.net.files.versioned_documents import add_version
+from podium.golang.document_structs import Count, Document, DocumentPart
+from podium.net.files.versioned_documents import encode_document
 from podium.web.page_documents import REPORT
 from podium.web.script_bundle import bundle
 from podium.web.static_files import static_files
@@ -39,32 +41,44 @@ class ReportView:
     function: str
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(DocumentPart, frozen=True):
     """A figure in the head of a report, such as 5 nodes."""
 
     value: str
+    """The figure."""
     label: str
+    """What it counts."""
     bad: bool = False
+    """Whether it is a reason to look closer."""
 
     @classmethod
     def count(cls, number: int, noun: str, *, bad: bool = False) -> "Fact":
         return cls(f"{number:,}", noun if number == 1 else f"{noun}s", bad)
 
 
-def report_overview(command: str, facts: Iterable[Fact], **more: Any) -> dict[str, object]:
-    """The document `overview`: the command that tells the same in a terminal, and figures."""
-    fields = {
-        "mode": REPORT,
-        "version": __version__,
-        "command": command,
-        "facts": [asdict(fact) for fact in facts],
-        **more,
-    }
-    return add_version("ReportOverview", fields)
+class ReportOverview(Document, frozen=True, kw_only=True):
+    """What the head of a report shows that is made by another command than `podium simulate`."""
+
+    KIND: ClassVar[str] = "ReportOverview"
+
+    mode: Literal["report"] = REPORT
+    """A file on its own."""
+    version: str = __version__
+    """The version of Podium."""
+    command: str
+    """The command that tells the same in a terminal."""
+    facts: tuple[Fact, ...]
+    """Figures, in order."""
+    totals: Mapping[str, Count] | UnsetType = UNSET
+    """How many entries lists have in truth, which a report may cut."""
+    metric_words: Mapping[str, str] | UnsetType = UNSET
+    """What metrics are called in tables and charts, by their names."""
+    phases: tuple[str, ...] | UnsetType = UNSET
+    """The moments at which the Cluster view shows the cluster; the last one's documents have no
+    prefix."""
 
 
-def make_report_file(documents: Mapping[str, Any], views: Iterable[ReportView] = ()) -> bytes:
+def make_report_file(documents: Mapping[str, Document], views: Iterable[ReportView] = ()) -> bytes:
     """Documents by the paths by which views ask for them; one of them is the overview."""
     found = static_files()
     scripts = {name: file.content.decode() for name, file in found.items() if name.endswith(".js")}
@@ -96,8 +110,9 @@ def make_report_file(documents: Mapping[str, Any], views: Iterable[ReportView] =
     ).encode()
 
 
-def _json(documents: Mapping[str, Any]) -> str:
-    data = msgspec.json.encode(documents).decode()
+def _json(documents: Mapping[str, Document]) -> str:
+    encoded = {path: msgspec.Raw(encode_document(each)) for path, each in documents.items()}
+    data = msgspec.json.encode(encoded).decode()
     # What ends a script in HTML is no character of JSON that has to be written as it is.
     for sign in "<>&\u2028\u2029":
         data = data.replace(sign, f"\\u{ord(sign):04x}")

@@ -17,6 +17,7 @@ ZONE_FAILURES: Final = ReportView(
     "zone-failures", "Zone failures", "failures_report.js", "showZoneFailures"
 )
 GPU_PACKING: Final = (ReportView("gpu-packing", "GPU packing", "study_report.js", "showStudy"),)
+PENDING: Final = (ReportView("pending", "Pending", "pending_report.js", "showPending"),)
 CAPACITY: Final = (ReportView("capacity", "Capacity", "capacity_report.js", "showCapacity"),)
 SCENARIO: Final = (ReportView("scenario", "Scenario", "scenario_report.js", "showScenario"),)
 SCENARIO_COMPARISON: Final = (

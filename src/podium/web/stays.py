@@ -5,8 +5,11 @@ the scheduler, or whose beginning is forgotten, nobody knows when it came.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import ClassVar, Final, Literal, NamedTuple, cast
 
+from msgspec import field
+
+from podium.golang.document_structs import Count, Document, DocumentPart, Moment, PodKey
 from podium.kubernetes.rules.timestamps import micro_time_text
 from podium.scheduler.engine import Engine
 from podium.scheduler.engine.observer import PodLog
@@ -26,9 +29,49 @@ class Stay(NamedTuple):
     by: str = ""
 
 
+StayEnding = Literal["", "preempted", "deleted"]
+
+
+class StayOnNode(DocumentPart, frozen=True):
+    """One pod on the node."""
+
+    pod: PodKey
+    """The pod."""
+    since: Moment | None = field(name="from")
+    """When it came; null if that is not remembered."""
+    until: Moment | None = field(name="to")
+    """When it had to go; null while it is there."""
+    how: StayEnding
+    """deleted or preempted, empty while it is there."""
+    by: PodKey | None
+    """The pod that it was evicted for."""
+
+    @classmethod
+    def of(cls, stay: Stay) -> "StayOnNode":
+        how = cast(StayEnding, stay.how)
+        return cls(stay.pod, _moment(stay.since), _moment(stay.until), how, stay.by or None)
+
+
+class NodeStory(Document, frozen=True):
+    """Who was on a node, from when to when, for the page."""
+
+    KIND: ClassVar[str] = "NodeStory"
+
+    name: str
+    """The node."""
+    at: Moment
+    """When it was so."""
+    is_present: bool
+    """Whether the node is there."""
+    count: Count
+    """How many stays are known."""
+    stays: tuple[StayOnNode, ...]
+    """By the time when they came."""
+
+
 def node_story_document(
     engine: Engine, name: str, remembered: Mapping[str, list[Stay]]
-) -> dict[str, Any]:
+) -> NodeStory:
     """`remembered` are the stays on all nodes. Raises NotThere."""
     is_present = engine.cluster.nodes.is_present(name)
     stays = [*remembered.get(name, ()), *_unremembered(engine, name, remembered)]
@@ -37,22 +80,13 @@ def node_story_document(
     # Those that are there now matter most, then those that left last.
     stays.sort(key=lambda stay: (stay.until is None, stay.until or 0.0, stay.since or 0.0))
     shown = sorted(stays[-MAX_STAYS:], key=lambda stay: (stay.since or 0.0, stay.pod))
-    return {
-        "name": name,
-        "at": micro_time_text(engine.clock()),
-        "isPresent": is_present,
-        "count": len(stays),
-        "stays": [
-            {
-                "pod": stay.pod,
-                "from": _moment(stay.since),
-                "to": _moment(stay.until),
-                "how": stay.how,
-                "by": stay.by or None,
-            }
-            for stay in shown
-        ],
-    }
+    return NodeStory(
+        name=name,
+        at=micro_time_text(engine.clock()),
+        is_present=is_present,
+        count=len(stays),
+        stays=tuple(map(StayOnNode.of, shown)),
+    )
 
 
 def _moment(at: float | None) -> str | None:

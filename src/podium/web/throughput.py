@@ -6,10 +6,13 @@ they stand at. Rates are differences between two samples.
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import pairwise
-from typing import Any, Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
+from msgspec import field
+
+from podium.golang.document_structs import Count, Document, DocumentPart
 from podium.live.exposition import Family, HistogramSeries
 from podium.live.metrics import SchedulerMetrics
 from podium.scheduler.engine import Engine
@@ -18,8 +21,6 @@ EVERY_S: Final = 1.0
 KEPT_S: Final = 3600
 MAX_POINTS: Final = 300
 _PHASES: Final = ("PreFilter", "Filter", "PostFilter", "Score", "Permit", "PreBind", "Bind")
-_RESULTS: Final = ("scheduled", "unschedulable", "error")
-_PARTS: Final = ("active", "backoff", "unschedulable", "gated", "waiting")
 
 
 class Sample(NamedTuple):
@@ -30,6 +31,57 @@ class Sample(NamedTuple):
     queue: tuple[int, ...]
     victims: int
     phases: tuple[tuple[int, float], ...]
+
+
+class AttemptRates(DocumentPart, frozen=True):
+    """Attempts per second, by result."""
+
+    scheduled: tuple[float, ...]
+    """Pods that got a node."""
+    unschedulable: tuple[float, ...]
+    """Pods that no node takes."""
+    error: tuple[float, ...]
+    """Attempts that broke."""
+
+
+class QueueOverTime(DocumentPart, frozen=True):
+    """Where pods waited."""
+
+    active: tuple[Count, ...]
+    """Pods to be tried."""
+    backoff: tuple[Count, ...]
+    """Pods that wait for their backoff to be over."""
+    unschedulable: tuple[Count, ...]
+    """Pods that wait for an event."""
+    gated: tuple[Count, ...]
+    """Pods that are kept out of the queue."""
+    waiting: tuple[Count, ...]
+    """Pods that Permit plugins hold."""
+
+
+class ThroughputView(Document, frozen=True):
+    """The scheduler's counters over the last time, for the page."""
+
+    KIND: ClassVar[str] = "ThroughputView"
+
+    span_s: float = field(name="spanSeconds")
+    """How far back it goes."""
+    at: tuple[float, ...]
+    """The moment of each point, in seconds since 1970."""
+    rates: AttemptRates
+    """Attempts per second, by result."""
+    queue: QueueOverTime
+    """Where pods wait."""
+    preemptions: tuple[int, ...]
+    """Pods that had to go for others."""
+    phase_s: Mapping[str, tuple[float | None, ...]] = field(name="phaseSeconds")
+    """The mean time of each phase; null where it did not take place."""
+    totals: Mapping[str, Count]
+    """Attempts since the start, by result; empty before the first sample."""
+
+
+_RESULTS: Final = AttemptRates.__struct_fields__
+_PARTS: Final = QueueOverTime.__struct_fields__
 
 
 class Throughput:
@@ -64,7 +116,7 @@ class Throughput:
             self._samples.clear()  # another engine, or counters that were reset
         self._samples.append(sample)
 
-    def document(self, span_s: float) -> dict[str, Any]:
+    def document(self, span_s: float) -> ThroughputView:
         """At most `MAX_POINTS` points over the last so many seconds, each the mean of its part."""
         samples = list(self._samples)
         if samples:
@@ -73,23 +125,23 @@ class Throughput:
         step = max(1, -(-len(samples) // MAX_POINTS))
         picked = samples[::-1][::step][::-1]
         pairs = list(pairwise(picked))
-        return {
-            "spanSeconds": span_s,
-            "at": [round(after.at, 3) for _, after in pairs],
-            "rates": {
-                result: [_rate(b, a, b.attempts[i], a.attempts[i]) for b, a in pairs]
-                for i, result in enumerate(_RESULTS)
-            },
-            "queue": {
-                part: [after.queue[i] for _, after in pairs] for i, part in enumerate(_PARTS)
-            },
-            "preemptions": [after.victims - before.victims for before, after in pairs],
-            "phaseSeconds": {
-                phase: [_mean(before.phases[i], after.phases[i]) for before, after in pairs]
+        rates = (
+            tuple(_rate(b, a, b.attempts[i], a.attempts[i]) for b, a in pairs)
+            for i in range(len(_RESULTS))
+        )
+        parts = (tuple(after.queue[i] for _, after in pairs) for i in range(len(_PARTS)))
+        return ThroughputView(
+            span_s=span_s,
+            at=tuple(round(after.at, 3) for _, after in pairs),
+            rates=AttemptRates(*rates),
+            queue=QueueOverTime(*parts),
+            preemptions=tuple(after.victims - before.victims for before, after in pairs),
+            phase_s={
+                phase: tuple(_mean(before.phases[i], after.phases[i]) for before, after in pairs)
                 for i, phase in enumerate(_PHASES)
             },
-            "totals": dict(zip(_RESULTS, samples[-1].attempts, strict=True)) if samples else {},
-        }
+            totals=dict(zip(_RESULTS, samples[-1].attempts, strict=True)) if samples else {},
+        )
 
 
 def _rate(before: Sample, after: Sample, was: int, is_: int) -> float:

@@ -5,16 +5,17 @@ from typing import Any
 
 import pytest
 
-from podium.addons.registry import COLLECTION, find_plugin
-from podium.apiserver.crds import default_definition, validate_definition
 from podium.golang.documents import read_documents
+from podium.kubernetes.crds import default_definition, validate_definition
 from podium.kubernetes.kinds.typed_objects import KINDS, convert_object
 from podium.scheduler.framework.events import WatchedKind, unique_kinds
+from podium.user_code.plugins import find_plugin
+from podium.user_code.shipped import SHIPPED_PLUGINS
 
 ROOT = Path(__file__).parents[3]
 WATCHED = unique_kinds(
     kind
-    for name in sorted(COLLECTION)
+    for name in sorted(SHIPPED_PLUGINS)
     if (plugin := find_plugin(name)) is not None
     for kind in plugin.watched_kinds
 )

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from support.apiserver.apiserver_process import RunningServer, serving
 
-from podium.apiserver.crds.expressions import RUNTIME_COST_BUDGET
+from podium.kubernetes.crds.expressions import RUNTIME_COST_BUDGET
 
 COST_OF_A_SUM = 114
 """What CEL charges for a sum of 99 numbers and a comparison."""

@@ -219,6 +219,24 @@ def test_a_list_that_is_not_read_is_not_held() -> None:
     assert run_virtually(main()) < 16 << 20
 
 
+@pytest.mark.parametrize("wanted", ["-1", "-9000000000"])
+@pytest.mark.parametrize("query", ["", "&resourceVersion=0", "&allowWatchBookmarks=true"])
+def test_a_watch_whose_time_lies_in_the_past_ends_as_soon_as_it_has_begun(
+    wanted: str, query: str
+) -> None:
+    async def main() -> list[Heard]:
+        async with wired(plain=True) as wire:
+            target = f"{CONFIG_MAPS}?watch=true&timeoutSeconds={wanted}{query}"
+            async with wire.client() as client:
+                watched = await client.ask(wire.head("GET", target))
+                return [watched, await client.ask(wire.head("GET", "/version"))]
+
+    watched, after = run_virtually(main())
+    assert watched.status == 200
+    assert {json.loads(line)["type"] for line in watched.body.splitlines()} <= {"ADDED", "BOOKMARK"}
+    assert after.status == 200
+
+
 # --- without TLS ----------------------------------------------------------------------------------
 
 

@@ -6,7 +6,7 @@ import shutil
 import sqlite3
 import stat
 import tempfile
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -269,6 +269,115 @@ def test_a_database_that_was_cut_off_to_nothing_is_refused(tmp_path: Path) -> No
     WriteAheadLog(tmp_path).close()
 
 
+def sized_body(number: int) -> bytes:
+    """Most fit into a page, and some take several."""
+    return body(f"p{number}-" + "x" * (12_000 if number % 50 == 0 else 40 + number))
+
+
+@pytest.mark.parametrize("share", [0.15, 0.5, 0.8, 0.97])
+def test_of_a_database_that_was_cut_off_the_pages_that_are_left_are_read(
+    tmp_path: Path, share: float
+) -> None:
+    with closing(WriteAheadLog(tmp_path)) as log:
+        for number in range(400):
+            log.commit([Record("pods", f"default/p{number:03d}", number + 2, sized_body(number))])
+    path = tmp_path / "objects.sqlite"
+    data = path.read_bytes()
+    path.write_bytes(data[: int(len(data) * share)])
+
+    with pytest.raises(InputError, match=r"objects\.sqlite: damaged: .*--data-recover"):
+        WriteAheadLog(tmp_path)
+    with closing(WriteAheadLog(tmp_path, recovers=True)) as recovered:
+        found = recovered.load().objects["pods"]
+        told = recovered.recovered
+    for each in found:
+        number = int(each.key[-3:])
+        assert each == Record("pods", each.key, number + 2, sized_body(number))
+    # Rows are spread over the file, and a large one is lost with any of its pages.
+    assert 400 * share * 0.7 < len(found) < 400
+    assert f"{len(found)} of 400 objects are left" in told
+    pages = len(data) // 4096
+    missing = pages - -(-int(len(data) * share) // 4096)
+    assert f"{missing} of {pages} pages cannot be read" in told
+    with closing(WriteAheadLog(tmp_path)) as again:
+        assert len(keys(again)) == len(found)
+
+
+def test_what_a_killed_server_left_in_the_log_counts_in_a_database_that_was_cut_off(
+    tmp_path: Path,
+) -> None:
+    with closing(WriteAheadLog(tmp_path / "store")) as log:
+        log.commit([Record("pods", f"default/p{n:03d}", n + 2, sized_body(n)) for n in range(200)])
+    log = WriteAheadLog(tmp_path / "store")
+    log.commit([Record("pods", "default/p003", 300, body("changed"))])
+    killed = tmp_path / "killed"
+    shutil.copytree(tmp_path / "store", killed)
+    log.close()
+    path = killed / "objects.sqlite"
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+    with closing(WriteAheadLog(killed, recovers=True)) as recovered:
+        found = {each.key: each for each in recovered.load().objects["pods"]}
+        assert recovered.load().revision == 300 + 1_000_000
+    assert found["default/p003"] == Record("pods", "default/p003", 300, body("changed"))
+    assert 70 < len(found) < 200
+
+
+def test_objects_that_were_deleted_stay_deleted_when_a_database_is_cut_off(
+    tmp_path: Path,
+) -> None:
+    with closing(WriteAheadLog(tmp_path)) as log:
+        for number in range(400):
+            log.commit([Record("pods", f"default/p{number:03d}", number + 2, sized_body(number))])
+        for number in range(100, 300):
+            log.commit([Record("pods", f"default/p{number:03d}", number + 500, None)])
+    path = tmp_path / "objects.sqlite"
+    data = path.read_bytes()
+    path.write_bytes(data[: int(len(data) * 0.97)])
+
+    with closing(WriteAheadLog(tmp_path, recovers=True)) as recovered:
+        found = keys(recovered)
+    assert not {f"default/p{number:03d}" for number in range(100, 300)} & set(found)
+    assert len(found) > 100
+
+
+def test_a_header_that_is_gone_costs_no_object(tmp_path: Path) -> None:
+    with closing(WriteAheadLog(tmp_path)) as log:
+        log.commit([Record("pods", f"default/p{n:03d}", n + 2, sized_body(n)) for n in range(200)])
+    path = tmp_path / "objects.sqlite"
+    path.write_bytes(bytes(4096) + path.read_bytes()[4096:])
+
+    with closing(WriteAheadLog(tmp_path, recovers=True)) as recovered:
+        assert keys(recovered) == [f"default/p{number:03d}" for number in range(200)]
+        assert recovered.load().revision == 201 + 1_000_000
+
+
+@settings(max_examples=25)
+@given(
+    cut=st.floats(0.01, 1),
+    changes=st.lists(st.tuples(st.floats(0, 1), st.binary(min_size=1, max_size=40)), max_size=30),
+)
+def test_whatever_is_wrong_with_a_database_only_what_was_written_is_read(
+    cut: float, changes: list[tuple[float, bytes]]
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        directory = Path(folder) / "store"
+        with closing(WriteAheadLog(directory)) as log:
+            log.commit(
+                [Record("pods", f"default/p{n:03d}", n + 2, sized_body(n)) for n in range(120)]
+            )
+        path = directory / "objects.sqlite"
+        data = bytearray(path.read_bytes())
+        for share, change in changes:
+            at = int(share * (len(data) - len(change)))
+            data[at : at + len(change)] = change
+        path.write_bytes(data[: int(len(data) * cut)])
+        with suppress(InputError), closing(WriteAheadLog(directory, recovers=True)) as recovered:
+            for each in recovered.load().objects.get("pods", []):
+                number = int(each.key[-3:])
+                assert each == Record("pods", each.key, number + 2, sized_body(number))
+
+
 @pytest.mark.parametrize("what", ["x" * 100, "p200", '"data"'])
 def test_a_byte_that_has_changed_in_an_object_is_found(tmp_path: Path, what: str) -> None:
     with closing(WriteAheadLog(tmp_path)) as log:
@@ -290,6 +399,7 @@ def test_a_byte_that_has_changed_in_an_object_is_found(tmp_path: Path, what: str
         assert keys(recovered) == sorted(
             {f"default/p{number:03d}" for number in range(400)} - {key}
         )
+        assert f"399 of 400 objects are left, 1 is lost ({key} of pods)" in recovered.recovered
     with closing(WriteAheadLog(tmp_path)) as again:
         assert key not in keys(again)
 
@@ -328,6 +438,22 @@ def test_a_store_without_checksums_gets_them(tmp_path: Path) -> None:
     path.write_bytes(data)
     with pytest.raises(InputError, match="is not what was written"):
         WriteAheadLog(tmp_path)
+
+
+def test_a_store_that_does_not_count_its_objects_counts_from_then_on(tmp_path: Path) -> None:
+    with closing(WriteAheadLog(tmp_path)) as log:
+        log.commit([Record("pods", f"default/p{n}", n + 2, body("a")) for n in range(3)])
+    path = tmp_path / "objects.sqlite"
+    with closing(sqlite3.connect(path)) as database:  # as format 2 was
+        database.execute("ALTER TABLE counter DROP COLUMN objects")
+        database.execute("PRAGMA user_version=2")
+        database.commit()
+    with closing(WriteAheadLog(tmp_path)) as log:
+        log.commit([Record("pods", "default/p1", 9, None), Record("pods", "default/p7", 10, None)])
+        log.commit([Record("pods", "default/p2", 11, body("b"))])
+    with closing(sqlite3.connect(path)) as database:
+        assert database.execute("SELECT revision, objects FROM counter").fetchone() == (11, 2)
+        assert database.execute("PRAGMA user_version").fetchone() == (3,)
 
 
 def test_a_damaged_store_without_checksums_is_refused_and_not_changed(tmp_path: Path) -> None:

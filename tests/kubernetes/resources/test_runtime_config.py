@@ -74,3 +74,31 @@ def test_a_value_that_is_no_bool_is_refused(capsys: pytest.CaptureFixture[str]) 
     done = podium(capsys, "apiserver", "--runtime-config=apps/v1=maybe")
     assert done.code == 2
     assert "'maybe' is not a bool" in done.err
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ("bogus/v9=true", "unknown api groups bogus/v9"),
+        ("nope/v1,apps/v1,bogus/v9=false", "unknown api groups bogus/v9,nope/v1"),
+        ("apps/v9=true", "group version apps/v9 that has not been registered"),
+        ("apps/v1/Deployments=false", "invalid key apps/v1/Deployments: group/version/resource"),
+        ("apps=true", "runtime-config invalid key apps"),
+        ("apps/v1/deployments/scale", "runtime-config invalid key apps/v1/deployments/scale"),
+        ("api/all=false", "invalid runtime-config with only api/all=false"),
+    ],
+)
+@pytest.mark.parametrize("command", ["apiserver", "up"])
+def test_what_kubernetes_never_had_is_refused_as_kube_apiserver_refuses_it(
+    command: str, given: str, problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    done = podium(capsys, command, f"--runtime-config={given}")
+    assert done.code == 2
+    assert f"podium: --runtime-config: {problem}" in done.err
+
+
+@pytest.mark.parametrize(
+    "given", ["v1=true", "/v1=true", "api/all=false,v1=true", "storage.k8s.io/v1beta1=true"]
+)
+def test_what_kubernetes_has_or_had_is_taken(given: str) -> None:
+    read_runtime_config([given], FeatureGates())

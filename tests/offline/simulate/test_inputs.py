@@ -145,7 +145,7 @@ def test_generate_name_becomes_the_same_name_every_time(file: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "api_version", "told"),
     [
-        ("Podd", "v1", "Kubernetes has no kind Podd in v1; did you mean Pod?"),
+        ("Podd", "v1", 'no matches for kind "Podd" in version "v1"; did you mean Pod?'),
         ("pod", "v1", "did you mean Pod?"),
         ("Deploymnt", "apps/v1", "did you mean Deployment?"),
         ("StorageClas", "storage.k8s.io/v1", "did you mean StorageClass?"),

@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 from support.apiserver.api_calls import Api
 from support.apiserver.schema_values import objects_of
 from support.apiserver.smallest_objects import smallest
-from support.offline.simulate.simulator_and_server import GATES, admit, post, store
+from support.offline.simulate.simulator_and_server import GATES, GIZMOS, admit, post, store
 from support.scheduler.engine.call_profile import Call, recording
 
 from podium.kubernetes.resources.resource import Resource
+from podium.kubernetes.resources.table import served_resources
 from podium.kubernetes.schema import schema_of
 from podium.offline.simulate.admission import served_kinds
 from podium.offline.simulate.inputs import READ_KINDS
@@ -23,6 +24,13 @@ SERVED = {
     if (found := served_kinds(GATES).find(api_version, kind)) is not None
 }
 PODS = SERVED["Pod"]
+OTHERS = {
+    f"{each.kind} {each.api_version}": each
+    for each in served_resources(GATES)
+    if {"create", "get"} <= {*each.verbs} and SERVED.get(each.kind) != each
+}
+"""Kinds that scheduling does not read. A server refuses some of their objects all the same."""
+EVERY = {**SERVED, **OTHERS}
 PURE = tuple(
     f"kubernetes/{each}/" for each in ("admission", "defaulting", "strategy", "validation")
 )
@@ -115,12 +123,12 @@ def test_a_malformed_pod_is_refused_in_the_servers_words(api: Api, name: str) ->
     assert admit(MALFORMED[name]) == refused
 
 
-@pytest.mark.parametrize("kind", SERVED)
+@pytest.mark.parametrize("kind", EVERY)
 def test_the_smallest_object_of_a_kind_is_stored_as_the_server_stores_it(
     api: Api, kind: str
 ) -> None:
-    written = whole(SERVED[kind], {})
-    stored = post(api, SERVED[kind], written)
+    written = whole(EVERY[kind], {})
+    stored = post(api, EVERY[kind], written)
 
     assert stored.stored is not None, stored
     assert admit(written) == stored
@@ -151,7 +159,23 @@ def test_amounts_may_be_written_as_numbers(api: Api, kind: str) -> None:
 def test_any_object_is_refused_or_stored_as_by_the_server(
     api: Api, kind: str, data: st.DataObject
 ) -> None:
-    resource = SERVED[kind]
+    compare(api, SERVED[kind], data)
+
+
+@settings(
+    max_examples=settings().max_examples // 4,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(data=st.data())
+@pytest.mark.parametrize("kind", OTHERS)
+def test_any_object_that_scheduling_does_not_read_is_so_too(
+    api: Api, kind: str, data: st.DataObject
+) -> None:
+    compare(api, OTHERS[kind], data)
+
+
+def compare(api: Api, resource: Resource, data: st.DataObject) -> None:
+    """Some object of a resource, on the server and offline."""
     schema = schema_of(resource.group, resource.version, resource.kind)
     names = [name for name in schema.root.fields if name not in ("metadata", "status")]
     written = whole(resource, data.draw(objects_of(schema, *names)))
@@ -166,7 +190,9 @@ def test_any_object_is_refused_or_stored_as_by_the_server(
 
 def whole(resource: Resource, changes: Json) -> Json:
     """A sound object with some fields changed, which may make it unsound."""
-    base = smallest(resource)
+    base = GIZMOS if resource.kind == "CustomResourceDefinition" else smallest(resource)
+    if resource.api_version == "v1" and resource.kind == "Event":
+        base = merged(base, {"involvedObject": {"namespace": "default"}})
     named = {"apiVersion": resource.api_version, "kind": resource.kind}
     return {**merged(base, changes), **named}
 

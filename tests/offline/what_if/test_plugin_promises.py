@@ -9,7 +9,6 @@ from support.offline.what_if.clusters import node, pod
 
 import podium.offline.optimum
 import podium.offline.what_if
-from podium.addons.registry import COLLECTION
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate import Scenario, Simulation
@@ -21,6 +20,7 @@ from podium.offline.what_if.pod_templates import PodTemplate
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.plugins import in_tree_registry
 from podium.user_code.plugins import equip
+from podium.user_code.shipped import SHIPPED_PLUGINS
 
 SHARED_RULES: Final = {
     "podium.scheduler.plugins",
@@ -144,7 +144,7 @@ def test_no_plugin_is_imported_for_what_it_promises() -> None:
 
 
 def test_no_plugin_s_name_is_spelled() -> None:
-    known = {*in_tree_registry(), *COLLECTION}
+    known = {*in_tree_registry(), *SHIPPED_PLUGINS}
     spelled = {
         (name, node.value)
         for name, tree in _trees()

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podium.kubernetes.kinds.node import Node
-from podium.scheduler.plugins.image_locality import ImageLocality, canonical_image
+from podium.kubernetes.rules.nodes import canonical_image
+from podium.scheduler.plugins.image_locality import ImageLocality
 from podium.testing import make_cluster, make_handle, make_node, make_pod, score_answers
 
 MIB = 1024 * 1024

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Final
 
 SCHEMAS: Final = Path(__file__).parents[3] / "docs" / "schemas"
-SHARED: Final = "shared.json"
 
 _TYPES: Final[dict[str, Any]] = {
     "array": list,
@@ -25,8 +24,8 @@ _TYPES: Final[dict[str, Any]] = {
 _ANNOTATIONS: Final = {"$schema", "$defs", "title", "description"}
 _CHECKED: Final = {
     *("$ref", "type", "const", "enum", "pattern", "minimum", "required", "properties"),
-    *("additionalProperties", "unevaluatedProperties", "items", "prefixItems", "minItems"),
-    *("maxItems", "allOf", "anyOf", "oneOf"),
+    *("additionalProperties", "items", "prefixItems", "minItems"),
+    *("maxItems", "anyOf", "oneOf"),
 }
 
 
@@ -63,15 +62,14 @@ def resolve(reference: str, file: str) -> tuple[Any, str]:
 
 def kinds() -> set[str]:
     """The kinds that have a schema."""
-    return {path.stem for path in Path(SCHEMAS).glob("*.json") if path.name != SHARED}
+    return {path.stem for path in SCHEMAS.glob("*.json")}
 
 
 class _Check:
-    """One value against one schema of a file; `evaluated` are the members that it has a say in."""
+    """Values against schemas of one file."""
 
     def __init__(self, file: str) -> None:
         self._file = file
-        self.evaluated: set[str] = set()
 
     def problems(self, schema: Any, value: Any, at: str) -> Iterator[str]:
         if isinstance(schema, bool):
@@ -105,23 +103,14 @@ class _Check:
     def _combined(self, schema: Any, value: Any, at: str) -> Iterator[str]:
         if "$ref" in schema:
             target, file = resolve(schema["$ref"], self._file)
-            yield from self._also(_Check(file), target, value, at)
-        for each in schema.get("allOf", ()):
-            yield from self._also(_Check(self._file), each, value, at)
+            yield from _Check(file).problems(target, value, at)
         for keyword in ("anyOf", "oneOf"):
-            tried = [(_Check(self._file), each) for each in schema.get(keyword, ())]
-            found = [list(check.problems(each, value, at)) for check, each in tried]
-            right = [check for (check, _), wrong in zip(tried, found, strict=True) if not wrong]
-            for check in right:
-                self.evaluated |= check.evaluated
-            if tried and not right:
+            found = [list(self.problems(each, value, at)) for each in schema.get(keyword, ())]
+            right = sum(not wrong for wrong in found)
+            if found and not right:
                 yield from min(found, key=len)
-            if keyword == "oneOf" and len(right) > 1:
-                yield f"{at}: fits {len(right)} alternatives"
-
-    def _also(self, check: "_Check", schema: Any, value: Any, at: str) -> Iterator[str]:
-        yield from check.problems(schema, value, at)
-        self.evaluated |= check.evaluated
+            if keyword == "oneOf" and right > 1:
+                yield f"{at}: fits {right} alternatives"
 
     def _array(self, schema: Any, value: list[Any], at: str) -> Iterator[str]:
         if not schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value)):
@@ -129,7 +118,7 @@ class _Check:
         first = schema.get("prefixItems", [])
         for place, item in enumerate(value):
             inner = first[place] if place < len(first) else schema.get("items", True)
-            yield from _Check(self._file).problems(inner, item, f"{at}[{place}]")
+            yield from self.problems(inner, item, f"{at}[{place}]")
 
     def _object(self, schema: Any, value: dict[str, Any], at: str) -> Iterator[str]:
         for name in schema.get("required", ()):
@@ -138,11 +127,8 @@ class _Check:
         known = schema.get("properties", {})
         for name, item in value.items():
             inner = known.get(name, schema.get("additionalProperties"))
-            if inner is None and name not in self.evaluated:
-                inner = schema.get("unevaluatedProperties")
             if inner is not None:
-                self.evaluated.add(name)
-                yield from _Check(self._file).problems(inner, item, f"{at}.{name}")
+                yield from self.problems(inner, item, f"{at}.{name}")
 
 
 def _is(value: Any, name: str) -> bool:

@@ -56,6 +56,27 @@ def cases() -> Iterable[PendingWorkload]:
         for at in range(3)
     )
 
+    # names that nearly exist
+    yield case(
+        "label-key-typo",
+        "deployment/web",
+        (deployment("web", 2, nodeSelector={"example.com/disks": "ssd"}),),
+        nodes=(node("node-0", labels={"example.com/disk": "ssd"}), node("node-1")),
+    )
+    yield case(
+        "label-key-typo-in-affinity",
+        "pod/p",
+        (pod("p", affinity=on_nodes("example.com/disks", "ssd")),),
+        nodes=(node("node-0", labels={"example.com/disk": "ssd"}), node("node-1")),
+    )
+
+    yield case(
+        "resource-name-typo",
+        "deployment/web",
+        (deployment("web", 2, limits={"example.com/gpus": "1"}),),
+        nodes=(node("node-0", amounts={"example.com/gpu": "4"}), node("node-1")),
+    )
+
     # taints
     yield case("pod-taint", "pod/p", (pod("p", cpu="2"),), nodes=tainted)
     yield case(

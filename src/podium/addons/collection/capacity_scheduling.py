@@ -41,25 +41,31 @@ from podium.kubernetes.rules.requests import allocatable_vector
 from podium.plugin import (
     SKIP,
     Action,
+    Arguments,
     Cycle,
+    GroupTrial,
     Handle,
+    NodeTable,
     PodInfo,
     PreFilterExtensions,
     PreFilterPlugin,
+    RefusalCause,
     Registration,
     ReservePlugin,
     Resource,
     Status,
+    Usage,
+    WatchedKind,
     unschedulable,
 )
-from podium.scheduler.cluster.nodes import NodeTable
-from podium.scheduler.cluster.usage import Usage
-from podium.scheduler.framework.events import WatchedKind
-from podium.scheduler.framework.plugin import RefusalCause
-from podium.scheduler.framework.points import Arguments, GroupTrial
-from podium.scheduler.plugins.default_preemption import DefaultPreemption
-from podium.scheduler.plugins.default_preemption.dry_run import VictimRules, importance
-from podium.scheduler.plugins.default_preemption.pod_groups import Unit, select_victims, weaker_than
+from podium.plugin.preemption import (
+    DefaultPreemption,
+    Unit,
+    VictimRules,
+    importance,
+    select_victims,
+    weaker_than,
+)
 
 Amounts = dict[str, int]
 

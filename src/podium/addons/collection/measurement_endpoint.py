@@ -16,8 +16,7 @@ from podium.client.http_transport import HttpTransport
 from podium.client.transport import Reply, Request
 from podium.golang.errors import PodiumError
 from podium.net.files.bounded_files import read_file
-from podium.scheduler.config.kubeconfig import ClusterEntry
-from podium.scheduler.framework.registry import ArgumentsError
+from podium.plugin import ArgumentsError, ClusterEntry
 
 MAX_ANSWER_BYTES: Final = 64 << 20
 """A few hundred bytes a node, for more nodes than there are."""

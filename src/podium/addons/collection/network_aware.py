@@ -42,10 +42,14 @@ from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.meta import KubeStruct, Quantity
 from podium.plugin import (
     Action,
+    Arguments,
     Cycle,
     FilterPlugin,
     Handle,
+    Ints,
     KubeObject,
+    LabelColumn,
+    Mask,
     Pod,
     PreFilterPlugin,
     QueuedPod,
@@ -56,12 +60,10 @@ from podium.plugin import (
     ScorePlugin,
     Status,
     Verdict,
+    WatchedKind,
+    indices,
     unschedulable,
 )
-from podium.scheduler.cluster.growth import Ints, Mask, indices
-from podium.scheduler.cluster.nodes import LabelColumn
-from podium.scheduler.framework.events import WatchedKind
-from podium.scheduler.framework.points import Arguments
 
 GROUP_LABEL: Final = "appgroup.diktyo.x-k8s.io"
 WORKLOAD_LABEL: Final = "appgroup.diktyo.x-k8s.io.workload"

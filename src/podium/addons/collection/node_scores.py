@@ -35,13 +35,22 @@ from podium.addons.collection.score_ranges import stretch_scores
 from podium.golang.array_arithmetic import quotients
 from podium.golang.durations import RFC3339, seconds_by_layout
 from podium.golang.strconv import parse_float64
-from podium.plugin import Cycle, Dependence, Ints, Registration, Rows, ScorePlugin
-from podium.scheduler.cluster.growth import ChangeLog, count_of, indices
-from podium.scheduler.cluster.nodes import NodeTable
-from podium.scheduler.cluster.usage import Usage
-from podium.scheduler.framework.handle import Handle
-from podium.scheduler.framework.points import Arguments
-from podium.scheduler.framework.sources import Floats
+from podium.plugin import (
+    Arguments,
+    ChangeLog,
+    Cycle,
+    Dependence,
+    Floats,
+    Handle,
+    Ints,
+    NodeTable,
+    Registration,
+    Rows,
+    ScorePlugin,
+    Usage,
+    count_of,
+    indices,
+)
 
 NO_VALUE: Final = np.iinfo(np.int64).min
 _MIN_VALID_SCORE: Final = 1

@@ -28,15 +28,24 @@ from podium.golang.arithmetic import INT64_MAX
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget, PriorityClass
 from podium.kubernetes.rules.priorities import SYSTEM_PRIORITIES
 from podium.kubernetes.rules.timestamps import seconds_of
-from podium.plugin import Code, Cycle, Diagnosis, Handle, Pod, PodInfo, Status, error
-from podium.scheduler.config.args_validation import args_problems
-from podium.scheduler.config.plugin_args import DefaultPreemptionArgs
-from podium.scheduler.framework.events import WatchedKind
-from podium.scheduler.framework.filtering import tell_extensions
-from podium.scheduler.plugins.default_preemption import DefaultPreemption
-from podium.scheduler.plugins.default_preemption.dry_run import (
+from podium.plugin import (
+    Code,
+    Cycle,
+    Diagnosis,
+    Handle,
+    Pod,
+    PodInfo,
+    Status,
+    WatchedKind,
+    error,
+    tell_extensions,
+)
+from podium.plugin.preemption import (
     Candidate,
+    DefaultPreemption,
+    DefaultPreemptionArgs,
     VictimRules,
+    args_problems,
     importance,
     rank,
     split_by_budget,
@@ -45,6 +54,8 @@ from podium.scheduler.plugins.default_preemption.dry_run import (
 PREFIX: Final = "preemption-toleration.scheduling.x-k8s.io/"
 MINIMUM_PREEMPTABLE_PRIORITY: Final = f"{PREFIX}minimum-preemptable-priority"
 TOLERATION_SECONDS: Final = f"{PREFIX}toleration-seconds"
+RECORDED_ANNOTATIONS: Final = {"read": (MINIMUM_PREEMPTABLE_PRIORITY, TOLERATION_SECONDS)}
+"""For those who record clusters."""
 CLASS_UNKNOWN: Final = 'priorityclass.scheduling.k8s.io "{}" not found'
 
 _NEVER: Final = "0001-01-01T00:00:00Z"

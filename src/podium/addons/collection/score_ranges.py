@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from podium.golang.arithmetic import INT64_MAX
-from podium.scheduler.cluster.growth import Ints
+from podium.plugin import Ints
 
 MAX_SCORE: Final = 100
 

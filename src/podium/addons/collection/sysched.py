@@ -31,8 +31,10 @@ from podium.golang.json_values import JsonObject
 from podium.kubernetes.kinds.meta import KubeStruct
 from podium.kubernetes.kinds.pod import SeccompProfile
 from podium.plugin import (
+    Arguments,
     Cycle,
     Handle,
+    Interner,
     Ints,
     KubeObject,
     Pod,
@@ -40,12 +42,11 @@ from podium.plugin import (
     Registration,
     Rows,
     ScorePlugin,
+    Usage,
+    WatchedKind,
+    default_normalize,
+    indices,
 )
-from podium.scheduler.cluster.growth import Interner, indices
-from podium.scheduler.cluster.usage import Usage
-from podium.scheduler.framework.events import WatchedKind
-from podium.scheduler.framework.points import Arguments
-from podium.scheduler.framework.scoring import default_normalize
 
 ANNOTATION: Final = "seccomp.security.alpha.kubernetes.io"
 

@@ -28,7 +28,8 @@ from msgspec import Raw
 from prometheus_client import CollectorRegistry, Counter, Histogram
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
-from podium.addons.extenders.extender import (
+from podium.client.extenders import wire
+from podium.client.extenders.extender import (
     VERBS,
     Extender,
     ExtenderError,
@@ -37,7 +38,6 @@ from podium.addons.extenders.extender import (
     Victims,
     verbs_of,
 )
-from podium.client.extenders import wire
 from podium.client.extenders.wire import DecodingProblem, body_decoder
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod

@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from podium.addons.extenders.extender import Extender
 from podium.addons.extenders.service import DEFAULT_BODY_LIMIT, ExtenderService
+from podium.client.extenders.extender import Extender
 from podium.golang.errors import InputError
 from podium.net.serving import Limits, Receive, Scope, Send, WebServer, listen, run_until_signal
 from podium.net.serving.foreign_pages import (

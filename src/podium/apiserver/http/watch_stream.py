@@ -44,10 +44,11 @@ class WatchStream:
         self._woken = asyncio.Event()
         self.wake = self._woken.set
         wanted = answer.options.timeout_s
-        if wanted is None or wanted <= 0:
+        if not wanted:
             self._timeout_s = _LONGEST_S * (1 + randomness.random())
         else:
-            self._timeout_s = float(wanted)
+            # upstream: a time that lies in the past ends the watch as soon as it has begun.
+            self._timeout_s = max(float(wanted), 0.0)
 
     async def run(self, receive: Receive, send: Send) -> bool:
         """Send the body of the answer until the client, the time or the server ends it.

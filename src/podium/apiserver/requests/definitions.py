@@ -12,12 +12,11 @@ leaves nothing behind in objects that nobody has written since.
 
 from typing import TYPE_CHECKING, Final
 
-from podium.apiserver import crds
-from podium.apiserver.crds import CustomRules
 from podium.apiserver.store.collection import Collection
 from podium.apiserver.store.stored import Stored, body_of
 from podium.golang.json_values import JsonObject
-from podium.kubernetes.kind_rules import BuiltinRules
+from podium.kubernetes import crds
+from podium.kubernetes.crds import CustomRules
 from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.rules.field_errors import FieldError
 from podium.kubernetes.status_errors import StatusError
@@ -67,23 +66,6 @@ def _fill_version(resource: Resource, version: Stored, rules: CustomRules) -> St
 
 _GROUP: Final = "apiextensions.k8s.io"
 CLEANUP: Final = "customresourcecleanup.apiextensions.k8s.io"
-
-
-class DefinitionRules(BuiltinRules):
-    """The rules of definitions themselves."""
-
-    def set_defaults(self, obj: JsonObject) -> None:
-        crds.default_definition(obj)
-
-    def validate_create(self, obj: JsonObject) -> list[FieldError]:
-        return crds.validate_definition(obj)
-
-    def validate_update(
-        self, subresource: str, new: JsonObject, old: JsonObject
-    ) -> list[FieldError]:
-        if subresource:
-            return super().validate_update(subresource, new, old)
-        return crds.validate_definition_update(new, old)
 
 
 class Definitions:

@@ -30,7 +30,7 @@ from random import Random
 from typing import Any, Final, Protocol, TypeVar
 
 from podium.apiserver.requests.attempted_writes import RegistryForms
-from podium.apiserver.requests.definitions import DefinitionRules, Definitions
+from podium.apiserver.requests.definitions import Definitions
 from podium.apiserver.requests.role_aggregation import RoleAggregation
 from podium.apiserver.selectors import reader_of
 from podium.apiserver.store.collection import Collection, HistoryLost
@@ -41,7 +41,8 @@ from podium.golang.quoting import quoted
 from podium.kubernetes import conversion, status_errors
 from podium.kubernetes.admission import DEFAULT_SETTINGS, AdmissionSettings
 from podium.kubernetes.admission.lookup import Summaries
-from podium.kubernetes.kind_rules import BuiltinRules, ConvertedRules, Rules
+from podium.kubernetes.crds import DefinitionRules
+from podium.kubernetes.kind_rules import Rules, rules_of
 from podium.kubernetes.kinds.record import Printer
 from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.resources.table import ResourceTable
@@ -274,14 +275,8 @@ class Registry:
     def rules(self, resource: Resource) -> Rules:
         found = self._rules.get(resource)
         if found is None:
-            found = self._rules[resource] = self._builtin_rules(resource)
+            found = self._rules[resource] = rules_of(resource, self.table.find)
         return found
-
-    def _builtin_rules(self, resource: Resource) -> Rules:
-        ruling = conversion.ruling_version(resource)
-        if ruling == resource.version:
-            return BuiltinRules(resource)
-        return ConvertedRules(resource, self.table.named(resource.plural, resource.group, ruling))
 
     def serve(self, resource: Resource, rules: Rules, printer: Printer) -> None:
         """Serve a custom resource by the rules of its definition."""

@@ -6,7 +6,6 @@ definition of a custom resource says where its numbers are.
 
 from typing import Final, NamedTuple
 
-from podium.apiserver.crds import CustomRules
 from podium.apiserver.requests.call import Call
 from podium.apiserver.requests.outside_admission import mutate_write, review_write
 from podium.apiserver.requests.registry import Registry
@@ -19,6 +18,7 @@ from podium.apiserver.requests.updating import (
 )
 from podium.apiserver.store.stored import Stored
 from podium.golang.json_values import DecodedValue, JsonObject
+from podium.kubernetes.crds import CustomRules
 from podium.kubernetes.resources.resource import Resource
 from podium.kubernetes.rules.labels import object_selector, selector_of_map
 from podium.kubernetes.schema import schema_of

@@ -1,8 +1,9 @@
 """What can be read of a damaged store, for whoever asks for it; the damaged files stay beside it.
 
 Of a log that is damaged in its middle everything up to there is kept, as SQLite does by itself. Of
-a database that is damaged rows are read from either end up to the damage. Versions go on far behind
-the last one that is known, so that no client is told one that it has seen for something else.
+a database that is damaged rows are read from either end up to the damage, and those between from
+each page that is left (`page_recovery.py`). Versions go on far behind the last one that is known,
+so that no client is told one that it has seen for something else.
 
 Damage in SQLite's write-ahead log, found before SQLite reads it. SQLite takes the first frame
 whose checksum is wrong for the end of its log: after a crash that is what it is. A byte that
@@ -18,7 +19,7 @@ import contextlib
 import shutil
 import sqlite3
 import struct
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 
@@ -26,6 +27,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from podium.apiserver.store.page_recovery import PageFile
 from podium.apiserver.store.stored import Record, checksum_of, checksum_of_revision
 from podium.golang.errors import InputError
 from podium.net.files.private_files import PRIVATE_MODE
@@ -33,6 +35,7 @@ from podium.net.files.private_files import PRIVATE_MODE
 SKIPPED_REVISIONS: Final = 1_000_000
 SUFFIX: Final = ".damaged"
 
+_MAX_NAMED: Final = 5
 _CHECKED: Final = 3
 """Columns of the counter in files with checksums."""
 _JSON: Final = msgspec.json.Decoder(msgspec.Raw)
@@ -68,28 +71,122 @@ def keep_damaged(path: Path, beside: Sequence[str]) -> list[Path]:
     return kept
 
 
-def read_rows(path: Path) -> tuple[int, list[Record]]:
-    """The revision and the rows of a damaged database, as far as they can be read and are what was
-    written."""
-    rows: dict[tuple[str, str], Record] = {}
-    revision = 1
+class Salvaged(NamedTuple):
+    """What could be read of a damaged database, and what is known of the rest."""
+
+    revision: int
+    counted: int
+    """How many objects there were, 0 if nobody knows."""
+    rows: list[Record]
+    lost: str
+    """For people, with a comma in front; "" if nothing is known to be lost."""
+
+
+def read_rows(path: Path) -> Salvaged:
+    """What can be read of a damaged database and is what was written."""
+    _restore_length(path)
+    scanned = _scan(path)
+    rows, lost = scanned.rows, ""
+    if scanned.stops:
+        pages = PageFile(path)
+        between = _between(scanned.stops)
+        for record, checksum in pages:
+            identity = record.collection, record.key
+            known = rows.get(identity)
+            newer = known is None or known.revision < record.revision
+            if newer and between(identity) and _is_sound(record, checksum):
+                rows[identity] = record
+        lost = _tell_lost_pages(pages)
+    unsound = dict.fromkeys(each for each in scanned.unsound if each not in rows)
+    lost = _tell_lost_rows(list(unsound)) + lost
+    last = max([scanned.revision, *(row.revision for row in rows.values())])
+    return Salvaged(last, scanned.counted, list(rows.values()), lost)
+
+
+Identity = tuple[str, str]
+
+
+class _Scanned(NamedTuple):
+    """What SQLite itself reads, from either end up to the damage."""
+
+    revision: int
+    counted: int
+    rows: dict[Identity, Record]
+    unsound: list[Identity]
+    """Rows that are not what was written."""
+    stops: dict[str, Identity | None]
+    """By order, the last sound row before the damage. Empty if all rows were read."""
+
+
+def _scan(path: Path) -> _Scanned:
+    found = _Scanned(1, 0, {}, [], {})
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as database:
         with contextlib.suppress(sqlite3.Error):
-            found = database.execute("SELECT * FROM counter").fetchone()
-            if len(found) < _CHECKED or checksum_of_revision(found[1]) == found[2]:
-                revision = found[1]
+            counted = database.execute("SELECT * FROM counter").fetchone()
+            if len(counted) < _CHECKED or checksum_of_revision(counted[1]) == counted[2]:
+                counts = (*counted[_CHECKED:], 0)[0]
+                found = found._replace(revision=counted[1], counted=counts)
         for order in ("ASC", "DESC"):
-            with contextlib.suppress(sqlite3.Error):
+            last: Identity | None = None
+            try:
                 query = f"SELECT * FROM objects ORDER BY collection {order}, key {order}"
                 for *row, checksum in _with_checksums(database.execute(query)):
                     record = Record(*row)
-                    if checksum is None:
-                        is_sound = is_json(record.body or b"")
-                    else:
-                        is_sound = checksum_of(record) == checksum
-                    if is_sound:
-                        rows[record.collection, record.key] = record
-    return max([revision, *(row.revision for row in rows.values())]), list(rows.values())
+                    identity = record.collection, record.key
+                    if _is_sound(record, checksum):
+                        found.rows[identity] = record
+                        last = identity
+                    elif all(isinstance(part, str) for part in identity):
+                        found.unsound.append(identity)
+            except sqlite3.Error:
+                found.stops[order] = last
+            else:
+                break
+    return found
+
+
+def _between(stops: Mapping[str, Identity | None]) -> Callable[[Identity], bool]:
+    """Whether a row is none that SQLite would have read if it were there: then it was deleted."""
+    first, last = stops.get("ASC"), stops.get("DESC")
+    return lambda key: (first is None or key > first) and (last is None or key < last)
+
+
+def _is_sound(record: Record, checksum: int | None) -> bool:
+    """Rows of format 1 have no checksum. What is damaged may be of any type."""
+    if not isinstance(record.body, bytes) or not isinstance(record.revision, int):
+        return False
+    if checksum is None:
+        return is_json(record.body)
+    return checksum_of(record) == checksum
+
+
+def _restore_length(path: Path) -> None:
+    """Give a file that was cut off its length again, without which SQLite does not open it, and
+    put into it what the log has."""
+    missing = PageFile(path).missing_bytes
+    if missing:
+        with path.open("ab") as file:
+            file.truncate(path.stat().st_size + missing)
+    with (
+        contextlib.suppress(sqlite3.Error),
+        contextlib.closing(sqlite3.connect(path, isolation_level=None)) as database,
+    ):
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _tell_lost_pages(pages: PageFile) -> str:
+    told = f", {pages.blank} of {pages.pages} pages cannot be read" if pages.blank else ""
+    if not pages.knows_free:
+        told += ", some of those that are left may have been deleted before"
+    return told
+
+
+def _tell_lost_rows(lost: Sequence[Identity]) -> str:
+    if not lost:
+        return ""
+    named = ", ".join(f"{key} of {collection}" for collection, key in lost[:_MAX_NAMED])
+    more = ", ..." if len(lost) > _MAX_NAMED else ""
+    return f", {len(lost):,} {'is' if len(lost) == 1 else 'are'} lost ({named}{more})"
 
 
 def _with_checksums(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:

@@ -9,7 +9,9 @@ it. Nobody but its owner can read it.
 A file that is damaged is refused rather than read in part, unless whoever starts the server asks
 for what is left of it (`log_recovery.py` does both). SQLite tells of damage to its own
 structure; each row has a checksum besides, which tells of a byte that has changed in the text of an
-object. Files of format 1, which have none, get them when they are opened.
+object. The counter beside them says how many there are, for whoever has to say how many are lost.
+Files of format 1, which have no checksums, and of format 2, which do not count, get them when they
+are opened.
 """
 
 import contextlib
@@ -35,7 +37,7 @@ from podium.net.files.private_files import (
 )
 
 FILE_NAME = "objects.sqlite"
-_FORMAT = 2
+_FORMAT = 3
 _BESIDE = ("-wal", "-shm", "-journal")
 _RECOVER = (
     "restore a copy, or start with --data-recover: what can be read is kept, and the damaged files"
@@ -54,12 +56,13 @@ CREATE TABLE IF NOT EXISTS objects (
 CREATE TABLE IF NOT EXISTS counter (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     revision INTEGER NOT NULL,
-    checksum INTEGER NOT NULL
+    checksum INTEGER NOT NULL,
+    objects INTEGER NOT NULL
 );
 """
 
 
-_PUT = "INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?, ?)"
+_PUT = "INSERT INTO objects VALUES (?, ?, ?, ?, ?)"
 
 
 class _Malformed(Exception):
@@ -73,8 +76,10 @@ class WriteAheadLog:
         """With `recovers`, a damaged store is opened with what can be read of it. Raises
         InputError."""
         self._path = directory / FILE_NAME
-        self.recovered = ""
-        """What was done to open a damaged store."""
+        self.recovered = self._lost = ""
+        """What was done to open a damaged store, and what is known to be lost of its database."""
+        self._counted = self._objects = 0
+        """Objects that the damaged database had, 0 if nobody knows, and those that there are."""
         try:
             # What is written first to a new file is its tables: one without them was cut off.
             was_emptied = self._path.is_file() and not self._path.stat().st_size
@@ -111,24 +116,25 @@ class WriteAheadLog:
         """A new file with the rows that can be read of the old one."""
         if not self.recovered:
             keep_damaged(self._path, _BESIDE[:1])
-        revision, rows = read_rows(self._path)
+        found = read_rows(self._path)
+        self._counted, self._lost = found.counted, found.lost
         for suffix in ("", *_BESIDE):
             self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
         create_private_file(self._path)
         self._open()
         self._connection.execute("BEGIN IMMEDIATE")
-        self._connection.executemany(_PUT, (_row(row) for row in rows))
-        self._set_revision(revision)
+        self._connection.executemany(_PUT, (_row(row) for row in found.rows))
+        self._objects = len(found.rows)
+        self._set_revision(found.revision)
         self._connection.execute("COMMIT")
         self.recovered = f"{self._path} was damaged: {problem}"
 
     def _skip_revisions(self) -> None:
-        run = self._connection.execute
         self._set_revision(self._revision() + SKIPPED_REVISIONS)
-        (count,) = run("SELECT count(*) FROM objects").fetchone()
+        of = f" of {self._counted:,}" if self._counted > self._objects else ""
         self.recovered += (
-            f"; {count:,} objects are left, the damaged files end in {SUFFIX},"
-            " versions go on far behind the last"
+            f"; {self._objects:,}{of} objects are left{self._lost}, the damaged files end in"
+            f" {SUFFIX}, versions go on far behind the last"
         )
 
     def _keep_private(self) -> None:
@@ -171,9 +177,12 @@ class WriteAheadLog:
         if columns and "checksum" not in columns:
             self._add_checksums()
         self._connection.executescript(_SCHEMA)
+        columns = [column[1] for column in run("PRAGMA table_info(counter)")]
+        if "objects" not in columns:
+            run("ALTER TABLE counter ADD COLUMN objects INTEGER NOT NULL DEFAULT 0")
         run(f"PRAGMA user_version={_FORMAT}")
-        run("INSERT OR IGNORE INTO counter VALUES (1, 1, ?)", (checksum_of_revision(1),))
-        self._verify()
+        run("INSERT OR IGNORE INTO counter VALUES (1, 1, ?, 0)", (checksum_of_revision(1),))
+        self._objects = self._verify()
 
     def _add_checksums(self) -> None:
         """Make a file of format 1 one of format 2; nothing is done to it if that is interrupted."""
@@ -189,18 +198,21 @@ class WriteAheadLog:
         define("checksum_of_revision", 1, checksum_of_revision, deterministic=True)
         run("UPDATE objects SET checksum = checksum_of(collection, key, revision, body)")
         run("UPDATE counter SET checksum = checksum_of_revision(revision)")
-        run(f"PRAGMA user_version={_FORMAT}")
         run("COMMIT")
 
-    def _verify(self) -> None:
-        """Raises _Malformed: something that is stored is not what was written."""
+    def _verify(self) -> int:
+        """How many objects there are. Raises _Malformed: something that is stored is not what was
+        written."""
         run = self._connection.execute
+        number = 0
         for row in run("SELECT collection, key, revision, body, checksum FROM objects"):
             if checksum_of(Record(*row[:4])) != row[4]:
                 raise _Malformed(f"{row[1]} of {row[0]} is not what was written")
+            number += 1
         for revision, checksum in run("SELECT revision, checksum FROM counter"):
             if checksum_of_revision(revision) != checksum:
                 raise _Malformed("the latest version is not what was written")
+        return number
 
     def _revision(self) -> int:
         (revision,) = self._connection.execute("SELECT revision FROM counter").fetchone()
@@ -208,8 +220,8 @@ class WriteAheadLog:
 
     def _set_revision(self, revision: int) -> None:
         self._connection.execute(
-            "UPDATE counter SET revision = ?, checksum = ?",
-            (revision, checksum_of_revision(revision)),
+            "UPDATE counter SET revision = ?, checksum = ?, objects = ?",
+            (revision, checksum_of_revision(revision), self._objects),
         )
 
     def load(self) -> Loaded:
@@ -224,15 +236,17 @@ class WriteAheadLog:
         """Make a batch of writes durable; they are in the order of their revisions."""
         latest = {(record.collection, record.key): record for record in records}
         puts = [_row(record) for record in latest.values() if record.body is not None]
-        gone = [key for key, record in latest.items() if record.body is None]
         run = self._connection
+        before = self._objects
         run.execute("BEGIN IMMEDIATE")
         try:
+            gone = run.executemany("DELETE FROM objects WHERE collection = ? AND key = ?", latest)
             run.executemany(_PUT, puts)
-            run.executemany("DELETE FROM objects WHERE collection = ? AND key = ?", gone)
+            self._objects += len(puts) - gone.rowcount
             self._set_revision(records[-1].revision)
             run.execute("COMMIT")
         except sqlite3.Error:
+            self._objects = before
             with contextlib.suppress(sqlite3.Error):
                 run.execute("ROLLBACK")
             raise

@@ -7,14 +7,12 @@ Shares of GPUs: the default profile with GPUShare, nodes of eight cards, a pod f
 the measurement starts, pods hold shares of cards on the nodes in turn.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Final
+from collections.abc import Iterator
+from typing import Any, Final
 
-from msgspec import convert
+from msgspec import convert, json
 from msgspec.structs import replace
 
-from podium.addons.gpu.cards.card import Card
-from podium.addons.gpu.dialects import find_dialect
 from podium.bench.templates import (
     Arrival,
     Plan,
@@ -154,34 +152,38 @@ def shares(plan: Plan) -> Scene:
 
 
 def _nodes(count: int) -> Iterator[Node]:
-    dialect = find_dialect(DIALECT)
+    slots = str(CARDS_PER_NODE * _SLOTS)
+    room = {"cpu": "64", "memory": "512Gi", "pods": "250", "nvidia.com/gpu": slots}
     for index in range(count):
-        name = node_name(index)
-        cards = [
-            Card(
-                index=at,
-                uuid=f"GPU-{index}-{at}",
-                model="NVIDIA A100",
-                memory=_CARD_MEMORY,
-                slots=_SLOTS,
-                numa=at // 4,
-            )
-            for at in range(CARDS_PER_NODE)
-        ]
-        written = dialect.register(cards, 0.0)
-        room = {"cpu": "64", "memory": "512Gi", "pods": "250", **written.capacity}
-        room["nvidia.com/gpu"] = str(CARDS_PER_NODE * _SLOTS)
+        annotations = {
+            "hami.io/node-nvidia-register": json.encode(_cards(index)).decode(),
+            "hami.io/node-handshake": "Reported_1970-01-01 00:00:00",
+        }
         yield convert(
             {
-                "metadata": {"name": name, "annotations": _present(written.annotations)},
+                "metadata": {"name": node_name(index), "annotations": annotations},
                 "status": {"capacity": room, "allocatable": room},
             },
             Node,
         )
 
 
-def _present(written: Mapping[str, str | None]) -> dict[str, str]:
-    return {key: value for key, value in written.items() if value is not None}
+def _cards(node: int) -> list[dict[str, Any]]:
+    """As HAMi's agent writes them: what is zero is left out."""
+    return [
+        {
+            "id": f"GPU-{node}-{at}",
+            **({"index": at} if at else {}),
+            "count": _SLOTS,
+            "devmem": _CARD_MEMORY,
+            "devcore": 100,
+            "type": "NVIDIA A100",
+            **({"numa": at // 4} if at // 4 else {}),
+            "mode": "hami-core",
+            "health": True,
+        }
+        for at in range(CARDS_PER_NODE)
+    ]
 
 
 def _held(index: int, nodes: int) -> Pod:

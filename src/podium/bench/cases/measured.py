@@ -9,8 +9,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from msgspec.json import encode
+
 from podium.bench.cases import resources
 from podium.bench.templates import Plan, Scene, node_name
+from podium.user_code.shipped import SOURCE_ANSWERS, load_entry_point
 
 _ADDRESS: Final = "http://127.0.0.1:9090"
 _QUERY: Final = "node_load1"
@@ -30,13 +33,15 @@ def by_traffic(plan: Plan) -> Scene:
 
 
 def by_load(plan: Plan) -> Scene:
-    # Brings an HTTP client, which no other workload loads and whose memory would be counted.
-    from podium.addons.collection.load.load_source import Loads, NodeLoad
-
-    loads = {node_name(index): NodeLoad(float(index % 90)) for index in range(plan.nodes)}
+    loads = {
+        node_name(index): {"metrics": [{"type": "CPU", "operator": "AVG", "value": index % 90}]}
+        for index in range(plan.nodes)
+    }
     args = {"watcherAddress": _ADDRESS}
     # Every pod was bound long before the end of the window but those of the run itself.
-    measured = Loads(loads, window_end=4e9)
+    answer = {"window": {"end": 4e9}, "data": {"NodeMetricsMap": loads}}
+    # Brings an HTTP client, which no other workload loads and whose memory would be counted.
+    measured = load_entry_point(SOURCE_ANSWERS, "load-watcher")(encode(answer))
     return _scene(plan, "TargetLoadPacking", args, f"load-watcher {_ADDRESS}", measured)
 
 

@@ -1,1 +1,1 @@
-"""A scheduler's side of extenders: asking those that its configuration names, and their answers."""
+"""The protocol of extenders: asking those of a configuration, and the class of those who answer."""

@@ -223,7 +223,7 @@ def _default_ingress_class(classes: Sequence[JsonObject]) -> str:
 
 _IMMORTAL: Final = frozenset({"default", "kube-system", "kube-public"})
 _UNTOUCHED: Final = frozenset({"authentication.k8s.io", "authorization.k8s.io"})
-_NAMESPACES: Final = Resource("", "v1", "Namespace", "namespaces", "namespace", False)
+NAMESPACES: Final = Resource("", "v1", "Namespace", "namespaces", "namespace", False)
 
 
 def refuse_content_of_namespace(
@@ -234,7 +234,7 @@ def refuse_content_of_namespace(
         return
     found = lookup.find("", "namespaces", "", namespace)
     if found is None:
-        raise status_errors.not_found(_NAMESPACES, namespace)
+        raise status_errors.not_found(NAMESPACES, namespace)
     if (found.get("status") or {}).get("phase") == "Terminating":
         why = (
             f"unable to create new content in namespace {namespace} because it is being terminated"

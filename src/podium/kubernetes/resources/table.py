@@ -16,7 +16,8 @@ The resources that every server has, and which of their group-versions are serve
 The narrower setting wins, in whatever order they come (`MergeAPIResourceConfigs` in
 `k8s.io/apiserver`). What is switched off is neither found under its path nor told by discovery; its
 objects stay where they are, and the server itself goes on using them. Versions that this server
-does not have cannot be switched on: that is a warning, so that command lines of other servers work.
+does not have and Kubernetes has or had cannot be switched on: that is a warning, so that command
+lines of other servers work. Groups and versions that Kubernetes never had are mistakes.
 """
 
 import re
@@ -112,6 +113,39 @@ def _without_open_gates(resource: Resource, gates: FeatureGates) -> Resource:
 _STAGE: Final = re.compile(r"v\d+(?P<stage>alpha|beta)?\d*")
 _API_STAGES: Final = {"api/ga": "", "api/beta": "beta", "api/alpha": "alpha"}
 _ALL: Final = "api/all"
+_CORE: Final = "v1"
+_PARTS: Final = (2, 3)
+"""Of a key: group and version, and perhaps a resource."""
+_UNSERVED_VERSIONS: Final[Mapping[str, str]] = {
+    "admission.k8s.io": "v1 v1beta1",
+    "admissionregistration.k8s.io": "v1alpha1 v1beta1",
+    "apiextensions.k8s.io": "v1beta1",
+    "apiregistration.k8s.io": "v1beta1",
+    "apps": "v1beta1 v1beta2",
+    "auditregistration.k8s.io": "v1alpha1",
+    "authentication.k8s.io": "v1alpha1 v1beta1",
+    "authorization.k8s.io": "v1beta1",
+    "autoscaling": "v2alpha1 v2beta1 v2beta2",
+    "batch": "v1beta1 v2alpha1",
+    "certificates.k8s.io": "v1alpha1 v1beta1",
+    "coordination.k8s.io": "v1alpha1 v1alpha2 v1beta1",
+    "discovery.k8s.io": "v1alpha1 v1beta1",
+    "events.k8s.io": "v1beta1",
+    "extensions": "v1beta1",
+    "flowcontrol.apiserver.k8s.io": "v1alpha1 v1beta1 v1beta2 v1beta3",
+    "imagepolicy.k8s.io": "v1alpha1",
+    "internal.apiserver.k8s.io": "v1alpha1",
+    "networking.k8s.io": "v1alpha1 v1beta1",
+    "node.k8s.io": "v1alpha1 v1beta1",
+    "policy": "v1alpha1 v1beta1",
+    "rbac.authorization.k8s.io": "v1alpha1 v1beta1",
+    "resource.k8s.io": "v1alpha1 v1alpha2 v1alpha3 v1beta1",
+    "scheduling.k8s.io": "v1alpha1 v1alpha3 v1beta1",
+    "settings.k8s.io": "v1alpha1",
+    "storage.k8s.io": "v1alpha1 v1beta1",
+    "storagemigration.k8s.io": "v1 v1alpha1 v1beta1",
+}
+"""What kube-apiserver of some release has or had and this server has not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +160,37 @@ class RuntimeConfig:
             if key in self.settings:
                 return self.settings[key]
         return True
+
+    def find_mistakes(self) -> list[str]:
+        """What nobody can mean, in kube-apiserver's words.
+
+        Upstream: `Validate` of `pkg/server/options/api_enablement.go`, `ParseGroupVersions` and
+        `MergeAPIResourceConfigs` of `pkg/server/resourceconfig/helpers.go` in `k8s.io/apiserver`.
+        """
+        if self.settings == {_ALL: False}:
+            return [f"invalid runtime-config with only {_ALL}=false"]
+        known = _known_versions()
+        mistakes: list[str] = []
+        unknown: set[str] = set()
+        for key in self.settings:
+            # upstream: help has the core group as `v1`, which is then refused.
+            if key in (_ALL, _CORE, *_API_STAGES):
+                continue
+            group, *rest = parts = key.split("/")
+            if len(parts) not in _PARTS:
+                mistakes.append(f"runtime-config invalid key {key}")
+            elif group not in known:
+                unknown.add(f"{group}/{rest[0]}")
+            elif rest[0] not in known[group]:
+                mistakes.append(f"group version {group}/{rest[0]} that has not been registered")
+            elif rest[1:] != [part.lower() for part in rest[1:]]:
+                mistakes.append(
+                    f"invalid key {key}: group/version/resource and resource is always lowercase"
+                    f' plural, not "{rest[1]}"'
+                )
+        if unknown:
+            mistakes.append(f"unknown api groups {','.join(sorted(unknown))}")
+        return mistakes
 
     def find_warnings(self, gates: FeatureGates) -> list[str]:
         """Settings that change nothing, because there is nothing to switch."""
@@ -148,6 +213,15 @@ class RuntimeConfig:
 
 
 EVERYTHING: Final = RuntimeConfig()
+
+
+def _known_versions() -> dict[str, set[str]]:
+    """The versions of each group that Kubernetes has or had."""
+    known = {group: set(versions.split()) for group, versions in _UNSERVED_VERSIONS.items()}
+    for kind in all_kinds():
+        for each in resources_of(kind):
+            known.setdefault(each.group, set()).add(each.version)
+    return known
 
 
 def _stage_key(version: str) -> str:

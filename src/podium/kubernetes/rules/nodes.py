@@ -7,7 +7,7 @@ for everything that speaks against new pods, NoExecute besides where pods are to
 (`pkg/controller/nodelifecycle/node_lifecycle_controller.go`). A node that never said whether it is
 ready gets none.
 
-What a node's status says before a kubelet has written all of it.
+What a node's status says before a kubelet has written all of it, and how it names images.
 
 Zones of nodes: the part of a data centre, or of a cloud, that fails as one.
 
@@ -123,3 +123,11 @@ def written_twins(before: Mapping[str, str], after: Mapping[str, str]) -> dict[s
         elif old in after and after[old] != before.get(old):
             found[new] = after[old]
     return {name: text for name, text in found.items() if after.get(name) != text}
+
+
+def canonical_image(name: str) -> str:
+    """The name under which nodes list an image: `:latest` where no tag is given.
+
+    upstream: neither a registry nor `library/` is filled in, and a digest counts as a tag.
+    """
+    return name if name.rfind(":") > name.rfind("/") else f"{name}:latest"

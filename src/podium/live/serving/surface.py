@@ -29,6 +29,7 @@ from podium.golang.quoting import quoted
 from podium.kubernetes.kinds.pod import Pod
 from podium.live import metric_definitions as known
 from podium.live.exposition import Exposition
+from podium.live.record_documents import PodRecord, QueueRecord, SourceRecordList
 from podium.live.serving.exchange import (
     TEXT,
     PageRequest,
@@ -39,7 +40,7 @@ from podium.live.serving.exchange import (
     text,
 )
 from podium.live.serving.zpages import Standing
-from podium.net.files.versioned_documents import add_version
+from podium.net.files.versioned_documents import add_version_to
 from podium.net.serving import Receive, Scope, Send
 from podium.scheduler.config.flags.options import (
     Authentication,
@@ -176,13 +177,13 @@ _SOURCES: Final = f"{ROOT}/sources"
 
 
 class Records(Protocol):
-    def pod(self, namespace: str, name: str) -> Mapping[str, Any] | None:
+    def pod(self, namespace: str, name: str) -> PodRecord | None:
         """What is known of a pod; None if nothing is."""
 
-    def queue(self, limit: int) -> Mapping[str, Any]:
+    def queue(self, limit: int) -> QueueRecord:
         """The queue, with no more than so many pods of each part."""
 
-    def sources(self) -> Mapping[str, Any]:
+    def sources(self) -> SourceRecordList:
         """The sources of plugins."""
 
 
@@ -198,7 +199,7 @@ class RecordPages:
         if request.method not in ("GET", "HEAD"):
             return refusal(request, 405, "MethodNotAllowed", "records can only be read")
         if path == _SOURCES:
-            return document(request, add_version("SourceRecordList", self._records.sources()))
+            return document(request, add_version_to(self._records.sources()))
         return self._queue(request) if path == _QUEUE else self._pod(request)
 
     def _pod(self, request: PageRequest) -> PageResponse:
@@ -206,14 +207,14 @@ class RecordPages:
         found = self._records.pod(namespace, name) if slash else None
         if found is None:
             return refusal(request, 404, "NotFound", "the scheduler knows no such pod")
-        return document(request, add_version("PodRecord", found))
+        return document(request, add_version_to(found))
 
     def _queue(self, request: PageRequest) -> PageResponse:
         written = request.parameters.get("limit", ["500"])[0]
         if not written.isascii() or not written.isdigit() or int(written) > MAX_LIMIT:
             words = f"limit: expected a number of 0 to {MAX_LIMIT}"
             return refusal(request, 400, "BadRequest", words)
-        return document(request, add_version("QueueRecord", self._records.queue(int(written))))
+        return document(request, add_version_to(self._records.queue(int(written))))
 
 
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]

@@ -1,32 +1,16 @@
-"""TLS as the flags ask for it: certificates, names of ciphers, and whose clients are believed.
+"""TLS of the serving port as the flags ask for it.
 
-Each new connection asks for the context that is right at that moment. It is built anew when a
-certificate, a key or a bundle of client authorities has changed; one that cannot be used is told of
-in the log and the last good one goes on.
+The port shows a certificate of the flags' files, or one that it makes itself; it asks clients for
+theirs as soon as there is an authority to check them by (`Trust`), and never requires one. OpenSSL
+checks a client's certificate during the handshake, so a client with a bad one is not answered by a
+page; a client without one is.
 
-Client certificates are requested as soon as anybody's are believed, and are never required.
-OpenSSL checks them while the connection is made, so a client with a bad one does not get through to
-be refused by a page; without one it does.
+Contract: each new connection asks for the context that is right at that moment. It is built anew
+when a certificate, a key or a bundle of client authorities has changed; what cannot be used is
+logged, and the last good one stays in use.
 
-Whose client certificates are believed, and what a front proxy may say of its users. The bundles are
-in files that the command line names, and are read again when they change. Where it names none, what
-the cluster has published for servers like this one is used: the ConfigMap
-`extension-apiserver-authentication`, which the API server keeps up to date.
-
-Source: `DelegatingAuthenticationOptions` in `staging/src/k8s.io/apiserver/pkg/server/options`.
-
-A certificate for a server that was given none. It is signed by an authority of its own that is
-thrown away, so nobody can check it: good for looking by hand, and for scrapers that are told not to
-verify. Names, ages and kinds of keys are kube-scheduler's.
-
-Source: `staging/src/k8s.io/client-go/util/cert` (`GenerateSelfSignedCertKey`).
-
-Names of cipher suites and curves: as flags have them (Go's), and as OpenSSL has them.
-
-A file whose content is read again when it has changed. Certificates are replaced while a scheduler
-runs. Looking at a file's times costs some microseconds, so whoever needs the content asks for it
-each time. A file that cannot be read for the moment, half way through being replaced, say, counts
-with what it was.
+Sources: `DelegatingAuthenticationOptions` in `staging/src/k8s.io/apiserver/pkg/server/options`,
+`GenerateSelfSignedCertKey` in `staging/src/k8s.io/client-go/util/cert`.
 """
 
 import ipaddress
@@ -81,7 +65,12 @@ class FrontProxy:
 
 
 class Trust:
-    """What is believed right now; PEM, empty if nobody is."""
+    """Whose client certificates are believed, and what a front proxy may say of its users; PEM,
+    empty if nobody is.
+
+    The bundles are in files that flags name, and are read again when they change. Where no flag
+    names one, what the cluster has published for servers like this one is used: the ConfigMap
+    `extension-apiserver-authentication`, which the API server keeps up to date."""
 
     def __init__(self, flags: Authentication) -> None:
         self._flags = flags
@@ -174,7 +163,11 @@ class Pair(NamedTuple):
 
 
 def self_signed(bind_address: str, now: float) -> Pair:
-    """A certificate for a year; `now` is in seconds since 1970."""
+    """A certificate for a year, for a server that was given none; `now` is in seconds since 1970.
+
+    It is signed by an authority of its own that is thrown away, so nobody can check it: good for
+    looking by hand, and for scrapers that are told not to verify. Names, ages and kinds of keys are
+    kube-scheduler's."""
     start = datetime.fromtimestamp(int(now), UTC) - _BEFORE
     validity = Validity(start, start + _LIFE)
     # RSA, because cipher suites that an operator chooses may allow nothing else.
@@ -371,6 +364,12 @@ def curve_name(preferences: Sequence[int]) -> str:
 
 
 class WatchedFile:
+    """A file whose content is read again when it has changed.
+
+    Looking at its times costs some microseconds, so whoever needs the content asks for it each
+    time. A file that cannot be read for the moment, half way through being replaced, say, counts
+    with what it was."""
+
     def __init__(self, path: str) -> None:
         """No path: a file that is always empty."""
         self._path = path

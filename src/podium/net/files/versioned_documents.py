@@ -5,11 +5,13 @@ never renamed, moved or given another type. `docs/schemas` has a JSON Schema for
 file with its name.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
+from msgspec import UNSET
+from msgspec.structs import astuple
 
 from podium.golang.document_structs import Document
 
@@ -17,50 +19,12 @@ API_VERSION: Final = "podium.dev/v1"
 OLD_API_VERSION: Final = "podium/v1"
 """The version's earlier spelling, which files that are read may still have."""
 
-ListedKind = Literal[
-    "Agreement",
-    "ApiserverBenchmark",
-    "ConfigurationCheck",
-    "EngineBenchmark",
-    "ExtenderBenchmark",
-    "ExtensionPoints",
-    "Plugin",
-    "ScenarioSummary",
-]
-"""Kinds that come several at a time."""
-
-Kind = Literal[
-    "ClusterView",
-    "ConfigurationView",
-    "DumpCommand",
-    "EngineBenchmark",
-    "FragmentationView",
-    "GangView",
-    "LiveBenchmark",
-    "NodeStory",
-    "NodeView",
-    "PageOverview",
-    "PlayExamples",
-    "PlayStep",
-    "PlayView",
-    "PodAnalysis",
-    "PodRecord",
-    "PodSearch",
-    "PodView",
-    "QueueRecord",
-    "QueueView",
-    "ReportOverview",
-    "SourceRecordList",
-    "ThroughputView",
-]
-"""Kinds that come alone, of documents that are plain data; a struct says its own."""
-
 
 @dataclass(frozen=True, slots=True)
 class ReceivedDocument:
     """What another process has sent. It is passed on as it came, whatever release wrote it."""
 
-    kind: Kind
+    kind: str
     fields: Mapping[str, object]
 
 
@@ -68,27 +32,25 @@ class ReceivedDocument:
 class DocumentList:
     """Documents of one kind that are one document, in which each is a document in itself."""
 
-    kind: ListedKind
+    kind: type[Document]
     items: Sequence[Document]
 
 
-def add_version(kind: Kind, fields: Mapping[str, object]) -> dict[str, object]:
-    """The document with its version and kind; what another process has sent keeps its own."""
-    return _add(kind, fields)
-
-
 def add_version_to(document: Document | DocumentList | ReceivedDocument) -> dict[str, object]:
-    """The same for a document that is a struct."""
+    """As plain data, with version and kind; what another process has sent keeps its own."""
     if isinstance(document, ReceivedDocument):
-        return add_version(document.kind, document.fields)
+        return _add(document.kind, document.fields)
     if isinstance(document, DocumentList):
-        return make_list(document.kind, map(msgspec.to_builtins, document.items))
+        items = list(map(add_version_to, document.items))
+        return _add(f"{document.kind.KIND}List", {"items": items})
     return _add(document.KIND, msgspec.to_builtins(document))
 
 
-def make_list(kind: ListedKind, items: Iterable[Mapping[str, object]]) -> dict[str, object]:
-    """One document of many, each of which is a document in itself."""
-    return _add(f"{kind}List", {"items": [_add(kind, each) for each in items]})
+def encode_document(document: Document) -> bytes:
+    """A document as JSON, without a copy of what it is made of."""
+    values = zip(document.__struct_encode_fields__, astuple(document), strict=True)
+    fields = {name: value for name, value in values if value is not UNSET}
+    return msgspec.json.encode(_add(document.KIND, fields))
 
 
 def _add(kind: str, fields: Mapping[str, object]) -> dict[str, object]:

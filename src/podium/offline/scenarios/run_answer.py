@@ -193,6 +193,9 @@ class ScenarioSummary(Document, frozen=True):
     """A scenario that comes with Podium."""
 
     KIND: ClassVar[str] = "ScenarioSummary"
+    LISTED: ClassVar[str] = (
+        "The scenarios that Podium brings along, printed by `podium scenario list -o json`."
+    )
 
     name: str
     """Its name."""

@@ -14,10 +14,11 @@ It keeps what it has and is not refused.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from functools import cache
-from typing import Any, Final, TypeVar
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias, TypeVar
 from uuid import NAMESPACE_OID, uuid5
 
 import msgspec
@@ -25,12 +26,12 @@ from msgspec.structs import replace
 
 from podium.golang.decoding import MAX_TOLD
 from podium.golang.errors import ObjectError, raise_first
-from podium.golang.json_values import JsonObject
+from podium.golang.json_values import JsonObject, copied
 from podium.golang.mistakes import StrictProblem, render
 from podium.kubernetes.admission.new_objects import admit_new
 from podium.kubernetes.admission.priorities import class_of
 from podium.kubernetes.admission.rules import admit_create, charge_create, review_create
-from podium.kubernetes.kind_rules import BuiltinRules
+from podium.kubernetes.kind_rules import Rules, rules_of
 from podium.kubernetes.kinds.meta import KubeObject, ObjectMeta
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod, PodSpec
@@ -50,6 +51,7 @@ from podium.offline.simulate.read_kinds import HOW_TO_DUMP
 K = TypeVar("K", bound=KubeObject)
 
 DEFAULT_NAMESPACE: Final = "default"
+DEFINITION: Final = "CustomResourceDefinition"
 _LOOKED_UP: Final = frozenset({"PriorityClass", "RuntimeClass"})
 """Kinds without whose objects a pod that names them is refused."""
 _RUNTIME_CLASSES: Final = ("node.k8s.io", "runtimeclasses")
@@ -82,21 +84,47 @@ def assign_uid(obj: K, default_namespace: str = DEFAULT_NAMESPACE) -> K:
     return _with(obj, metadata=replace(metadata, namespace=namespace, uid=uid))
 
 
+Served: TypeAlias = tuple[Resource, Rules]
+
+
 class ServedKinds:
-    """The kinds that the embedded server knows, with the rules of each."""
+    """The kinds that a server knows, with the rules of each."""
 
-    def __init__(self, gates: FeatureGates) -> None:
+    def __init__(
+        self, gates: FeatureGates, custom: Mapping[tuple[str, str], Served] = MappingProxyType({})
+    ) -> None:
+        """Those of the embedded server, and `custom` ones by apiVersion and kind."""
+        self.gates: Final = gates
         self.table: Final = ResourcesByGroup(gates)
-        self._rules: dict[tuple[str, str], tuple[Resource, BuiltinRules] | None] = {}
+        self._rules: dict[tuple[str, str], Served | None] = {**custom}
 
-    def find(self, api_version: str, kind: str) -> tuple[Resource, BuiltinRules] | None:
-        """None for a kind that is not built in: its rules are in a definition that nobody has."""
+    def find(self, api_version: str, kind: str) -> Served | None:
+        """None for a kind that is not built in and that no definition is known of."""
         key = (api_version, kind)
         if key not in self._rules:
             group, _, version = api_version.rpartition("/")
             resource = self.table.find_kind(group, version, kind)
-            self._rules[key] = None if resource is None else (resource, BuiltinRules(resource))
+            self._rules[key] = None if resource is None else (resource, self._rules_of(resource))
         return self._rules[key]
+
+    def _rules_of(self, resource: Resource) -> Rules:
+        if resource.kind != DEFINITION:
+            return rules_of(resource, self.table.find)
+        # Only here: few inputs have definitions, whose rules are many.
+        from podium.kubernetes.crds import DefinitionRules
+
+        return DefinitionRules(resource)
+
+    def with_definitions(self, definitions: Iterable[JsonObject]) -> "ServedKinds":
+        """The same, and what these CustomResourceDefinitions define. A definition in which
+        something is wrong defines nothing."""
+        custom = {
+            (resource.api_version, resource.kind): (resource, rules)
+            for definition in definitions
+            for resource, rules in _defined_by(definition)
+            if self.find(resource.api_version, resource.kind) is None
+        }
+        return ServedKinds(self.gates, custom) if custom else self
 
     def decode(self, raw: JsonObject) -> Decoded | None:
         """The object as the server reads it, with what it does not know; None for a kind that is
@@ -119,7 +147,9 @@ class ServedKinds:
                 for each in problem.mistakes
             ]
             raise_first([*wrong, *self.strict_refusal(raw, problem.strict)])
-            raise  # which nothing without a mistake does
+            # Of a custom object nobody says where the mistake is.
+            told = not_handled(kind, version, kind, problem.message).message
+            raise ObjectError("", told) from None
 
     def strict_refusal(
         self, raw: JsonObject, found: Iterable[StrictProblem]
@@ -134,6 +164,23 @@ class ServedKinds:
         path = render(told[0].field_path) if len(texts) == 1 else ""
         message = not_strict(raw["kind"], version, texts).message
         return (ObjectError(path, message, advice_on(told)),)
+
+
+def _defined_by(definition: JsonObject) -> list[Served]:
+    # Only here: few inputs have definitions, whose rules are many.
+    from podium.kubernetes import crds
+
+    value = copied(definition)
+    crds.default_definition(value)
+    if crds.validate_definition(value):
+        return []
+    return [(each, crds.CustomRules(value, each)) for each in crds.resources_of_definition(value)]
+
+
+def refuse_unknown(raw: JsonObject, texts: Iterable[str]) -> ObjectError:
+    """What the server says of fields of a custom object that its definition does not have."""
+    version = raw["apiVersion"].rpartition("/")[2]
+    return ObjectError("", not_strict(raw["kind"], version, texts).message)
 
 
 @cache
@@ -152,12 +199,14 @@ class Admission:
         *,
         knows_classes: bool = True,
         checks: bool = True,
+        served: ServedKinds | None = None,
     ) -> None:
         """`stored` are objects that are there already; without `knows_classes` a runtime class
         that is not among the objects may be in the cluster all the same. Without `checks` nothing
-        is refused: all objects have been in some cluster."""
+        is refused: all objects have been in some cluster. `served` are the kinds of the server, if
+        definitions bring more than the built-in ones."""
         self._checks = checks
-        self._served = served_kinds(gates)
+        self._served = served or served_kinds(gates)
         self._lookup = ObjectLookup(self._served.table, stored)
         self._knows_classes = knows_classes
         self.unknown_classes: Counter[str] = Counter()

@@ -4,10 +4,10 @@ Templates of pods and claims are read as what they will become. Controllers pass
 they are written (`kubernetes.controllers.workloads`). What is wrong in a file's templates is
 reported before pods are made of them, with the path from the top of the object.
 
-Kinds that scheduling does not read, told apart from kinds that do not exist. A dump of a cluster is
-full of ConfigMaps, Roles and custom resources; they are passed over with a note. A `Podd` is not:
-somebody meant it to be placed, and a simulation without it would answer another question. So a kind
-may be passed over only if Kubernetes has it, or if its API group belongs to somebody else.
+Kinds that do not exist, told apart from those of somebody else. A `Podd` is refused, as kubectl
+refuses it: somebody meant it to be placed, and a simulation without it would answer another
+question. A custom resource whose definition is not in the input may be known to the cluster that
+the files are for; it is passed over with a note.
 
 Clusters as kube-scheduler-simulator exports them. Its `GET /api/v1/export` answers with one JSON
 object that has a list for each kind and neither apiVersion nor kind; what the simulator found out
@@ -17,17 +17,20 @@ in it and read like a list of objects.
 upstream: kube-scheduler-simulator, simulator/snapshot (ResourcesForSnap).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from podium.golang.documents import Document, with_type
 from podium.golang.errors import ObjectError, closest, did_you_mean
 from podium.golang.json_values import JsonValue
 from podium.golang.mistakes import ROOT, Path, join
+from podium.golang.quoting import quoted
+from podium.kubernetes.kinds.catalogue import CUSTOM, GROUPS, all_kinds, find_kind
 from podium.kubernetes.kinds.meta import KubeStruct, ObjectMeta
 from podium.kubernetes.kinds.pod import PodSpec
 from podium.kubernetes.kinds.reading import read_raw
 from podium.kubernetes.kinds.storage import PersistentVolumeClaim
+from podium.kubernetes.releases.feature_gates import FeatureGates
 
 
 class ReadPodTemplate(KubeStruct, frozen=True):
@@ -69,49 +72,85 @@ def _without_type(template: Any) -> Any:
     return {name: value for name, value in template.items() if name not in ("apiVersion", "kind")}
 
 
-# Groups without a domain are Kubernetes' own: what is neither read nor named here does not exist.
-_UNREAD: dict[str, frozenset[str]] = {
-    "": frozenset(
-        {
-            "Binding",
-            "ComponentStatus",
-            "ConfigMap",
-            "Endpoints",
-            "Event",
-            "PodTemplate",
-            "Secret",
-            "ServiceAccount",
-        }
-    ),
-    "apps": frozenset({"ControllerRevision"}),
-    "autoscaling": frozenset({"HorizontalPodAutoscaler", "Scale"}),
-    "batch": frozenset({"CronJob"}),
-    "policy": frozenset({"Eviction", "PodSecurityPolicy"}),
-    "extensions": frozenset({"Ingress"}),
+_CONFIGURATION_GROUP: Final = "kubescheduler.config.k8s.io"
+_AS_CONFIGURATION: Final = "give this file with --config"
+_GONE: Final = {
+    ("extensions", "Ingress"): "networking.k8s.io/v1",
+    ("extensions", "NetworkPolicy"): "networking.k8s.io/v1",
+    ("extensions", "PodSecurityPolicy"): "",
+    ("policy", "PodSecurityPolicy"): "",
 }
-_CONFIGURATION_GROUP = "kubescheduler.config.k8s.io"
+"""Kinds that a group had once, and where they are today."""
 
 
-def refuse_mistake(api_version: str, kind: str, read: Iterable[tuple[str, str]]) -> None:
-    """Raise if an object of a kind that is not read is a mistake rather than a foreign one.
+def no_matches(api_version: str, kind: str) -> str:
+    """What kubectl answers to an object of a kind that its server does not have."""
+    return f"no matches for kind {quoted(kind)} in version {quoted(api_version)}"
+
+
+def _unknown(api_version: str, kind: str, path: str, remedy: str) -> ObjectError:
+    return ObjectError(path, no_matches(api_version, kind), remedy)
+
+
+def unknown_kind(
+    api_version: str, kind: str, read: Collection[tuple[str, str]], gates: FeatureGates
+) -> ObjectError | None:
+    """What is wrong with an object of a kind that no server has; None if the API group belongs to
+    somebody else, whose definition may be in the cluster.
 
     `read` are the (apiVersion, kind) pairs that are read.
     """
     group = _group(api_version)
     if group == _CONFIGURATION_GROUP:
-        problem = f"{kind} is a configuration, not an object of a cluster"
-        raise ObjectError("kind", problem, "give this file with --config")
-    closed = group in _UNREAD
-    if closed and kind in _UNREAD[group]:
-        return
-    versions = {k: version for version, k in read if closed or _group(version) == group}
+        raise ObjectError(
+            "kind", f"{kind} is a configuration, not an object of a cluster", _AS_CONFIGURATION
+        )
+    is_own = is_of_kubernetes(api_version)
+    if not is_own and (api_version, kind) in read:
+        return None
+    versions = {k: version for version, k in read if is_own or _group(version) == group}
+    if is_own:
+        versions = _built_in_versions() | versions
+        record = find_kind(group, kind)
+        if record.gate and not gates[record.gate]:
+            remedy = f"it is served with --feature-gates {record.gate}=true"
+            return _unknown(api_version, kind, "kind", remedy)
     if kind in versions:
-        problem = f"{kind} is not read in version {api_version}"
-        raise ObjectError("apiVersion", problem, f"write it as {versions[kind]}")
-    suggestion = closest(kind, sorted(versions), cutoff=0.7 if closed else 0.85)
-    if closed or suggestion:
-        remedy = did_you_mean(suggestion) or "check the spelling of kind and apiVersion"
-        raise ObjectError("kind", f"Kubernetes has no kind {kind} in {api_version}", remedy)
+        return _unknown(api_version, kind, "apiVersion", f"write it as {versions[kind]}")
+    suggestion = closest(kind, sorted(versions), cutoff=0.7 if is_own else 0.85)
+    if not is_own and not suggestion:
+        return None
+    remedy = did_you_mean(suggestion) or "check the spelling of kind and apiVersion"
+    return _unknown(api_version, kind, "kind", remedy)
+
+
+def old_version(api_version: str, kind: str, read: Iterable[str]) -> ObjectError | None:
+    """An object that servers took once and that scheduling does not read, with what to write today;
+    None for all others. `read` are the kinds that are read."""
+    group = _group(api_version)
+    today = _GONE.get((group, kind))
+    if today is None:
+        record = find_kind(group, kind)
+        if record is CUSTOM or record.gate or kind in read:
+            return None
+        today = f"{group}/{record.version}" if group else record.version
+    remedy = f"write {today}" if today else "leave it out; there is none any more"
+    return _unknown(api_version, kind, "apiVersion", remedy)
+
+
+def is_of_kubernetes(api_version: str) -> bool:
+    """Whether the API group is Kubernetes' own: what it does not have, no definition brings."""
+    group = _group(api_version)
+    return group in GROUPS or "." not in group
+
+
+def _built_in_versions() -> dict[str, str]:
+    """The kinds that every server has, and in which version."""
+    return {
+        each.kind: f"{each.group}/{each.version}" if each.group else each.version
+        for each in reversed(all_kinds())
+        if not each.gate
+    }
 
 
 def _group(api_version: str) -> str:

@@ -1,9 +1,10 @@
 """Files to typed objects, in the order in which they were given.
 
 Files, directories (every *.yaml, *.yml and *.json below them, sorted) and `-` for standard input
-may hold manifests, `kind: List` dumps or both, packed with gzip or not. Kinds that have nothing to
-do with scheduling are passed over and counted. Unknown fields are refused, told or ignored, as with
-kubectl's `--validate`.
+may hold manifests, `kind: List` dumps or both, packed with gzip or not. New objects of kinds that
+have nothing to do with scheduling are decoded all the same, since a server may refuse them; stored
+ones are passed over and counted. Unknown fields are refused, told or ignored, as with kubectl's
+`--validate`.
 
 Contract: the objects are as they were written; what an API server or a controller would add is
 the business of `admission` and `workloads`.
@@ -34,14 +35,16 @@ from podium.kubernetes.kinds.strict_decoding import decode_strictly
 from podium.kubernetes.kinds.typed_objects import KINDS, KubeObject, convert_object
 from podium.kubernetes.kinds.workloads import ADMISSION_KINDS
 from podium.kubernetes.releases.feature_gates import FeatureGates
-from podium.offline.simulate.admission import ServedKinds, served_kinds
+from podium.offline.simulate.admission import DEFINITION, ServedKinds, refuse_unknown, served_kinds
 from podium.offline.simulate.input_files import Problems, display_path, find_files, read_unpacked
 from podium.offline.simulate.input_kinds import (
     describe_configuration,
     expand_export,
     find_wrong_in_templates,
     is_export,
-    refuse_mistake,
+    is_of_kubernetes,
+    old_version,
+    unknown_kind,
 )
 from podium.offline.simulate.old_spellings import may_be_old, old_labels_of, respell_object
 from podium.offline.simulate.openb_trace import is_openb, is_openb_pods, openb_documents
@@ -50,6 +53,7 @@ from podium.scheduler.framework.events import WatchedKind
 
 _HELM_HOOK = "helm.sh/hook"
 _RESOURCE_VERSION = b'"resourceVersion"'
+_NOT_ALLOWED = "the server does not allow this method on the requested resource"
 _NO_NAME = "Required value: name or generateName is required"
 """What the server says; a generateName is a name here."""
 _HELM_TESTS = frozenset({"test", "test-success", "test-failure"})
@@ -78,10 +82,24 @@ class Item:
     written: JsonObject | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class OtherItem:
+    """A new object of a kind that scheduling does not read, as an API server decodes it."""
+
+    document: Located
+    written: JsonObject
+
+
 @dataclass(slots=True)
 class Inputs:
+    served: ServedKinds
+    """The kinds of the server, those that definitions among the objects bring included."""
     items: list[Item] = field(default_factory=list)
+    others: list[OtherItem] = field(default_factory=list)
+    """What a server may refuse although nothing reads it."""
     passed_over: Counter[str] = field(default_factory=Counter)
+    undefined: dict[tuple[str, str], int] = field(default_factory=dict)
+    """How many new objects there are of kinds (apiVersion, kind) of which nobody knows more."""
     helm_tests: Counter[str] = field(default_factory=Counter)
     """Left out: Helm runs them when somebody asks for a test, not when a chart is installed."""
     warnings: list[str] = field(default_factory=list)
@@ -105,12 +123,11 @@ def read_inputs(
 ) -> Inputs:
     """All objects of all files; what is wrong goes to `problems`. `watched` are kinds that plugins
     read beside the rest. Without `takes_old`, what is written as in earlier releases is wrong."""
-    inputs = Inputs()
+    inputs = Inputs(served_kinds(gates))
     reading = _Reading(
         inputs,
         problems,
         {**READ_KINDS, **{(kind.api_version, kind.kind): kind.struct for kind in watched}},
-        served_kinds(gates),
         validation,
         inputs.old_spellings.append if takes_old else problems.add,
     )
@@ -120,6 +137,7 @@ def read_inputs(
             reading.read(read_unpacked(path), display_path(path))
         except InputError as problem:
             problems.add(problem)
+    reading.take_undefined()
     return inputs
 
 
@@ -127,11 +145,10 @@ def read_inline(
     documents: Iterable[Document], problems: Problems, *, gates: FeatureGates
 ) -> Inputs:
     """Objects that are inside of another document, read as strictly as those of files."""
-    inputs = Inputs()
-    reading = _Reading(
-        inputs, problems, READ_KINDS, served_kinds(gates), Validation.STRICT, problems.add
-    )
+    inputs = Inputs(served_kinds(gates))
+    reading = _Reading(inputs, problems, READ_KINDS, Validation.STRICT, problems.add)
     reading.take_all(list(documents), to_respell=False)
+    reading.take_undefined()
     return inputs
 
 
@@ -182,9 +199,11 @@ class _Reading:
     inputs: Inputs
     problems: Problems
     read_kinds: Mapping[tuple[str, str], type[KubeObject] | type[Workload]]
-    served: ServedKinds
     validation: Validation
     tell: Callable[[InputError], None]
+    undefined: list[tuple[Document, JsonObject]] = field(default_factory=list)
+    """New objects of kinds that are not built in: their definitions may be further on."""
+    definitions: list[JsonObject] = field(default_factory=list)
 
     def read(self, data: bytes, source: str) -> None:
         """All objects of a file. Raises InputError if it cannot be read at all."""
@@ -260,36 +279,96 @@ class _Reading:
             raise ObjectError("", f"expected a Kubernetes object, got {described(raw)}")
         api_version, kind = _text(raw, "apiVersion"), _text(raw, "kind")
         struct = self.read_kinds.get((api_version, kind))
-        if struct is None:
-            refuse_mistake(api_version, kind, self.read_kinds)
+        if struct is None and _is_stored(raw):
             inputs.passed_over[kind] += 1
+            if kind == DEFINITION and inputs.served.find(api_version, kind) is not None:
+                self.definitions.append(raw)
             return
         if _is_helm_test(raw):
             inputs.helm_tests[kind] += 1
             return
         raw = _fill_in_name(raw)
-        inputs.kinds.add(kind)
+        if struct is not None:
+            inputs.kinds.add(kind)
+        is_served = inputs.served.find(api_version, kind) is not None
         with problems.of(document):
-            if _is_stored(raw) or self.served.find(api_version, kind) is None:
-                self._take_stored(document, raw, struct)
-            else:
+            if struct is None:
+                if is_served:
+                    self._take_other(document, raw)
+                elif is_of_kubernetes(api_version):
+                    self._take_undefined(document, raw)
+                else:
+                    self.undefined.append((document, raw))
+            elif is_served and not _is_stored(raw):
                 self._take_new(document, raw, struct)
+            else:
+                self._take_stored(document, raw, struct)
+                if not _is_stored(raw):  # behind a closed gate, or of a plugin's group
+                    self.undefined.append((document, raw))
+
+    def take_undefined(self) -> None:
+        """What is left when all files are read: objects of kinds that are not built in. Where a
+        definition is among the files, they are what a server with it would be sent."""
+        inputs = self.inputs
+        if self.definitions:
+            inputs.served = inputs.served.with_definitions(self.definitions)
+        for document, raw in self.undefined:
+            with self.problems.of(document):
+                self._take_undefined(document, raw)
+
+    def _take_undefined(self, document: Document, raw: JsonObject) -> None:
+        inputs, (api_version, kind) = self.inputs, (raw["apiVersion"], raw["kind"])
+        is_read = (api_version, kind) in self.read_kinds
+        if inputs.served.find(api_version, kind) is not None:
+            self._take_other(document, raw)
+            return
+        if (old := old_version(api_version, kind, {k for _, k in self.read_kinds})) is not None:
+            self.tell(document.error(old.problem, path=old.path, remedy=old.remedy))
+        elif unknown := unknown_kind(api_version, kind, self.read_kinds, inputs.served.gates):
+            raise unknown
+        elif not is_read:
+            inputs.undefined[api_version, kind] = inputs.undefined.get((api_version, kind), 0) + 1
+        inputs.passed_over[kind] += not is_read
 
     def _take_new(
         self, document: Located, raw: JsonObject, struct: type[KubeObject] | type[Workload]
     ) -> None:
-        """An object that a server would be sent: it refuses what is wrong, in its words."""
-        decoded = self.served.decode(raw)
+        """An object that a server would be sent."""
+        written = self._decode(document, raw)
+        value = convert_object(written, struct, strict=False)
+        self.inputs.items.append(Item(document, value, written))
+
+    def _take_other(self, document: Document, raw: JsonObject) -> None:
+        """The same of a kind that scheduling does not read."""
+        found = self.inputs.served.find(raw["apiVersion"], raw["kind"])
+        assert found is not None
+        if (raw["apiVersion"], raw["kind"]) not in self.read_kinds:
+            self.inputs.passed_over[raw["kind"]] += 1
+        if "create" not in found[0].verbs:
+            raise ObjectError("", _NOT_ALLOWED)
+        if "get" not in found[0].verbs:
+            return  # a question to a server, which keeps nothing of it
+        written = self._decode(document, raw)
+        self.inputs.others.append(OtherItem(document, written))
+        if raw["kind"] == DEFINITION:
+            self.definitions.append(written)
+
+    def _decode(self, document: Located, raw: JsonObject) -> JsonObject:
+        """The object as a server reads it, which refuses what is wrong, in its words."""
+        decoded = self.inputs.served.decode(raw)
         assert decoded is not None
         if decoded.strict and self.validation is Validation.STRICT:
             with self.problems.of(document):
-                raise_first(self.served.strict_refusal(raw, decoded.strict))
+                raise_first(self.inputs.served.strict_refusal(raw, decoded.strict))
         elif decoded.strict and self.validation is Validation.WARN:
             self._warn(document, unknown_fields(decoded.strict, in_go=True))
+        elif decoded.problems and self.validation is Validation.STRICT:
+            raise refuse_unknown(raw, decoded.problems)
+        elif decoded.problems and self.validation is Validation.WARN:
+            self._warn(document, [ObjectError("", each) for each in decoded.problems])
         if not (raw.get("metadata") or {}).get("name"):
             raise ObjectError("metadata.name", _NO_NAME)
-        value = convert_object(decoded.value, struct, strict=False)
-        self.inputs.items.append(Item(document, value, decoded.value))
+        return decoded.value
 
     def _take_stored(
         self, document: Located, raw: JsonObject, struct: type[KubeObject] | type[Workload]

@@ -11,16 +11,16 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from podium.golang.errors import InputError, closest, did_you_mean
-from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.pod import Pod
-from podium.kubernetes.kinds.workloads import ReplicaSet, StatefulSet
+from podium.kubernetes.kinds.workloads import ReplicaSet
+from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.offline.simulate.missing_pods import refuse_missing, refuse_without_pods
 from podium.offline.simulate.report import PodResult, SimulationReport
 from podium.offline.simulate.scenario import Scenario
 
 MAX_CANDIDATES: Final = 10
 _MAX_NAMES: Final = 5
 _POD: Final = "Pod"
-_FAILURE: Final = "ReplicaFailure"
 _KINDS: Final[dict[str, str]] = {
     alias: kind
     for kind, aliases in {
@@ -36,11 +36,6 @@ _KINDS: Final[dict[str, str]] = {
 }
 
 
-class PodsRefusedError(InputError):
-    """A workload has fewer pods than it is to have, because they cannot be created, and none that
-    waits for a node."""
-
-
 class FoundPod(NamedTuple):
     """A pod, and what to say about the choice, if there was one."""
 
@@ -49,10 +44,15 @@ class FoundPod(NamedTuple):
 
 
 def find_pod(
-    scenario: Scenario, reference: str, namespace: str = "", current_namespace: str = ""
+    scenario: Scenario,
+    reference: str,
+    namespace: str = "",
+    current_namespace: str = "",
+    gates: FeatureGates | None = None,
 ) -> FoundPod:
-    """`namespace` is the only one to look in, `current_namespace` the first. Raises InputError, and
-    PodsRefusedError where pods are missing because they cannot be created."""
+    """`namespace` is the only one to look in, `current_namespace` the first; `gates` are those of
+    the API server. Raises InputError, and PodsRefusedError where pods are missing because they
+    cannot be created."""
     kind, written, name = read_reference(reference)
     within = written or namespace
     if written and namespace and written != namespace:
@@ -63,7 +63,8 @@ def find_pod(
         if not within or pod.metadata.namespace == within
     ]
     if kind != _POD:
-        return _of_workload(scenario, pods, kind, name, within, current_namespace)
+        gates = gates or FeatureGates()
+        return _of_workload(scenario, pods, kind, name, within, current_namespace, gates)
     found = _by_name(pods, name, current_namespace, deployments_of(scenario))
     if found is not None:
         return found
@@ -157,6 +158,7 @@ def _of_workload(
     name: str,
     within: str,
     current_namespace: str,
+    gates: FeatureGates,
 ) -> FoundPod:
     deployments = deployments_of(scenario) if kind == "Deployment" else {}
     owned: dict[str, list[Pod]] = {}
@@ -169,9 +171,9 @@ def _of_workload(
     what = f"{kind.lower()}/{name}"
     if all(pod.spec.node_name for found in owned.values() for pod in found):
         only = within or (current_namespace if current_namespace in owned else "")
-        _refuse_missing(scenario, kind, name, what, only, owned)
+        refuse_missing(scenario, gates, kind, name, only, owned)
     if not owned:
-        _refuse_without_pods(scenario, kind, name, within)
+        refuse_without_pods(scenario, gates, kind, name, within)
         guess = did_you_mean(closest(name, sorted(known - {""})))
         raise InputError(f"no pod of {what} in the input", remedy=guess)
     if current_namespace in owned:
@@ -191,49 +193,6 @@ def _one_of(pods: Sequence[Pod], what: str) -> FoundPod:
         return FoundPod(chosen, f"no pod of {what} is pending; {_key(chosen)} runs")
     others = f", one of {len(waiting)} that are pending" if len(waiting) > 1 else ""
     return FoundPod(chosen, f"{_key(chosen)} of {what}{others}")
-
-
-def _refuse_missing(
-    scenario: Scenario, kind: str, name: str, what: str, only: str, owned: dict[str, list[Pod]]
-) -> None:
-    """Raises PodsRefusedError with what a replica set says of pods that it cannot create; `only` is
-    the namespace that is meant, if one is. A stateful set says it in Events alone."""
-    for obj in scenario.objects:
-        if isinstance(obj, StatefulSet) and (kind, name) == (obj.kind, obj.name):
-            has = len(owned.get(obj.namespace, ()))
-            replicas = 1 if obj.spec.replicas is None else obj.spec.replicas
-            if only in ("", obj.namespace) and 0 < has < replicas:
-                raise PodsRefusedError(
-                    f"{obj.namespace}/{what} wants {replicas} pods and has {has}, with a node",
-                    remedy="the Events of its controller say whether any were refused",
-                )
-        if not isinstance(obj, ReplicaSet) or only not in ("", obj.namespace):
-            continue
-        above = obj.metadata.controller
-        own = above.name if above is not None and kind == "Deployment" else obj.name
-        failed = next((c for c in obj.status.conditions or () if c.type == _FAILURE), None)
-        if own != name or kind not in ("Deployment", "ReplicaSet") or failed is None:
-            continue
-        if failed.status == "True":
-            has = len(owned.get(obj.namespace, ()))
-            wants = "1 pod" if obj.spec.replicas == 1 else f"{obj.spec.replicas} pods"
-            raise PodsRefusedError(
-                f"{obj.namespace}/{what} wants {wants} and has {has}: {failed.message}",
-                remedy="none of its pods waits for a node",
-            )
-
-
-def _refuse_without_pods(scenario: Scenario, kind: str, name: str, within: str) -> None:
-    """Raises PodsRefusedError for a workload that is there and has no pods. Most controllers say
-    why in Events, which nobody reads for this."""
-    for obj in (*scenario.workloads, *scenario.objects):
-        if not isinstance(obj, KubeObject) or (obj.kind, obj.name) != (kind, name):
-            continue
-        if within in ("", obj.namespace):
-            raise PodsRefusedError(
-                f"{obj.namespace}/{kind.lower()}/{name} has no pods",
-                remedy="the Events of its controller say whether any were refused",
-            )
 
 
 def owner_of(pod: Pod, kind: str, deployments: dict[tuple[str, str], str]) -> str:

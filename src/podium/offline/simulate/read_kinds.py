@@ -11,9 +11,10 @@ collection has its kind in it: "there are none" can be told from "nobody asked".
 
 import shlex
 from collections.abc import Iterable
-from typing import Final
+from typing import ClassVar, Final
 
 from podium.client import ResourceType, resources
+from podium.golang.document_structs import Document, DocumentPart
 from podium.scheduler.framework.events import WatchedKind
 
 REQUIRED: Final = (resources.NODES, resources.PODS)
@@ -80,3 +81,34 @@ def dump_command(target: str = "cluster.json", watched: Iterable[WatchedKind] = 
         ' do kubectl get --raw "$path" || echo "left out: $path" >&2;'
         f" done > {target}"
     )
+
+
+class DumpedKind(DocumentPart, frozen=True):
+    """A kind that a dump asks for."""
+
+    api_version: str
+    """The kind's group and version."""
+    kind: str
+    """The kind."""
+    path: str
+    """Where its list is."""
+
+
+class DumpCommand(Document, frozen=True):
+    """What `podium dump-command -o json` prints: how a cluster gets into a file."""
+
+    KIND: ClassVar[str] = "DumpCommand"
+
+    command: str
+    """One line for a POSIX shell."""
+    kinds: tuple[DumpedKind, ...]
+    """What it asks for."""
+
+    @classmethod
+    def of(cls, watched: Iterable[WatchedKind]) -> "DumpCommand":
+        """With the kinds that plugins have `watched`."""
+        asked = tuple(watched)
+        kinds = (
+            DumpedKind(each.api_version, each.kind, each.path()) for each in kinds_to_dump(asked)
+        )
+        return cls(dump_command(watched=asked), tuple(kinds))

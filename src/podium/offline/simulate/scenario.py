@@ -20,6 +20,8 @@ from msgspec.structs import replace
 from podium.golang.documents import Document
 from podium.golang.errors import InputError
 from podium.golang.json_values import JsonObject
+from podium.golang.quoting import quoted
+from podium.kubernetes.admission.rules import NAMESPACES
 from podium.kubernetes.controllers.workloads import DaemonSet, Deployment, Job, Workload
 from podium.kubernetes.kinds.meta import KubeObject, KubeStruct
 from podium.kubernetes.kinds.node import Node
@@ -37,10 +39,19 @@ from podium.kubernetes.kinds.workloads import (
 )
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.rules.nodes import missing_old_labels
+from podium.kubernetes.status_errors import not_found
 from podium.offline.simulate.admission import DEFAULT_NAMESPACE, Admission, assign_uid, is_stored
 from podium.offline.simulate.control_plane import ControlPlane
 from podium.offline.simulate.input_files import Problems
-from podium.offline.simulate.inputs import Inputs, Item, Validation, read_inline, read_inputs
+from podium.offline.simulate.input_kinds import no_matches
+from podium.offline.simulate.inputs import (
+    Inputs,
+    Item,
+    OtherItem,
+    Validation,
+    read_inline,
+    read_inputs,
+)
 from podium.offline.simulate.node_conditions import taint_by_conditions
 from podium.offline.simulate.pod_claims import ClaimMaker, provision_at_once
 from podium.offline.simulate.read_kinds import HOW_TO_DUMP
@@ -48,6 +59,7 @@ from podium.scheduler.engine.garbage import pause_collection
 from podium.scheduler.framework.events import WatchedKind
 
 _FINISHED = ("Succeeded", "Failed")
+_OF_EVERY_CLUSTER = ("default", "kube-node-lease", "kube-public", "kube-system")
 _ADMISSION_ONLY = frozenset(ADMISSION_KINDS.values())
 _LOOKED_UP = (
     LimitRange,
@@ -173,15 +185,19 @@ def _assemble(
         or not is_from_cluster
         or "RuntimeClass" in inputs.kinds
         or any(isinstance(obj, RuntimeClass) for obj in stored),
+        served=inputs.served,
     )
+    known = _namespaces_of(stored, entries)
     entries = _admit(entries, admission, inputs.old_labels, problems)
+    _admit_others(inputs.others, admission, namespace, problems)
     objects, made, refused = _populate(entries, stored, admission, problems)
     problems.raise_if_any()
     written = [entry.value for entry in entries]
     workloads = [value for value in (*stored, *written) if isinstance(value, Workload)]
     left_out = _ADMISSION_ONLY - {kind.struct for kind in watched}
     objects = [obj for obj in (*stored, *objects) if type(obj) not in left_out]
-    notes = [*_notes_on(inputs), *notes, *made, *refused]
+    implied = _implied_namespaces_of(inputs, namespace, known)
+    notes = [*_notes_on(inputs), *implied, *notes, *made, *refused]
     scenario = _sort_out(objects, notes, gates)
     return dataclasses.replace(
         scenario,
@@ -203,6 +219,16 @@ def _admit(
             value = _with_labels(_admit_entry(entry, admission), old_labels)
             admitted[at] = Item(entry.document, value)
     return [admitted[at] for at in sorted(admitted)]
+
+
+def _admit_others(
+    others: Iterable[OtherItem], admission: Admission, namespace: str, problems: Problems
+) -> None:
+    """Have the server refuse what it would of the objects that nothing here reads."""
+    for each in others:
+        with problems.of(each.document):
+            metadata = {"namespace": namespace, **(each.written.get("metadata") or {})}
+            admission.store({**each.written, "metadata": metadata})
 
 
 def _is_looked_up(value: KubeObject) -> bool:
@@ -369,6 +395,36 @@ def _implied_namespaces(
     ]
 
 
+def _namespaces_of(stored: Iterable[KubeObject], items: Iterable[Item]) -> set[str]:
+    """Those that a cluster has or files make."""
+    known = set(_OF_EVERY_CLUSTER)
+    for obj in stored:
+        known.add(obj.metadata.name if isinstance(obj, Namespace) else obj.metadata.namespace)
+    for item in items:
+        if isinstance(item.value, Namespace):
+            known.add(item.value.metadata.name)
+        elif item.written is None:
+            known.add(item.value.metadata.namespace)
+    return known
+
+
+def _implied_namespaces_of(inputs: Inputs, default: str, known: Collection[str]) -> list[str]:
+    """What is said of new objects in namespaces that nobody has seen. A server refuses them; a
+    file for a team's namespace is asked about without one all the same."""
+    written = [item.written for item in inputs.items if item.written is not None]
+    counts: Counter[str] = Counter()
+    for obj in (*written, *(each.written for each in inputs.others)):
+        found = inputs.served.find(obj["apiVersion"], obj["kind"])
+        if found is not None and found[0].namespaced:
+            counts[(obj.get("metadata") or {}).get("namespace") or default] += 1
+    return [
+        f"namespace {quoted(name)} is not in the input and taken to be there for"
+        f" {_count(counts[name], 'object')}; without it a server answers:"
+        f" {not_found(NAMESPACES, name).message}"
+        for name in sorted(counts.keys() - known)
+    ]
+
+
 def _namespace(name: str) -> JsonObject:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
 
@@ -381,6 +437,11 @@ def _notes_on(inputs: Inputs) -> list[str]:
     if inputs.helm_tests:
         listed = ", ".join(f"{kind} ({count})" for kind, count in inputs.helm_tests.most_common())
         notes.append(f"left out, since Helm makes them for tests only: {listed}")
+    notes += [
+        f"not checked, since no CustomResourceDefinition in the input has it: {kind} ({count});"
+        f" without one a server answers: {no_matches(api_version, kind)}"
+        for (api_version, kind), count in inputs.undefined.items()
+    ]
     return notes
 
 

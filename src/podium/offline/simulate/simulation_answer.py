@@ -6,7 +6,7 @@ milli-cores, memory and storage in bytes, everything else in units.
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, ClassVar, cast
 
 from msgspec import UNSET, UnsetType, field
 
@@ -19,27 +19,10 @@ from podium.offline.simulate.report import (
     group_by_cause,
 )
 from podium.offline.simulate.reviewed_document import ReviewedDocument
-from podium.scheduler.engine.decision import NodeScore
-from podium.scheduler.engine.observer import Line
+from podium.scheduler.engine.observer import Line, LogLineKind
 from podium.scheduler.explain.cause import Cause
 from podium.scheduler.explain.cause_document import CauseCode
-
-LineKind = Literal[
-    "queued",
-    "held back",
-    "tried",
-    "woken",
-    "backing off",
-    "preempting",
-    "preempted",
-    "waiting",
-    "bound",
-    "binding failed",
-    "trouble after binding",
-    "undoing failed",
-    "given up",
-    "deleted",
-]
+from podium.scheduler.explain.decision_digest import AttemptFigures, pick_figures
 
 
 class SimulationSummary(DocumentPart, frozen=True):
@@ -118,7 +101,16 @@ class MessageReason(DocumentPart, frozen=True):
     """Nodes with this reason."""
 
 
-class SimulatedPod(DocumentPart, frozen=True):
+class LastAttempt(AttemptFigures, frozen=True, kw_only=True):
+    """The last attempt of a pod in numbers."""
+
+    reasons: tuple[MessageReason, ...]
+    """Reasons of the last attempt, the most frequent first."""
+    evicted: tuple[PodKey, ...]
+    """Pods that were evicted for this one."""
+
+
+class SimulatedPod(LastAttempt, frozen=True):
     """What has become of one pod, and its last attempt in numbers."""
 
     namespace: str
@@ -142,26 +134,6 @@ class SimulatedPod(DocumentPart, frozen=True):
     """The node that the pod had and lost again before it was bound."""
     attempts: Count
     """How often it was tried."""
-    examined_nodes: Count
-    """Nodes that filters looked at in the last attempt."""
-    feasible_nodes: Count
-    """Those that fit."""
-    tied_nodes: Count
-    """Nodes with the highest total, the chosen one among them."""
-    score: int | None
-    """The chosen node's total; null where there was nothing to compare."""
-    scores: Mapping[str, NodeScore]
-    """The chosen node's scores, by plugin."""
-    runner_up: str | None
-    """The best node with a smaller total."""
-    lead: Count
-    """How far the chosen node is ahead of it."""
-    decided_by: str | None
-    """The plugin that gave the chosen node the largest lead."""
-    reasons: tuple[MessageReason, ...]
-    """Reasons of the last attempt, the most frequent first."""
-    evicted: tuple[PodKey, ...]
-    """Pods that were evicted for this one."""
 
     @classmethod
     def of(cls, result: PodResult) -> "SimulatedPod":
@@ -178,19 +150,12 @@ class SimulatedPod(DocumentPart, frozen=True):
             priority=spec.priority or 0,
             turned_away_from=(result.turned_away_from or None) if not result.placed else None,
             attempts=result.attempts,
-            examined_nodes=digest.examined_nodes,
-            feasible_nodes=digest.feasible_nodes,
-            tied_nodes=digest.tied_nodes,
-            score=digest.score,
-            scores=digest.scores,
-            runner_up=digest.runner_up or None,
-            lead=digest.lead,
-            decided_by=digest.decided_by or None,
             reasons=tuple(
                 MessageReason(reason, nodes)
                 for reason, nodes in sorted(digest.reasons.items(), key=lambda kv: (-kv[1], kv[0]))
             ),
             evicted=tuple(result.victims),
+            **pick_figures(digest, AttemptFigures),
         )
 
 
@@ -233,7 +198,7 @@ class PodEvent(DocumentPart, frozen=True):
 
     at_s: Amount = field(name="atSeconds")
     """When, in seconds on the virtual clock."""
-    what: LineKind
+    what: LogLineKind
     """What happened."""
     plugins: tuple[str, ...]
     """Who rejected the pod, held it back, waited for the event or asked to wait."""
@@ -245,7 +210,7 @@ class PodEvent(DocumentPart, frozen=True):
     @classmethod
     def of(cls, line: Line) -> "PodEvent":
         """`about` and `detail` mean what `Line` says for its kind."""
-        what = cast(LineKind, line.what)
+        what = cast(LogLineKind, line.what)
         return cls(line.at, what, tuple(line.plugins), line.about or None, line.detail or None)
 
 

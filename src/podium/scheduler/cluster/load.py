@@ -33,7 +33,7 @@ def load_of(cluster: Cluster) -> Load:
     the devices of each driver."""
     nodes, usage = cluster.nodes, cluster.usage
     usage.grow()
-    rows = [row for row in range(nodes.size) if nodes.present[row]]
+    rows = np.flatnonzero(nodes.present[: nodes.size]).tolist()
     rows.sort(key=nodes.names.__getitem__)
     names = tuple(nodes.names[row] for row in rows)
     devices, has, uses = device_load(cluster, names)

@@ -23,6 +23,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from podium.golang.errors import closest
 from podium.kubernetes.kinds.node import ContainerImage, Node
 from podium.kubernetes.rules.requests import allocatable_vector
 from podium.scheduler.cluster.growth import (
@@ -333,6 +334,11 @@ class LabelColumns:
 
     def keys(self) -> Sequence[str]:
         return tuple(self._columns)
+
+    def closest_key(self, key: str) -> str:
+        """The key of some node that may have been meant by one that no node has; "" if there is
+        none like it."""
+        return "" if key in self._rows_with else closest(key, sorted(self._rows_with))
 
 
 class ImageState:

@@ -12,8 +12,9 @@ plugin pass the point all the same (scheduler/framework/profile.py), and the lis
 because it is no good elsewhere.
 
 Extenders that are listed and that no scheduler ever asks. Upstream takes an extender whose verbs
-are all blank, as configurations that show every field have them, and passes it over at each point.
-Whoever listed it believes that it is asked.
+are all empty, as configurations that show every field have them, and passes it over at each point.
+Whoever listed it believes that it is asked. A verb with blanks around it, or of nothing else, is a
+verb: the blanks become part of the address, where hardly any extender answers.
 """
 
 import re
@@ -183,14 +184,25 @@ def _names(points: PointLists, point: str) -> set[str]:
 
 _TEXT: Final = "has no verb, so that it is never called"
 _REMEDY: Final = "write filterVerb, prioritizeVerb, preemptVerb or bindVerb, or leave it out"
+_BLANK: Final = "begins or ends with blanks, which are part of the address that is asked"
+_NOT_BLANK: Final = 'leave the blanks out; "" is the verb of an extender that is not asked'
 
 
 def find_unasked(
     extenders: Sequence[Extender], written: WrittenFile = _SILENT
 ) -> Iterator[Finding]:
-    """A finding for each extender without any verb."""
+    """A finding for each extender without any verb, and for each verb with blanks around it."""
     for i, extender in enumerate(extenders):
-        verbs = (extender.filter_verb, extender.prioritize_verb, extender.preempt_verb)
-        if not any((*verbs, extender.bind_verb)):
-            path = f"extenders[{i}]"
+        verbs = {
+            "filterVerb": extender.filter_verb,
+            "prioritizeVerb": extender.prioritize_verb,
+            "preemptVerb": extender.preempt_verb,
+            "bindVerb": extender.bind_verb,
+        }
+        path = f"extenders[{i}]"
+        if not any(verbs.values()):
             yield Finding(Level.WARNING, path, _TEXT, _REMEDY, written.line_of(path))
+        for field, verb in verbs.items():
+            if verb != verb.strip():
+                path = f"extenders[{i}].{field}"
+                yield Finding(Level.WARNING, path, _BLANK, _NOT_BLANK, written.line_of(path))

@@ -146,18 +146,30 @@ class Kubeconfig(msgspec.Struct, frozen=True, kw_only=True):
     current_context: str = ""
 
 
+class NotAKubeconfig(ConfigurationError):
+    """The file is something else: `kind` says what, and is empty if nothing in the file does."""
+
+    def __init__(self, message: str, kind: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
 def load_kubeconfig(data: bytes) -> Kubeconfig:
-    """Raises ConfigurationError with client-go's text."""
+    """Raises ConfigurationError with client-go's text, NotAKubeconfig for files of another kind."""
     if not data:
         return Kubeconfig()
     value = read_written(data).value
     try:
         api_version, kind = header_of(value)
-        if (api_version or "v1", kind or "Config") != ("v1", "Config"):
-            raise DecodeError(
-                f'no kind "{kind or "Config"}" is registered for version "{api_version or "v1"}" '
-                f"{_SCHEME}"
-            )
+    except DecodeError as error:
+        raise NotAKubeconfig(str(error), "") from None
+    if (api_version or "v1", kind or "Config") != ("v1", "Config"):
+        raise NotAKubeconfig(
+            f'no kind "{kind or "Config"}" is registered for version "{api_version or "v1"}" '
+            f"{_SCHEME}",
+            kind,
+        )
+    try:
         config = decode(value, _Config).value
     except DecodeError as error:
         raise ConfigurationError(str(error)) from None

@@ -16,7 +16,7 @@ anyway) and no text is made for it; whoever reads it finds the words.
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
@@ -217,6 +217,25 @@ class Observers(Observer):
 MAX_PODS = 10_000
 MAX_LINES = 200
 MAX_DECISION_BYTES = 16 * 1024 * 1024
+
+
+LogLineKind = Literal[
+    "queued",
+    "held back",
+    "tried",
+    "woken",
+    "backing off",
+    "preempting",
+    "preempted",
+    "waiting",
+    "bound",
+    "binding failed",
+    "trouble after binding",
+    "undoing failed",
+    "given up",
+    "deleted",
+]
+"""What a line of a pod log may be about."""
 
 
 class Line(Struct, frozen=True, gc=False):

@@ -1,40 +1,57 @@
 """A decision in numbers, for whoever cannot keep all of it: reports, and records of a scheduler.
 
 A decision holds arrays over all nodes; a digest says how many nodes were looked at and why the
-chosen one is ahead of the next, or what stood in the way.
-
-In a few words, why a pod went where it went: one clause, for tables and for lines.
+chosen one is ahead of the next, or what stood in the way. Documents about attempts derive from its
+figures, and `why` puts them into one clause for tables and lines.
 """
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
+from podium.golang.document_structs import Count, DocumentPart
 from podium.scheduler.engine.decision import Decision, NodeScore
 from podium.scheduler.framework.diagnosis import reason_counts
 from podium.scheduler.framework.explanations.finding import some
 
 
-@dataclass(frozen=True, slots=True)
-class Digest:
-    """The last attempt of a pod in numbers.
+class ChoiceFigures(DocumentPart, frozen=True, kw_only=True):
+    """Why the chosen node is ahead of the next one."""
 
-    `score` is the chosen node's total, None if there was nothing to compare. `runner_up` is the
-    best node with a smaller total, and `decided_by` the plugin that gave the chosen node the
-    largest lead over it.
-    """
-
-    examined_nodes: int = 0
-    feasible_nodes: int = 0
-    tied_nodes: int = 0
+    tied_nodes: Count = 0
+    """Nodes with the highest total, the chosen one among them."""
     score: int | None = None
-    scores: dict[str, NodeScore] = field(default_factory=dict)
-    runner_up: str = ""
-    lead: int = 0
-    decided_by: str = ""
-    reasons: dict[str, int] = field(default_factory=dict)
+    """The chosen node's total; null where there was nothing to compare."""
+    scores: Mapping[str, NodeScore] = {}
+    """The chosen node's scores, by plugin."""
+    runner_up: str | None = None
+    """The best node with a smaller total."""
+    lead: Count = 0
+    """How far the chosen node is ahead of it."""
+    decided_by: str | None = None
+    """The plugin that gave the chosen node the largest lead."""
+
+
+class AttemptFigures(ChoiceFigures, frozen=True, kw_only=True):
+    """An attempt in numbers."""
+
+    examined_nodes: Count = 0
+    """Nodes that filters looked at."""
+    feasible_nodes: Count = 0
+    """Those that fit."""
+
+
+class Digest(AttemptFigures, frozen=True, kw_only=True):
+    """The same with the reasons for which nodes were rejected, and how many nodes have each."""
+
+    reasons: Mapping[str, int] = {}
+
+
+def pick_figures(digest: Digest, figures: type[ChoiceFigures]) -> dict[str, Any]:
+    """As fields, for what is made of them."""
+    return {name: getattr(digest, name) for name in figures.__struct_fields__}
 
 
 def digest_of(decision: Decision) -> Digest:
@@ -44,12 +61,16 @@ def digest_of(decision: Decision) -> Digest:
         return Digest(examined_nodes=examined, reasons=reasons)
     feasible, total = decision.feasible, decision.total
     if total is None:
-        return Digest(examined, len(feasible), len(decision.best_rows))
+        return Digest(
+            examined_nodes=examined,
+            feasible_nodes=len(feasible),
+            tied_nodes=len(decision.best_rows),
+        )
     names = decision.node_names
     at = next(i for i, row in enumerate(feasible) if names[row] == decision.chosen)
     score = int(total[at])
     below = np.flatnonzero(total < score)
-    second, lead, by = -1, 0, ""
+    second, lead, by = -1, 0, None
     if len(below):
         second = int(below[np.argmax(total[below])])
         lead = score - int(total[second])
@@ -59,14 +80,14 @@ def digest_of(decision: Decision) -> Digest:
         }
         by = max(leads, key=lambda plugin: leads[plugin])
     return Digest(
-        examined,
-        len(feasible),
-        len(decision.best_rows),
-        score,
-        decision.node_scores(at),
-        names[feasible[second]] if second >= 0 else "",
-        lead,
-        by,
+        examined_nodes=examined,
+        feasible_nodes=len(feasible),
+        tied_nodes=len(decision.best_rows),
+        score=score,
+        scores=decision.node_scores(at),
+        runner_up=names[feasible[second]] if second >= 0 else None,
+        lead=lead,
+        decided_by=by,
     )
 
 

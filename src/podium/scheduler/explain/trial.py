@@ -77,8 +77,7 @@ class Trial:
 
     def feasible(self, pod: Pod | None = None) -> tuple[str, ...]:
         """The nodes that no filter objects to."""
-        examination = self.examine(pod)
-        return tuple(name for name in examination.nodes if not examination.objections(name))
+        return self.examine(pod).unopposed()
 
     # other clusters
 

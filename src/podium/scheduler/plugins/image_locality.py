@@ -9,6 +9,7 @@ from collections import Counter
 
 import numpy as np
 
+from podium.kubernetes.rules.nodes import canonical_image
 from podium.scheduler.cluster.growth import Ints, Rows, count_of
 from podium.scheduler.framework.cycle import Cycle
 from podium.scheduler.framework.dependence import Dependence
@@ -44,14 +45,6 @@ class ImageLocality(ScorePlugin):
         nodes = cycle.nodes
         version = (nodes.images.version, nodes.present_count)
         return Dependence(cycle.pod.shape.images, usage=False, version=version, of_objects=True)
-
-
-def canonical_image(name: str) -> str:
-    """The name under which nodes list an image: `:latest` where no tag is given.
-
-    upstream: neither a registry nor `library/` is filled in, and a digest counts as a tag.
-    """
-    return name if name.rfind(":") > name.rfind("/") else f"{name}:latest"
 
 
 def _scores(local_bytes: Ints, most_bytes: int) -> Ints:

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from podium.addons.gpu.agents.node_agents import GPUAgents, Waiting
 from podium.client.resources import PODS
 from podium.golang.urls import parse_ip
 from podium.kubernetes.controllers.controller import (
@@ -24,8 +23,9 @@ from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.rules.timestamps import Moment
 from podium.simulated.informers import Informers
 from podium.simulated.names import FAILURE, SIMULATED
-from podium.simulated.pods.admission import Needs, Rejection, needs_of
+from podium.simulated.pods.admission import Needs, needs_of
 from podium.simulated.pods.container_lives import ContainerRuns
+from podium.simulated.pods.device_agents import WAITING, DeviceAgents, Verdict
 from podium.simulated.pods.kubelet_facts import KubeletFacts, find_facts, plain
 from podium.simulated.pods.stages import Stage, go_by_kubelet, next_stage, status_after
 
@@ -104,7 +104,7 @@ class Kubelets:
         self,
         informers: Informers,
         stages: tuple[Stage, ...],
-        gpu_agents: GPUAgents | None = None,
+        gpu_agents: DeviceAgents | None = None,
     ) -> None:
         self._nodes, self._pods = informers.nodes, informers.pods
         self._stages = stages
@@ -146,7 +146,7 @@ class Kubelets:
         if node is None or not is_alive(node):
             return NOTHING
         devices = self._verdict(pod, node)
-        if isinstance(devices, Waiting):
+        if devices == WAITING:
             return NOTHING
         plan, pending = decide(
             pod,
@@ -164,18 +164,19 @@ class Kubelets:
             self._pending[key] = pending
         return plan
 
-    def _verdict(self, pod: Pod, node: Node) -> Rejection | Waiting | None:
+    def _verdict(self, pod: Pod, node: Node) -> Verdict:
         if self._gpu_agents is None or pod.metadata.is_terminating:
             return None
         return self._gpu_agents.verdict(pod, node)
 
     def _facts(
-        self, pod: Pod, node: Node, devices: Rejection | None, moment: Moment
+        self, pod: Pod, node: Node, devices: tuple[str, str] | None, moment: Moment
     ) -> KubeletFacts | None:
         if not self._has_facts:
             return None
         if devices is not None:  # upstream: devices are requested before all else
-            return KubeletFacts(rejected_reason=devices.reason, rejected_message=devices.message)
+            reason, message = devices
+            return KubeletFacts(rejected_reason=reason, rejected_message=message)
         neighbours = self._pods.on_node
         return find_facts(
             pod, node, lambda: neighbours.of(node.name), moment, self._needs_of, self._runs

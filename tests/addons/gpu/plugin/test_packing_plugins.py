@@ -9,10 +9,10 @@ from podium.addons.gpu.packing.node_columns import NodeColumns
 from podium.addons.gpu.packing.policies import POLICIES, Scored, fgd
 from podium.addons.gpu.plugin.gpu_packing import PackingPlugin
 from podium.addons.gpu.plugin.gpu_share import GPUShare
-from podium.addons.registry import find_plugin
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.testing import FakeCluster, assert_placed, assert_promises, make_pod
+from podium.user_code.plugins import find_plugin
 
 
 def plugin(name: str) -> type[PackingPlugin]:

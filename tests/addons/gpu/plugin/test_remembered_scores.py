@@ -7,8 +7,8 @@ import pytest
 from support.addons.gpu.gpu_cluster import cards_of, gpu_cluster, gpu_node, gpu_pod, share
 
 from podium.addons.gpu.plugin.gpu_packing import PackingPlugin, RememberedScores
-from podium.addons.registry import find_plugin
 from podium.testing import make_pod, score_answers
+from podium.user_code.plugins import find_plugin
 
 
 @pytest.mark.parametrize("policy", ["FGDStranded", "GpuClustering"])

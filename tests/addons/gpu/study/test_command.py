@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from support.suite.late_imports import LateImport
 
-from podium.addons.gpu.study.user_policies import REVISIONS, policy_digest, require_policy
 from podium.commands.app import main
+from podium.commands.study_policies import REVISIONS, policy_digest, require_policy
 from podium.golang.errors import InputError
 
 distributed = LateImport("distributed")

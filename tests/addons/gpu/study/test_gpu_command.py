@@ -38,7 +38,7 @@ def gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> type[StandIn]:
     module = ModuleType("podium.addons.gpu.study.cuda")
     module.CudaDevice = Gpu  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "podium.addons.gpu.study.cuda", module)
-    monkeypatch.setattr("podium.addons.gpu.study.batch.require_device", lambda _device: None)
+    monkeypatch.setattr("podium.commands.study_runs.require_device", lambda _device: None)
     return Gpu
 
 

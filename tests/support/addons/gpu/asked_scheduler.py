@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from podium.addons.gpu.dialects import find_dialect
 from podium.addons.gpu.packing.defragmentation import Defragmenter
 from podium.addons.gpu.packing.moves import Defragmentation, MoveTable
+from podium.commands.gpu_defrag_moves import SimulatedMoves
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
 from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate import Scenario
-from podium.offline.simulate.gpu_moves import SimulatedMoves
 from podium.scheduler.config.load import load_configuration
 from podium.scheduler.config.types import API_VERSION, KIND
 from podium.scheduler.plugins import in_tree_registry

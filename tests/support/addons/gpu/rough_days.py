@@ -13,8 +13,8 @@ from support.addons.gpu.extender_clusters import GPUCluster, RunningExtender
 from support.live.moody_transport import refusal
 from support.live.virtual_loop import sleep_virtually
 
-from podium.addons.extenders.extender import ExtenderError
 from podium.client import DeleteOptions, KubeClient, RequestFailed, Transport, Unreachable
+from podium.client.extenders.extender import ExtenderError
 from podium.client.resources import NODES, PODS
 from podium.client.transport import Reply, Request, Stream
 from podium.kubernetes.kinds.pod import Pod

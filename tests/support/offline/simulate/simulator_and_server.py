@@ -17,7 +17,44 @@ from podium.offline.simulate.scenario import read_inline_scenario
 
 Json = dict[str, Any]
 GATES = FeatureGates()
+GIZMOS: Json = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "gizmos.x.dev"},
+    "spec": {
+        "group": "x.dev",
+        "scope": "Namespaced",
+        "names": {"plural": "gizmos", "kind": "Gizmo"},
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "schema": {
+                    "openAPIV3Schema": {
+                        "type": "object",
+                        "required": ["spec"],
+                        "properties": {
+                            "spec": {
+                                "type": "object",
+                                "properties": {
+                                    "size": {"type": "integer", "maximum": 9, "default": 3},
+                                    "color": {"type": "string", "enum": ["red", "green"]},
+                                },
+                                "x-kubernetes-validations": [
+                                    {"rule": "self.size > 1", "message": "is too small"}
+                                ],
+                            }
+                        },
+                    }
+                },
+            }
+        ],
+    },
+}
+"""A definition of a custom resource."""
 _ADDRESSES = ("clusterIP", "clusterIPs", "healthCheckNodePort")
+_ASKED_BY = ("extra", "groups", "uid", "username")
 _TIME = re.compile(r"(1970-01-01|2026-01-01)T00:00:00Z")
 _UID = "00000000-0000-0000-0000-000000000000"
 _UIDS = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -85,10 +122,14 @@ def _causes(found: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
 
 
 def without_made_up(obj: Json) -> Json:
-    """Without times and UIDs, and without the addresses and node ports that a service got: a dry
-    run makes them up."""
+    """Without times and UIDs, without the addresses and node ports that a service got (a dry run
+    makes them up), without who asked for a certificate, and without the state of a definition."""
     shown: Json = json.loads(_TIME.sub("now", _UIDS.sub(_UID, json.dumps(obj))))
     shown["metadata"] = {k: v for k, v in shown["metadata"].items() if k not in _MADE_BY_SERVER}
+    if obj["kind"] == "CertificateSigningRequest":
+        shown["spec"] = {k: v for k, v in shown["spec"].items() if k not in _ASKED_BY}
+    if obj["kind"] == "CustomResourceDefinition":
+        shown.pop("status", None)
     if obj["kind"] == "Service":
         shown["spec"] = {k: v for k, v in shown["spec"].items() if k not in _ADDRESSES}
         for port in shown["spec"].get("ports") or ():

@@ -201,6 +201,21 @@ BY_NODE = (
         ("No node has example.com/quantum",),
     ),
     PendingPod(
+        pod("resource-typo", requests={"nvidia.com/gpus": "1"}),
+        "resource-unknown",
+        ("No node has nvidia.com/gpus (did you mean nvidia.com/gpu?)",),
+    ),
+    PendingPod(
+        pod("label-key-typo", nodeSelector={"beta.kubernetes.io/hostnme": "a-0"}),
+        "label-missing",
+        ("beta.kubernetes.io/hostnme", "did you mean kubernetes.io/hostname?"),
+    ),
+    PendingPod(
+        pod("label-value-typo", nodeSelector={"topology.kubernetes.io/region": "eu1"}),
+        "label-value-missing",
+        ("No node has topology.kubernetes.io/region=eu1 (did you mean eu-1?)",),
+    ),
+    PendingPod(
         pod("disk-largest", requests={"ephemeral-storage": "200Gi"}),
         "resource-exceeds-largest-node",
         ("asks for 200Gi ephemeral-storage", "100Gi"),

@@ -47,8 +47,16 @@ from podium.kubernetes.kinds.scheduler_plugins import (
 from podium.kubernetes.rules.quantity import milli_value, value
 from podium.kubernetes.rules.quantity_spelling import canonical
 from podium.kubernetes.rules.timestamps import seconds_of
-from podium.plugin import Cluster, Code, Handle, Ints, Pod, PodInfo, WatchedKind
-from podium.scheduler.config.plugin_args import NodeResourcesFitArgs
+from podium.plugin import (
+    Cluster,
+    Code,
+    Handle,
+    Ints,
+    NodeResourcesFitArgs,
+    Pod,
+    PodInfo,
+    WatchedKind,
+)
 
 GroupKey = tuple[str, str]
 

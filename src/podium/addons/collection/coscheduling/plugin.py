@@ -59,7 +59,7 @@ from podium.plugin import (
     unresolvable,
     unschedulable,
 )
-from podium.scheduler.plugins.default_preemption import DefaultPreemption
+from podium.plugin.preemption import DefaultPreemption
 
 NOT_FOUND = PermitResult(unschedulable(messages.GROUP_NOT_FOUND))
 NO_GROUP = PostFilterResult(Code.UNSCHEDULABLE, (messages.NO_GROUP,))

@@ -23,13 +23,22 @@ from podium.addons.collection.load.load_source import LoadArgs, Loads, NodeLoad,
 from podium.kubernetes.kinds.meta import ResourceList
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.quantity import milli_value, value
-from podium.plugin import Cycle, Ints, Rows, ScorePlugin, SourceColumn, ValueSource
-from podium.scheduler.cluster.growth import count_of, indices
-from podium.scheduler.cluster.nodes import NodeTable
-from podium.scheduler.cluster.pod_info import PodInfo, PodShape
-from podium.scheduler.cluster.usage import Usage
-from podium.scheduler.framework.handle import Handle
-from podium.scheduler.framework.sources import Floats
+from podium.plugin import (
+    Cycle,
+    Floats,
+    Handle,
+    Ints,
+    NodeTable,
+    PodInfo,
+    PodShape,
+    Rows,
+    ScorePlugin,
+    SourceColumn,
+    Usage,
+    ValueSource,
+    count_of,
+    indices,
+)
 
 _UNKNOWN = NodeLoad()
 _CPU, _CPU_CAPACITY = 0, 4

@@ -49,10 +49,7 @@ from podium.client.connection import transport_for
 from podium.client.transport import Request
 from podium.kubernetes.rules.quantity import QuantityError, nano
 from podium.kubernetes.rules.timestamps import seconds_of
-from podium.scheduler.config.flags.client_settings import ClientSettings
-from podium.scheduler.framework.faults import WrongAnswer
-from podium.scheduler.framework.registry import ArgumentsError
-from podium.scheduler.framework.sources import ValueSource
+from podium.plugin import ArgumentsError, ClientSettings, ValueSource, WrongAnswer
 
 
 class NodeLoad(NamedTuple):

@@ -18,10 +18,7 @@ from podium.addons.collection.load.load_score import (
     round_scores,
 )
 from podium.addons.collection.load.load_source import LoadArgs
-from podium.plugin import Cycle, Dependence, Ints, Rows
-from podium.scheduler.cluster.nodes import CPU, MEMORY
-from podium.scheduler.framework.handle import Handle
-from podium.scheduler.framework.sources import Floats
+from podium.plugin import CPU, MEMORY, Cycle, Dependence, Floats, Handle, Ints, Rows
 
 _DEFAULT_MARGIN: Final = 1.0
 _DEFAULT_SENSITIVITY: Final = 1.0

@@ -30,11 +30,20 @@ from podium.addons.collection.load.load_score import (
     round_scores,
 )
 from podium.addons.collection.load.load_source import LoadArgs
-from podium.plugin import SKIP, Cycle, Dependence, Ints, PreScorePlugin, Rows, Status
-from podium.scheduler.cluster.nodes import CPU, MEMORY
-from podium.scheduler.cluster.pod_info import PodInfo
-from podium.scheduler.framework.handle import Handle
-from podium.scheduler.framework.sources import Floats
+from podium.plugin import (
+    CPU,
+    MEMORY,
+    SKIP,
+    Cycle,
+    Dependence,
+    Floats,
+    Handle,
+    Ints,
+    PodInfo,
+    PreScorePlugin,
+    Rows,
+    Status,
+)
 
 _DEFAULT_WINDOW: Final = 5
 _DEFAULT_WEIGHT: Final = 0.5

@@ -18,11 +18,7 @@ import numpy as np
 from podium.addons.collection.load.load_score import MAX_SCORE, LoadScorePlugin
 from podium.addons.collection.load.load_source import LoadArgs
 from podium.net.files.bounded_files import read_file
-from podium.plugin import Cycle, Dependence, Ints, Rows
-from podium.scheduler.cluster.nodes import NodeTable
-from podium.scheduler.framework.handle import Handle
-from podium.scheduler.framework.registry import ArgumentsError
-from podium.scheduler.framework.sources import Floats
+from podium.plugin import ArgumentsError, Cycle, Dependence, Floats, Handle, Ints, NodeTable, Rows
 
 MODEL_VARIABLE: Final = "NODE_POWER_MODEL"
 _UNKNOWN: Final = -1

@@ -31,11 +31,17 @@ from podium.kubernetes.kinds.meta import Quantity
 from podium.kubernetes.kinds.pod import Container, ResourceRequirements
 from podium.kubernetes.rules.quantity import QuantityError, milli_value
 from podium.kubernetes.rules.timestamps import seconds_of
-from podium.plugin import Cycle, Dependence, Ints, Rows
-from podium.scheduler.cluster.pod_info import PodInfo, PodShape
-from podium.scheduler.framework.handle import Handle
-from podium.scheduler.framework.registry import ArgumentsError
-from podium.scheduler.framework.sources import Floats
+from podium.plugin import (
+    ArgumentsError,
+    Cycle,
+    Dependence,
+    Floats,
+    Handle,
+    Ints,
+    PodInfo,
+    PodShape,
+    Rows,
+)
 
 _DEFAULT_TARGET: Final = 40
 _DEFAULT_CPU: Final = "1000m"

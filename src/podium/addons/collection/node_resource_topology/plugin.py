@@ -50,6 +50,8 @@ from podium.plugin import (
     FilterPlugin,
     Handle,
     Ints,
+    Mask,
+    NodeTable,
     PodInfo,
     PostBindPlugin,
     PreFilterExtensions,
@@ -60,11 +62,11 @@ from podium.plugin import (
     Rows,
     ScorePlugin,
     Verdict,
+    choosing,
+    count_of,
+    indices,
     unschedulable,
 )
-from podium.scheduler.cluster.growth import Mask, count_of, indices
-from podium.scheduler.cluster.nodes import NodeTable
-from podium.scheduler.framework.diagnosis import choosing
 
 LEAST_NUMA_NODES: Final = "LeastNUMANodes"
 _VICTIMS: Final = "NodeResourceTopologyMatch/victims"

@@ -27,8 +27,7 @@ from podium.kubernetes.kinds.pod import Container
 from podium.kubernetes.rules.pod_level_resources import BEST_EFFORT, GUARANTEED, qos_class_of
 from podium.kubernetes.rules.quantity import milli_of_nano, milli_value, value, value_of_nano
 from podium.kubernetes.rules.requests import pod_requests
-from podium.plugin import KubeObject, PodInfo
-from podium.scheduler.framework.events import WatchedKind
+from podium.plugin import KubeObject, PodInfo, WatchedKind
 
 SINGLE_NUMA_NODE: Final = "single-numa-node"
 POD_SCOPE: Final = "pod"

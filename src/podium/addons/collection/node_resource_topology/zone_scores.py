@@ -38,9 +38,7 @@ from podium.addons.collection.node_resource_topology.topologies import (
     zones_of,
 )
 from podium.addons.collection.score_ranges import MAX_SCORE
-from podium.scheduler.cluster.growth import Ints, Mask, Rows, indices
-from podium.scheduler.cluster.nodes import NodeTable
-from podium.scheduler.framework.sources import Floats
+from podium.plugin import Floats, Ints, Mask, NodeTable, Rows, indices
 
 ABSENT: Final = -1
 

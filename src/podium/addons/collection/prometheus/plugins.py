@@ -39,10 +39,12 @@ from podium.addons.collection.prometheus.source import (
 from podium.golang.durations import Duration
 from podium.plugin import (
     Action,
+    ArgumentsError,
     Cycle,
     Dependence,
     FilterPlugin,
     Floats,
+    Handle,
     Ints,
     Registration,
     Resource,
@@ -54,8 +56,6 @@ from podium.plugin import (
     choosing,
     unresolvable,
 )
-from podium.scheduler.framework.handle import Handle
-from podium.scheduler.framework.registry import ArgumentsError
 
 _MAX_SCORE: Final = 100
 _MAX_END: Final = 1e300

@@ -34,8 +34,7 @@ from msgspec import Meta
 from podium.addons.collection.args_header import ArgsHeader
 from podium.addons.collection.measurement_endpoint import Endpoint, NoMeasurements, check_address
 from podium.client.transport import Reply
-from podium.scheduler.framework.registry import ArgumentsError
-from podium.scheduler.framework.sources import Source
+from podium.plugin import ArgumentsError, Source
 
 MAX_QUERY_BYTES: Final = 8192
 PATH: Final = "/api/v1/query"

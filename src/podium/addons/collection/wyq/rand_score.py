@@ -47,9 +47,9 @@ from podium.plugin import (
     Rows,
     ScorePlugin,
     ValueSource,
+    canonical_image,
     indices,
 )
-from podium.scheduler.plugins.image_locality import canonical_image
 
 NAME: Final = "wyq-node-images"
 NODE_MAP_FILE: Final = "/etc/nodetoip/nodetoip.json"

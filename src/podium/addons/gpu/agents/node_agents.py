@@ -1,14 +1,15 @@
 """The GPU agents of all simulated nodes, and their kubelets' side of the talk with them."""
 
 import logging
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Iterable
+from typing import Final, Literal, Protocol
 
 import msgspec
 
 from podium.addons.gpu.agents.registration import (
     INTERVAL_S,
     Agent,
+    add_registration,
     find_agent,
     metadata_writes,
     registration,
@@ -16,6 +17,7 @@ from podium.addons.gpu.agents.registration import (
 )
 from podium.addons.gpu.agents.serving import (
     Books,
+    DeviceRefusal,
     Outcome,
     asks_agent,
     has_left_lock,
@@ -29,34 +31,34 @@ from podium.golang.json_values import JsonObject
 from podium.kubernetes.controllers.controller import Action, Create, Patch, Wake, delete
 from podium.kubernetes.controllers.objects import Node
 from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.controllers.stores import Stores
 from podium.kubernetes.kinds.node import Node as SchedulerNode
 from podium.kubernetes.kinds.pod import Pod as SchedulerPod
 from podium.kubernetes.rules.timestamps import Moment
-from podium.simulated.clock import ClusterClock
-from podium.simulated.informers import Informers
 from podium.simulated.names import GPUS, SIMULATED
-from podium.simulated.pods.admission import Rejection
-from podium.simulated.request_executor import RequestExecutor
 
 _LOG: Final = logging.getLogger("podium.simulated")
 
 
-class Waiting:
-    """The kubelet waits for the agent's answer."""
+class ActionWriter(Protocol):
+    """Writes through the API, and into the stores what the server answers."""
+
+    async def execute(self, actions: Iterable[Action]) -> None: ...
+
+    async def write(self, action: Action) -> None: ...
 
 
-WAITING: Final = Waiting()
+class MomentClock(Protocol):
+    def moment(self) -> Moment: ...
 
 
 class GPUAgents:
-    """Keys are names of nodes (a `Synchroniser`)."""
+    """Keys are names of nodes (a `podium.simulated.pods.device_agents.DeviceAgents`)."""
 
     name = "gpuagents"
 
-    def __init__(
-        self, informers: Informers, executor: RequestExecutor, clock: ClusterClock
-    ) -> None:
-        self._nodes, self._pods = informers.nodes, informers.pods
+    def __init__(self, stores: Stores, executor: ActionWriter, clock: MomentClock) -> None:
+        self._nodes, self._pods = stores.nodes, stores.pods
         self._executor = executor
         self._clock = clock
         self._books: dict[str, Books] = {}
@@ -91,7 +93,7 @@ class GPUAgents:
         """Whom to tell of pods that the agents are through with."""
         self._on_settled = on_settled
 
-    def verdict(self, pod: Pod, node: Node) -> Rejection | Waiting | None:
+    def verdict(self, pod: Pod, node: Node) -> DeviceRefusal | Literal["waiting"] | None:
         """What a kubelet learns when it asks for the devices of a pod that has not started."""
         if not self._has_gpus(node) or pod.status.start_time or pod.is_ended:
             return None
@@ -100,8 +102,12 @@ class GPUAgents:
             return None
         books = self._books.get(node.name)
         if books is None or pod.metadata.uid not in books.settled:
-            return WAITING
+            return "waiting"
         return books.settled[pod.metadata.uid]
+
+    def add_registration(self, node: JsonObject, wall_s: float) -> JsonObject:
+        """A node that is to be made, with what its agent would write first. Raises InputError."""
+        return add_registration(node, wall_s)
 
     async def sync(self, key: str) -> float | None:
         node = self._nodes.get("", key)

@@ -7,7 +7,7 @@ as the real ones do, and both sides then go by what they believe.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
@@ -32,16 +32,22 @@ from podium.addons.gpu.dialects.node_lock import may_release_lock, read_lock
 from podium.addons.gpu.dialects.reading import allocatable_of, containers_of, init_containers_of
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Container, Pod
-from podium.simulated.pods.admission import Rejection
 
 _ENDED: Final = ("Succeeded", "Failed")
+
+
+class DeviceRefusal(NamedTuple):
+    """Why the kubelet does not start a pod, as it stands in the pod's status."""
+
+    reason: str
+    message: str
 
 
 @dataclass(slots=True)
 class Books:
     """What is known of the pods of one node, by their uids."""
 
-    settled: dict[str, Rejection | None] = field(default_factory=dict)
+    settled: dict[str, DeviceRefusal | None] = field(default_factory=dict)
     """The kubelet's: pods that were asked for, and why they cannot start."""
     served: dict[str, frozenset[str]] = field(default_factory=dict)
     """The agent's: containers that have cards."""
@@ -60,7 +66,7 @@ class Outcome(Struct, frozen=True):
     """What is to be written when a pod was asked for: on pods, and whether the lock goes."""
 
     pod: Pod
-    rejection: Rejection | None
+    rejection: DeviceRefusal | None
     writes: tuple[tuple[Pod, PodWrite], ...] = ()
     releases_lock: bool = False
 
@@ -138,9 +144,9 @@ def _is_waiting(pod: Pod) -> bool:
     )
 
 
-def _reject(problem: str) -> Rejection:
+def _reject(problem: str) -> DeviceRefusal:
     message = f"Pod was rejected: Allocate failed due to {problem}, which is unexpected"
-    return Rejection(UNEXPECTED_ADMISSION, message)
+    return DeviceRefusal(UNEXPECTED_ADMISSION, message)
 
 
 def _shortage(dialect: Dialect, node: Node, pod: Pod, pods: list[Pod]) -> str:

@@ -16,7 +16,6 @@ from typing import Annotated, Final
 import msgspec
 import numpy as np
 
-from podium.addons.extenders.extender import ExtenderError
 from podium.addons.gpu.cards.card import Reason
 from podium.addons.gpu.cards.columns import Bools
 from podium.addons.gpu.cards.ledger import Ledger
@@ -35,6 +34,7 @@ from podium.addons.gpu.cards.quota import (
 )
 from podium.addons.gpu.cards.requests import PodRequest
 from podium.addons.gpu.dialects.dialect import Dialect
+from podium.client.extenders.extender import ExtenderError
 from podium.golang.errors import InputError, PodiumError
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import ResourceQuota

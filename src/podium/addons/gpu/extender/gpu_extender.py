@@ -22,7 +22,6 @@ from typing import Final
 import numpy as np
 from msgspec import Struct
 
-from podium.addons.extenders.extender import Extender, ExtenderError, Nodes, Unresolvable, Victims
 from podium.addons.gpu.cards.card import NodeCards, Reason
 from podium.addons.gpu.cards.card_table import CardTable
 from podium.addons.gpu.cards.fitting import fit, node_values, scores
@@ -31,6 +30,7 @@ from podium.addons.gpu.dialects.dialect import InvalidRequest
 from podium.addons.gpu.extender.cluster_view import ClusterView, PodChanged
 from podium.addons.gpu.extender.deciding import FAILURES, Decider
 from podium.addons.gpu.extender.preemption import PreemptionSettings, choose_victims
+from podium.client.extenders.extender import Extender, ExtenderError, Nodes, Unresolvable, Victims
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
 

@@ -1,14 +1,22 @@
-"""Lines of the `openb` traces as Kubernetes objects.
+"""Lines of the `openb` traces as Kubernetes objects, and the format as `podium simulate` reads it.
 
 Nodes and pods speak HAMi's dialect, which counts hundredths of a card.
 """
 
+from collections.abc import Iterable
 from typing import Final
 
 from podium.addons.gpu.cards.card import Card
 from podium.addons.gpu.dialects import find_dialect
 from podium.addons.gpu.packing.node_columns import WHOLE
-from podium.addons.gpu.packing.openb_rows import NodeRow, PodRow
+from podium.addons.gpu.packing.openb_rows import (
+    NodeRow,
+    PodRow,
+    is_node_list,
+    is_pod_list,
+    read_node_rows,
+    read_pod_rows,
+)
 from podium.golang.errors import InputError
 from podium.golang.json_values import JsonObject
 
@@ -67,3 +75,22 @@ def pod_manifest(row: PodRow) -> JsonObject:
 def _model(name: str) -> str:
     """In brackets, as HAMi takes a part of a name for the name: A10 would match A100."""
     return f"[{name}]" if name else ""
+
+
+class OpenbFormat:
+    """What a file of the traces holds (a `podium.offline.simulate.openb_trace.TableFormat`)."""
+
+    def is_node_list(self, columns: Iterable[str]) -> bool:
+        return is_node_list(columns)
+
+    def is_pod_list(self, columns: Iterable[str]) -> bool:
+        return is_pod_list(columns)
+
+    def read_nodes(self, text: str, source: str) -> list[JsonObject]:
+        return [node_manifest(row) for row in read_node_rows(text, source)]
+
+    def read_pods(self, text: str, source: str) -> list[PodRow]:
+        return read_pod_rows(text, source)
+
+    def write_pod(self, row: PodRow) -> JsonObject:
+        return pod_manifest(row)

@@ -221,3 +221,8 @@ POLICIES: Final[dict[str, Policy]] = {
     "FGD": fgd,
     "FGDStranded": fgd_stranded,
 }
+
+RANDOM, DOT_PROD, GPU_CLUSTERING, GPU_PACKING, BEST_FIT, FGD, FGD_STRANDED = range(7)
+
+POLICY_NUMBERS: Final = {name: number for number, name in enumerate(POLICIES)}
+"""By which compiled loops know them."""

@@ -26,8 +26,7 @@ from podium.addons.gpu.dialects import UnknownDialect, find_dialect
 from podium.addons.gpu.dialects.dialect import Dialect
 from podium.client.connection import transport_for
 from podium.client.transport import Request
-from podium.plugin import ClientSettings, Cycle, Handle, Plugin, Pod, ValueSource
-from podium.scheduler.framework.registry import ArgumentsError
+from podium.plugin import ArgumentsError, ClientSettings, Cycle, Handle, Plugin, Pod, ValueSource
 
 NODE_POLICIES: Final = {policy.value: policy for policy in NodePolicy}
 CARD_ORDERS: Final = {"binpack": (CardKey.FULLEST,), "spread": (CardKey.EMPTIEST,)}

@@ -29,8 +29,7 @@ from podium.addons.gpu.cards.requests import ContainerRequest, PodRequest
 from podium.addons.gpu.dialects.dialect import InvalidRequest
 from podium.addons.gpu.plugin.followed_cards import FollowedCards, Held
 from podium.addons.gpu.plugin.quotas import Allowed
-from podium.plugin import Ints, Pod, PodInfo, Status, unresolvable, unschedulable
-from podium.scheduler.cluster.usage import Usage
+from podium.plugin import Ints, Pod, PodInfo, Status, Usage, unresolvable, unschedulable
 
 
 class PodState(Struct, frozen=True):

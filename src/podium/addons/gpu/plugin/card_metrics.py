@@ -41,6 +41,7 @@ from podium.addons.gpu.packing.typical_pods import (
 )
 from podium.addons.gpu.plugin.followed_cards import FollowedCards
 from podium.plugin import (
+    CPU,
     Cluster,
     CounterMetric,
     GaugeMetric,
@@ -50,7 +51,6 @@ from podium.plugin import (
     Pod,
     Status,
 )
-from podium.scheduler.cluster.nodes import CPU
 
 MAX_DRIFT_PERCENT: Final = 5
 

@@ -40,9 +40,7 @@ from podium.addons.gpu.cards.quota import NO_USES, NamespaceUse, pod_cores
 from podium.addons.gpu.cards.requests import NodePolicy, PodRequest
 from podium.addons.gpu.dialects.dialect import Dialect, PodWrite, grace_period
 from podium.addons.gpu.plugin.arguments import NodeConfigMaps
-from podium.plugin import Cluster, Handle, Ints, Node, Pod, PodInfo
-from podium.scheduler.cluster.growth import ChangeLog
-from podium.scheduler.cluster.pod_info import uid_of
+from podium.plugin import ChangeLog, Cluster, Handle, Ints, Node, Pod, PodInfo, uid_of
 
 
 class Reservation:

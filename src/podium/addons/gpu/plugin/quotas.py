@@ -34,6 +34,8 @@ from podium.plugin import (
     Action,
     Handle,
     Ints,
+    LabelColumn,
+    Mask,
     Node,
     Pod,
     PodInfo,
@@ -43,8 +45,6 @@ from podium.plugin import (
     ValueSource,
     WatchedKind,
 )
-from podium.scheduler.cluster.growth import Mask
-from podium.scheduler.cluster.nodes import LabelColumn
 
 Document = Mapping[str, NamespaceQuota]
 RESOURCE_QUOTAS: Final = WatchedKind(ResourceQuota, "resourcequotas", optional=True)

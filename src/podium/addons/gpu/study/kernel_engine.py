@@ -14,11 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from podium.addons.gpu.cards.columns import Ints
-from podium.addons.gpu.packing.policies import SCORE_THRESHOLDS
+from podium.addons.gpu.packing.policies import POLICY_NUMBERS, SCORE_THRESHOLDS
 from podium.addons.gpu.packing.typical_pods import prices_of
 from podium.addons.gpu.study.numpy_engine import Placements
 from podium.addons.gpu.study.traces import Trace
-from podium.addons.gpu.study.user_policies import POLICY_NUMBERS
 from podium.addons.gpu.study.workloads import TUNED_RATIO, model_masks, pod_shapes, typical_pods
 from podium.golang.errors import InputError
 from podium.golang.math_rand import constant_table

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from numba import njit
 
 from podium.addons.gpu.cards.columns import Floats, Ints
+from podium.addons.gpu.packing.policies import POLICY_NUMBERS, RANDOM
 from podium.addons.gpu.packing.typical_pods import TypicalPods, prices_of
 from podium.addons.gpu.study.numba_rules import (
     below,
@@ -22,7 +23,6 @@ from podium.addons.gpu.study.numba_rules import (
     put,
 )
 from podium.addons.gpu.study.numpy_engine import Placements
-from podium.addons.gpu.study.user_policies import POLICY_NUMBERS, RANDOM
 from podium.addons.gpu.study.workloads import (
     Workload,
     empty_nodes,

@@ -10,18 +10,16 @@ from numba import njit
 
 from podium.addons.gpu.packing.node_columns import WHOLE
 from podium.addons.gpu.packing.policies import (
-    MAX_SPEC_CPU,
-    MAX_SPEC_GPU,
-    PARTLY_USED_WEIGHT,
-    SCORE_THRESHOLDS,
-)
-from podium.addons.gpu.study.user_policies import (
     BEST_FIT,
     DOT_PROD,
     FGD_STRANDED,
     GPU_CLUSTERING,
     GPU_PACKING,
+    MAX_SPEC_CPU,
+    MAX_SPEC_GPU,
+    PARTLY_USED_WEIGHT,
     RANDOM,
+    SCORE_THRESHOLDS,
 )
 
 

@@ -8,8 +8,7 @@ What a run is judged by: allocation and fragmentation at each percent of demand 
 cell is the mean over all arrivals whose demand so far rounds to its percentage; where there are
 none, over those that round to a neighbour of it.
 
-Tables for other programs are `runs`, and `cells` as `cells.csv` has them. Many runs say together:
-means over seeds, their spread, and differences of pairs.
+Many runs say together: means over seeds, their spread, and differences of pairs.
 """
 
 import csv
@@ -19,7 +18,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, stdev
-from typing import Final
 
 import msgspec
 import numpy as np
@@ -30,7 +28,6 @@ from podium.addons.gpu.study.traces import Trace
 from podium.golang.document_structs import Count, DocumentPart
 from podium.golang.errors import InputError
 from podium.net.files.bounded_files import MAX_CLUSTER_BYTES, read_file
-from podium.offline.sweeps.result_tables import Column, TableFormat, open_table
 
 COLUMNS = 131
 """0 to 130 % of the cluster's GPUs asked for."""
@@ -200,46 +197,6 @@ def _number_cells(values: list[float]) -> list[float | None]:
 def _unwritable(path: Path, problem: OSError) -> InputError:
     reason = (problem.strerror or str(problem)).lower()
     return InputError(f"cannot be written: {reason}", source=str(path))
-
-
-_RUN: Final = (
-    Column("run", "int64"),
-    Column("trace", "string"),
-    Column("policy", "string"),
-    Column("seed", "int64"),
-)
-RUN_COLUMNS: Final = (
-    *_RUN,
-    Column("digest", "string"),
-    Column("pods", "int64"),
-    Column("placed", "int64"),
-)
-CELL_COLUMNS: Final = (
-    *_RUN,
-    Column("arrived_percent", "int64"),
-    Column("allocation_percent", "double"),
-    Column("fragmentation_ratio_percent", "double"),
-    Column("fragmentation_amount_percent", "double"),
-)
-
-
-def write_tables(results: Sequence[RunResult], directory: Path, form: TableFormat) -> None:
-    """Raises InputError."""
-    named = [((number, run.trace, run.policy, run.seed), run) for number, run in enumerate(results)]
-    with open_table(directory, "runs", RUN_COLUMNS, form) as table:
-        table.append((*name, run.digest, run.pods, run.placed) for name, run in named)
-    with open_table(directory, "cells", CELL_COLUMNS, form) as table:
-        for name, run in named:
-            columns = (
-                run.allocation_percent,
-                run.fragmentation_ratio_percent,
-                run.fragmentation_amount_percent,
-            )
-            table.append(
-                (*name, percent, *cells)
-                for percent, cells in enumerate(zip(*columns, strict=True))
-                if cells[0] is not None
-            )
 
 
 SHOWN_PERCENT = (50, 80, 90, 100, 110, 120, 130)

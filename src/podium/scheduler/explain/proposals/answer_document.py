@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta, field
@@ -24,8 +24,6 @@ StepCode = Annotated[
 WholeObject = Annotated[
     dict[str, Any], Meta(extra_json_schema={"required": ["apiVersion", "kind", "metadata"]})
 ]
-
-_IN_JSON: Final = {"runs_on": "runsOn", "turned_away_from": "turnedAwayFrom"}
 
 
 class WorkloadPods(DocumentPart, frozen=True):
@@ -119,7 +117,7 @@ class PlacedPods(DocumentPart, frozen=True):
         return cls(outcome.wanted, outcome.before, outcome.after)
 
 
-class PodProposal(DocumentPart, frozen=True):
+class ProposalInBrief(DocumentPart, frozen=True, kw_only=True):
     """Changes that together make the pod fit."""
 
     code: str
@@ -134,7 +132,6 @@ class PodProposal(DocumentPart, frozen=True):
     """The one it would go to."""
     steps: tuple[ProposedStep, ...]
     """Its changes, in the order of carrying them out."""
-    changes: ProposedChanges
     commands: tuple[str, ...]
     """Lines for a shell that carry it out; one that starts with # is for people."""
     disruptions: tuple[str, ...]
@@ -142,23 +139,36 @@ class PodProposal(DocumentPart, frozen=True):
     pods: PlacedPods
 
     @classmethod
-    def of(cls, proposal: Proposal, pod: Pod) -> PodProposal:
-        return cls(
-            code=proposal.code,
-            sentence=proposal.sentence,
-            disturbance=proposal.disturbance,
-            nodes=proposal.nodes,
-            node=proposal.node,
-            steps=ProposedStep.all_of(proposal),
-            changes=ProposedChanges.of(proposal, pod),
-            commands=tuple(proposal.commands),
-            disruptions=tuple(proposal.disruptions),
-            pods=PlacedPods.of(proposal.outcome),
-        )
+    def of(cls, proposal: Proposal) -> ProposalInBrief:
+        return cls(**_proposal_fields(proposal))
+
+
+class PodProposal(ProposalInBrief, frozen=True, kw_only=True):
+    """Changes that together make the pod fit, as data as well."""
+
+    changes: ProposedChanges
+
+    @classmethod
+    def for_pod(cls, proposal: Proposal, pod: Pod) -> PodProposal:
+        return cls(**_proposal_fields(proposal), changes=ProposedChanges.of(proposal, pod))
+
+
+def _proposal_fields(proposal: Proposal) -> dict[str, Any]:
+    return {
+        "code": proposal.code,
+        "sentence": proposal.sentence,
+        "disturbance": proposal.disturbance,
+        "nodes": proposal.nodes,
+        "node": proposal.node,
+        "steps": ProposedStep.all_of(proposal),
+        "commands": tuple(proposal.commands),
+        "disruptions": tuple(proposal.disruptions),
+        "pods": PlacedPods.of(proposal.outcome),
+    }
 
 
 def answer_fields(answer: Answer, *, runs_on: str) -> dict[str, Any]:
-    """The fields of a document about an answer."""
+    """The fields of a document about an answer, but for its message and its proposals."""
     metadata, workload = answer.pod.metadata, answer.workload
     return {
         "namespace": metadata.namespace,
@@ -168,18 +178,10 @@ def answer_fields(answer: Answer, *, runs_on: str) -> dict[str, Any]:
         "victims": tuple(answer.victims),
         "runs_on": runs_on or None,
         "turned_away_from": answer.turned_away_from or None,
-        "message": answer.reason or None,
         "workload": WorkloadPods.of(workload) if workload is not None else None,
         "trials": answer.trials,
         "complete": answer.is_complete,
-        "proposals": tuple(PodProposal.of(each, answer.pod) for each in answer.proposals),
     }
-
-
-def answer_document(answer: Answer, *, runs_on: str) -> dict[str, Any]:
-    """The same as plain data, for documents that are."""
-    fields = answer_fields(answer, runs_on=runs_on)
-    return {_IN_JSON.get(name, name): msgspec.to_builtins(fields[name]) for name in fields}
 
 
 def _body(obj: KubeObject) -> dict[str, Any]:

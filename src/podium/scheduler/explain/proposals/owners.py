@@ -67,6 +67,24 @@ def owner_of(pod: Pod, catalog: Catalog) -> Owner | None:
     return _owner(reference, None)
 
 
+class OwnersOfPods:
+    """The same for many pods: those of one controller are looked up once."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._known: dict[tuple[str, str, str, str], Owner | None] = {}
+
+    def of(self, pod: Pod) -> Owner | None:
+        reference = pod.metadata.controller
+        if reference is None:
+            return None
+        hashed = pod.metadata.label(TEMPLATE_HASH) or ""
+        key = (pod.metadata.namespace, reference.kind, reference.name, hashed)
+        if key not in self._known:
+            self._known[key] = owner_of(pod, self._catalog)
+        return self._known[key]
+
+
 def _of_replica_set(pod: Pod, reference: OwnerReference, catalog: Catalog) -> Owner:
     found = catalog.get(ReplicaSet, reference.name, pod.metadata.namespace)
     replicas = found.spec.replicas if found is not None else None

@@ -172,11 +172,15 @@ def find_proposals(
     controllers: Iterable[Controller] = (),
     kubectl: Kubectl | None = None,
     server: Admitting | None = None,
+    *,
+    first_only: bool = False,
 ) -> Answer:
     """What would make the pod of a trial fit, and its workload whole. `controllers` are objects
     that say how pods are replaced, as far as they are known; `kubectl` is how commands reach the
-    cluster, and `server` is asked whether it takes what they write."""
-    return _Search(trial, list(controllers), kubectl or Kubectl(), server).run()
+    cluster, and `server` is asked whether it takes what they write. With `first_only` the search
+    ends when no other proposal can come before the first one."""
+    search = _Search(trial, list(controllers), kubectl or Kubectl(), server, first_only=first_only)
+    return search.run()
 
 
 class _Search:
@@ -186,8 +190,11 @@ class _Search:
         controllers: list[Controller],
         kubectl: Kubectl,
         server: Admitting | None,
+        *,
+        first_only: bool,
     ) -> None:
         self._trial = trial
+        self._first_only = first_only
         self._server = server
         self._kubectl = kubectl
         self._workload = workload_of(trial.pod, trial.engine, controllers)
@@ -211,6 +218,19 @@ class _Search:
             return answer
         answer.reason = _reason(trial.engine, decision)
         self._explore((), start, 1, LIGHT)
+        if not self._has_first:
+            self._explore_beyond(start)
+        ranked = sorted(self._found.values(), key=lambda proposal: proposal.rank)
+        answer.proposals = ranked[:MAX_PROPOSALS]
+        answer.trials, answer.is_complete = trial.count, not self._is_spent
+        return answer
+
+    @property
+    def _has_first(self) -> bool:
+        """Whether the first proposal is wanted alone and known: what comes later disturbs more."""
+        return self._first_only and self._least_disturbance() <= disturbance.GOOD_ENOUGH
+
+    def _explore_beyond(self, start: Hypothesis) -> None:
         self._explore((), start, 1, HEAVY)
         if not self._kinds["add-node"]:
             self._explore((), start, 1, (propose_larger_nodes,))
@@ -220,10 +240,6 @@ class _Search:
             self._explore_with_heavy(start)
         if not self._found:
             self._explore((), start, MAX_CHANGES, LIGHT)
-        ranked = sorted(self._found.values(), key=lambda proposal: proposal.rank)
-        answer.proposals = ranked[:MAX_PROPOSALS]
-        answer.trials, answer.is_complete = trial.count, not self._is_spent
-        return answer
 
     def _least_disturbance(self) -> float:
         return min((proposal.disturbance for proposal in self._found.values()), default=inf)
@@ -251,6 +267,8 @@ class _Search:
         found, targets = self._steps(hypothesis, changes_left, families, among)
         for step in found:
             if self._is_spent:
+                return
+            if self._first_only and not steps and step.disturbance > self._least_disturbance():
                 return
             taken = (*steps, step)
             code = "+".join(each.code for each in taken)

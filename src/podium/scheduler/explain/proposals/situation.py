@@ -17,7 +17,6 @@ from podium.scheduler.explain.proposals.proposal import Step
 from podium.scheduler.explain.proposals.workload import Workload
 from podium.scheduler.explain.trial import Trial
 from podium.scheduler.framework.explanations.filter_examination import FilterExamination
-from podium.scheduler.framework.explanations.finding import Restated
 from podium.scheduler.framework.explanations.situation import Situation
 from podium.scheduler.framework.points import FilterPlugin
 from podium.scheduler.framework.status import Status
@@ -83,32 +82,42 @@ def look(
         for name in examination.plugins
         if (found := situation.filters[name].find_restated(view)) is not None
     }
-    for position, name in enumerate(examination.nodes):
-        objections = examination.objections(name)
-        situation.objections[name] = objections
-        if not objections or (among is not None and name not in among):
+    patterns, settled, which = examination.objections_by_pattern(
+        *(found.nodes for found in restated.values())
+    )
+    independent = [
+        _independent(
+            objections,
+            situation.filters,
+            {
+                name: restated[name].plugin
+                for name, here in zip(restated, values, strict=True)
+                if here
+            },
+        )
+        for objections, values in zip(patterns, settled, strict=True)
+    ]
+    for name, pattern in zip(examination.nodes, which, strict=True):
+        situation.objections[name] = patterns[pattern]
+        if not patterns[pattern] or (among is not None and name not in among):
             continue
-        independent = _independent(objections, situation.filters, restated, position)
-        if len(independent) == changes_left:
-            situation.near.setdefault(independent[0], []).append(name)
+        if len(independent[pattern]) == changes_left:
+            situation.near.setdefault(independent[pattern][0], []).append(name)
     return situation
 
 
 def _independent(
     objections: Mapping[str, Status],
     filters: Mapping[str, FilterPlugin],
-    restated: Mapping[str, Restated],
-    position: int,
+    restated: Mapping[str, str],
 ) -> list[str]:
-    """The objecting filters, without those that object to the same thing as another one."""
-    found = []
-    for name in objections:
-        same = restated.get(name)
-        if same is not None and same.plugin in objections and same.nodes[position]:
-            continue
-        if filters[name].settled_with not in objections:
-            found.append(name)
-    return found
+    """The objecting filters, without those that object to the same thing as another one;
+    `restated` says which do so on these nodes, and after whom."""
+    return [
+        name
+        for name in objections
+        if restated.get(name) not in objections and filters[name].settled_with not in objections
+    ]
 
 
 def refusal_of(decision: Decision) -> Status | None:

@@ -15,7 +15,7 @@ from podium.kubernetes.kinds.pod import Pod
 from podium.scheduler.cluster.pod_info import uid_of
 from podium.scheduler.engine.scheduler import Engine
 from podium.scheduler.engine.state import place_pod as assigned
-from podium.scheduler.explain.proposals.owners import Owner, owner_of
+from podium.scheduler.explain.proposals.owners import Owner, OwnersOfPods
 
 ON_DELETE = "OnDelete"
 _ROLLS_OUT = frozenset({"Deployment", "DaemonSet"})
@@ -55,7 +55,8 @@ def workload_of(
     """The workload of a pod, None if nothing has made it; `controllers` are those that are known
     beside the ones that the engine reads."""
     catalog, placements = engine.cluster.catalog, engine.cluster.placements
-    owner = owner_of(pod, catalog)
+    owners = OwnersOfPods(catalog)
+    owner = owners.of(pod)
     if owner is None:
         return None
     namespace = pod.metadata.namespace
@@ -64,7 +65,7 @@ def workload_of(
     for other in engine.state.pods.values():
         if other.metadata.namespace != namespace or other.metadata.controller is None:
             continue
-        if owner_of(other, catalog) != owner or other.metadata.deletion_timestamp is not None:
+        if owners.of(other) != owner or other.metadata.deletion_timestamp is not None:
             continue
         held = placements.get(uid_of(other))
         if held is None:

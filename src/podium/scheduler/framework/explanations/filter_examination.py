@@ -40,14 +40,14 @@ class FilterExamination:
     skipped: list[str] = field(default_factory=list)
     _verdicts: dict[str, Verdict | Status | None] = field(default_factory=dict)
     _position: dict[str, int] = field(default_factory=dict)
+    _described: dict[tuple[str, int], Status] = field(default_factory=dict)
 
     def status(self, plugin: str, node: str) -> Status | None:
         """Why a filter rejects a node; None if it accepts it or has nothing to say."""
         verdict = self._verdicts.get(plugin)
         if verdict is None or isinstance(verdict, Status):
             return verdict
-        value = int(verdict.values[self._position[node]])
-        return verdict.describe(value).by(plugin) if value else None
+        return self._describe(plugin, verdict, int(verdict.values[self._position[node]]))
 
     def rejected(self, plugin: str) -> Mask:
         """Where a filter says no."""
@@ -74,10 +74,19 @@ class FilterExamination:
         if verdict is None or isinstance(verdict, Status):
             return [] if verdict is None else [(verdict, self.rejected(plugin))]
         return [
-            (verdict.describe(value).by(plugin), verdict.values == value)
+            (status, verdict.values == value)
             for value in np.unique(verdict.values).tolist()
-            if value
+            if (status := self._describe(plugin, verdict, value)) is not None
         ]
+
+    def _describe(self, plugin: str, verdict: Verdict, value: int) -> Status | None:
+        """What a value of a verdict means; many nodes have the same."""
+        if not value:
+            return None
+        key = (plugin, value)
+        if key not in self._described:
+            self._described[key] = verdict.describe(value).by(plugin)
+        return self._described[key]
 
     def position(self, node: str) -> int:
         """The place of a node in `nodes`."""
@@ -90,14 +99,44 @@ class FilterExamination:
         statuses = {plugin: self.status(plugin, node) for plugin in self.plugins}
         return {plugin: status for plugin, status in statuses.items() if status is not None}
 
+    def objections_by_pattern(
+        self, *masks: Mask
+    ) -> tuple[list[dict[str, Status]], list[tuple[int, ...]], list[int]]:
+        """The same for all nodes at once: each set of objections that occurs, by the first node
+        that has it, and for each node which of them it has. Nodes of one set agree in `masks` as
+        well; their values are the second list."""
+        columns = [
+            verdict.values
+            if isinstance(verdict := self._verdicts.get(plugin), Verdict)
+            else np.zeros(len(self.nodes), dtype=np.int64)
+            for plugin in self.plugins
+        ]
+        if not self.nodes:
+            return [], [], []
+        if not columns and not masks:
+            return [{}], [()], [0] * len(self.nodes)
+        matrix = np.stack((*columns, *masks)).astype(np.int64, copy=False)
+        _, first, which = np.unique(matrix, axis=1, return_index=True, return_inverse=True)
+        patterns = [self.objections(self.nodes[at]) for at in first.tolist()]
+        values = [tuple(int(mask[at]) for mask in masks) for at in first.tolist()]
+        return patterns, values, which.ravel().tolist()
+
+    def unopposed(self) -> tuple[str, ...]:
+        """The nodes that no filter objects to."""
+        free: Mask = np.ones(len(self.nodes), dtype=np.bool_)
+        for plugin in self.plugins:
+            free &= ~self.rejected(plugin)
+        return tuple(self.nodes[at] for at in np.flatnonzero(free).tolist())
+
 
 def examine_filters(profile: Profile, cluster: Cluster, info: PodInfo) -> FilterExamination:
     """Ask all filters of the pod's profile about all nodes, as things stand."""
     cycle = Cycle(info, cluster)
-    rows = np.array(cluster.node_order(), dtype=np.intp)
+    order = cluster.node_order()
+    rows = np.array(order, dtype=np.intp)
     table = cluster.nodes
-    names = tuple(table.names[row] for row in rows)
-    objects = {name: table.node(int(row)) for name, row in zip(names, rows, strict=True)}
+    names = tuple(map(table.names.__getitem__, order))
+    objects = dict(zip(names, map(table.node, order), strict=True))
     outcome = profile.run_pre_filters(cycle)
     found = FilterExamination(load_of(cluster), objects, cycle, outcome, names)
     found.skipped = sorted(cycle.skip_filter)

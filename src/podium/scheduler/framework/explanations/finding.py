@@ -1,15 +1,14 @@
 """What one plugin holds against some nodes, and how amounts and lists are put in sentences.
 
-How amounts, lists and numbers of nodes are put in sentences.
-
-Amounts of resources as they are in manifests, for people and for `kubectl` alike.
+Amounts of resources stand as in manifests, for people and for `kubectl` alike.
 """
 
 import enum
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from podium.golang.errors import did_you_mean
 from podium.golang.json_values import JsonValue
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.rules.labels import EVERYTHING, IN, Selector
@@ -17,6 +16,9 @@ from podium.kubernetes.rules.node_affinity import NodeTerm
 from podium.kubernetes.rules.quantity import NANO_PER_MILLI, NANO_PER_UNIT
 from podium.kubernetes.rules.requests import CPU, EPHEMERAL_STORAGE, MEMORY
 from podium.scheduler.cluster.growth import Mask
+
+TYPO: Final = 0.85
+"""How alike two values have to be for one to be a slip of the pen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,11 @@ class Finding:
     def on(self, position: int) -> str:
         """What there is to say about one node."""
         return self.detail if self.describe is None else self.describe(position)
+
+
+def or_rather(meant: str) -> str:
+    """Behind a name that nothing has: the one that was probably meant, if there is one."""
+    return f" ({did_you_mean(meant)})" if meant else ""
 
 
 class NodeRequirement(enum.IntEnum):

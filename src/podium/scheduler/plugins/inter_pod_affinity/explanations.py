@@ -11,7 +11,6 @@ from typing import Literal, NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
-from podium.golang.errors import closest
 from podium.kubernetes.kinds.pod import Pod, PodAffinity, PodAffinityTerm, WeightedPodAffinityTerm
 from podium.kubernetes.rules.labels import SelectorError, selector_of
 from podium.kubernetes.rules.pod_affinity import AffinityTerm
@@ -23,6 +22,7 @@ from podium.scheduler.framework.explanations.finding import (
     Finding,
     Narrowing,
     joined,
+    or_rather,
     selector_text,
     some,
 )
@@ -111,8 +111,9 @@ def _find_unlabelled(
 ) -> Finding | None:
     for term in terms:
         if not view.label(term.topology_key, view.everywhere):
+            meant = or_rather(view.table.labels.closest_key(term.topology_key))
             clause = (
-                f"no node has the label {term.topology_key}, which the pod's affinity to"
+                f"no node has the label {term.topology_key}{meant}, which the pod's affinity to"
                 f" {selector_text(term.selector)} counts by"
             )
             return Finding(
@@ -293,8 +294,7 @@ def _propose_for_term(
     situation: Situation, side: Side, at: int, term: PodAffinityTerm
 ) -> Iterator[ProposedChange]:
     pod, word = situation.pod, _WORDS[side]
-    keys = {key for node in situation.all_nodes() for key in node.metadata.labels or {}}
-    alike = "" if term.topology_key in keys else closest(term.topology_key, sorted(keys))
+    alike = situation.cluster.nodes.labels.closest_key(term.topology_key)
     if alike:
         yield situation.change_pod(
             "correct-topology-key",

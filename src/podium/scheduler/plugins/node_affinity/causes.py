@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from msgspec.structs import replace
 
-from podium.golang.errors import closest
+from podium.golang.errors import closest, did_you_mean
 from podium.golang.json_values import JsonValue
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
@@ -21,12 +21,14 @@ from podium.scheduler.cluster.growth import Mask
 from podium.scheduler.cluster.node_matching import labels_mask, term_mask
 from podium.scheduler.config.plugin_args import NodeAffinityArgs
 from podium.scheduler.framework.explanations.finding import (
+    TYPO,
     Finding,
     Narrowing,
     Relaxation,
     count,
     counted_values,
     joined,
+    or_rather,
     sentence,
     some,
     term_text,
@@ -38,6 +40,7 @@ from podium.scheduler.plugins.node_affinity import NodeAffinity
 from podium.scheduler.plugins.node_affinity.plugin import ENFORCED_MISMATCH
 
 MAX_WORDS_OF_TERMS = 3
+MAX_LISTED = 5
 MAX_COMPARED = 500
 """So many values of a label are compared with a misspelt one."""
 
@@ -159,13 +162,17 @@ def _find_unmet(view: AttemptView, among: Mask, condition: Requirement) -> Findi
     key = condition.key
     values = view.label(key, view.everywhere)
     if not values:
-        clause = f"no node has the label {key}" + (
-            "" if condition.operator == EXISTS else f" (the pod asks for {_condition(condition)})"
-        )
+        asked = "" if condition.operator == EXISTS else f"the pod asks for {_condition(condition)}"
+        remarks = [
+            each for each in (asked, did_you_mean(view.table.labels.closest_key(key))) if each
+        ]
+        clause = f"no node has the label {key}" + (f" ({'; '.join(remarks)})" if remarks else "")
         code = "label-missing"
     else:
         code = "label-value-missing"
-        clause = f"no node has {_condition(condition)}; {_nearest(condition, values)}"
+        meant = _meant_value(condition, values)
+        nearest = _nearest(condition, values)
+        clause = f"no node has {_condition(condition)}{or_rather(meant)}; {nearest}"
     return Finding(
         code,
         str(condition),
@@ -183,10 +190,20 @@ def _find_unmet(view: AttemptView, among: Mask, condition: Requirement) -> Findi
     )
 
 
+def _meant_value(condition: Requirement, values: Sequence[tuple[str, int]]) -> str:
+    """The value that was probably meant, where there is one and the other looks like a slip."""
+    if condition.operator != IN or len(condition.values) != 1 or len(values) > MAX_LISTED:
+        return ""  # the nearest of many is told anyway
+    (wanted,) = condition.values
+    return closest(wanted, [value for value, _ in values], TYPO)
+
+
 def _nearest(condition: Requirement, values: Sequence[tuple[str, int]]) -> str:
     if condition.operator in (GREATER, LESS):
-        return "of its values, " + some([f"{number:,} have {value}" for value, number in values], 5)
-    if condition.operator == IN and len(values) > 5:
+        return "of its values, " + some(
+            [f"{number:,} have {value}" for value, number in values], MAX_LISTED
+        )
+    if condition.operator == IN and len(values) > MAX_LISTED:
         alike = closest(min(condition.values), [value for value, _ in values[:MAX_COMPARED]])
         if alike:
             number = dict(values)[alike]

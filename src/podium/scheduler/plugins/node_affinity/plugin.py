@@ -12,7 +12,7 @@ entry of `nodeSelector`, or one expression or field of a required node affinity 
 that does not match, `unmet_demands` are the fewest that would have to go.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -280,19 +280,37 @@ def rewrite_demands(pod: Pod, demands: Iterable[Demand], rewrite: Rewrite) -> Po
     return _rewrite_terms(replace(pod, spec=spec), changed)
 
 
+def rename_keys(pod: Pod, keys: Mapping[Demand, str]) -> Pod:
+    """The pod with other labels in some of its demands, which keep their values."""
+    renamed = {demand.key: key for demand, key in keys.items() if demand.term < 0}
+    selector = {
+        renamed.get(key, key): value for key, value in (pod.spec.node_selector or {}).items()
+    }
+    pod = replace(pod, spec=replace(pod.spec, node_selector=selector or None))
+    places = {(d.term, d.place): key for d, key in keys.items() if d.term >= 0}
+
+    def rename(index: int, term: NodeSelectorTerm) -> NodeSelectorTerm:
+        found = enumerate(term.match_expressions or ())
+        expressions = tuple(replace(e, key=places.get((index, at), e.key)) for at, e in found)
+        return replace(term, match_expressions=expressions or None)
+
+    return _with_terms(pod, rename) if places else pod
+
+
 def _rewrite_terms(pod: Pod, changed: dict[Demand, tuple[str, ...] | None]) -> Pod:
+    if not any(demand.term >= 0 for demand in changed):
+        return pod
+    return _with_terms(pod, lambda index, term: _rewrite_term(index, term, changed))
+
+
+def _with_terms(pod: Pod, change: Callable[[int, NodeSelectorTerm], NodeSelectorTerm]) -> Pod:
+    """The pod with each of its required terms as changed."""
     written = required_selector(pod)
     affinity = pod.spec.affinity
-    if (
-        written is None
-        or affinity is None
-        or affinity.node_affinity is None
-        or not any(demand.term >= 0 for demand in changed)
-    ):
+    if written is None or affinity is None or affinity.node_affinity is None:
         return pod
     terms = tuple(
-        _rewrite_term(index, term, changed)
-        for index, term in enumerate(written.node_selector_terms or ())
+        change(index, term) for index, term in enumerate(written.node_selector_terms or ())
     )
     # A term without demands matches no node, so what has none left goes as a whole.
     emptied = any(not t.match_expressions and not t.match_fields for t in terms)

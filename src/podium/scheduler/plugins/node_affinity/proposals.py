@@ -1,5 +1,6 @@
 """Labels and names of nodes: another value, one demand less, or a label for a node."""
 
+import dataclasses
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -13,6 +14,7 @@ from podium.kubernetes.rules.labels import GREATER, IN, LESS
 from podium.kubernetes.rules.nodes import is_daemon
 from podium.scheduler.config.plugin_args import NodeAffinityArgs
 from podium.scheduler.framework.explanations import disturbance
+from podium.scheduler.framework.explanations.finding import TYPO
 from podium.scheduler.framework.explanations.situation import MAX_STEPS_OF_A_KIND, Situation
 from podium.scheduler.framework.plugin import ProposedChange
 from podium.scheduler.plugins.node_affinity.plugin import (
@@ -20,12 +22,11 @@ from podium.scheduler.plugins.node_affinity.plugin import (
     NodeAffinity,
     demands_of,
     demands_of_term,
+    rename_keys,
     rewrite_demands,
     unmet_demands,
 )
 
-TYPO = 0.85
-"""How alike two values have to be for one to be a slip of the pen."""
 _OF_THE_MACHINE = ("kubernetes.io/", "beta.kubernetes.io/", "topology.kubernetes.io/")
 """Labels that tell what a machine is and where it is; nobody should write them by hand."""
 
@@ -36,6 +37,7 @@ def propose_other_labels(situation: Situation) -> Iterator[ProposedChange]:
     ranked = sorted(groups, key=lambda unmet: (len(unmet), -len(groups[unmet]), unmet))
     for unmet in ranked[:MAX_STEPS_OF_A_KIND]:
         hopeless = all(_is_hopeless(situation, demand) for demand in unmet)
+        yield from _propose_keys(situation, unmet)
         yield from _propose_values(situation, unmet, groups[unmet], hopeless)
         told = " and ".join(f"{'field ' if d.is_field else ''}{d}" for d in unmet)
         changed = rewrite_demands(situation.pod, unmet, lambda _: None)
@@ -101,6 +103,23 @@ def _propose_values(
             weight + len(unmet) - 1,
             changed,
         )
+
+
+def _propose_keys(situation: Situation, unmet: tuple[Demand, ...]) -> Iterator[ProposedChange]:
+    """Labels that nodes have in place of those that none has and that are spelt nearly so."""
+    labels = situation.cluster.nodes.labels
+    keys = {d: key for d in unmet if not d.is_field and (key := labels.closest_key(d.key))}
+    if not keys:
+        return
+    renamed = (
+        f"ask for {dataclasses.replace(d, key=key)} in place of {d}" for d, key in keys.items()
+    )
+    yield situation.change_pod(
+        "correct-label-key",
+        f"{' and '.join(renamed)}, a label that no node has",
+        disturbance.CORRECT_NAME + len(keys) - 1,
+        rename_keys(situation.pod, keys),
+    )
 
 
 def _value_for(demand: Demand, node: Node) -> tuple[str, ...]:

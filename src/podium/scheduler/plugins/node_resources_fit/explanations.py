@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
+from podium.golang.errors import closest
 from podium.kubernetes.kinds.meta import Quantity
 from podium.kubernetes.kinds.pod import Container, Pod, ResourceRequirements
 from podium.kubernetes.rules.quantity import NANO_PER_MILLI, NANO_PER_UNIT, nano
@@ -24,8 +25,10 @@ from podium.kubernetes.rules.requests import (
     to_vector,
 )
 from podium.scheduler.cluster.growth import Ints, Mask
+from podium.scheduler.cluster.nodes import NodeTable
 from podium.scheduler.framework.explanations import disturbance
 from podium.scheduler.framework.explanations.finding import (
+    TYPO,
     Finding,
     Narrowing,
     amount_text,
@@ -34,6 +37,7 @@ from podium.scheduler.framework.explanations.finding import (
     describe,
     is_counted_in_pieces,
     joined,
+    or_rather,
     spell,
 )
 from podium.scheduler.framework.explanations.situation import AttemptView, Situation
@@ -182,12 +186,23 @@ def _describe(view: AttemptView, short: tuple[str, ...], mask: Mask) -> tuple[st
         _, here = _free(view, resource, view.candidates)
         if not anywhere.any():
             wanted = amount_text(resource, asked)
-            return "resource-unknown", f"no node has {resource}; the pod asks for {wanted}"
+            meant = or_rather(_closest_resource(view.table, resource))
+            return "resource-unknown", f"no node has {resource}{meant}; the pod asks for {wanted}"
         if asked > int(here.max()):
             return "resource-exceeds-largest-node", _exceeds(view, resource, asked, here, anywhere)
     if short == (PODS,):
         return "too-many-pods", _describe_crowded(view, mask)
     return "insufficient-resource", _lacks(view, short, mask)
+
+
+def _closest_resource(nodes: NodeTable, resource: str) -> str:
+    """The extended resource of some node that may have been meant by one that none has."""
+    there = [
+        name
+        for name, allocatable in zip(nodes.resources, nodes.allocatable, strict=False)
+        if "/" in name and allocatable.any()
+    ]
+    return "" if resource in there else closest(resource, there, TYPO)
 
 
 def _exceeds(view: AttemptView, resource: str, asked: int, here: Ints, anywhere: Ints) -> str:
@@ -308,6 +323,38 @@ def propose_smaller_requests(situation: Situation) -> Iterator[ProposedChange]:
         )
         weight = disturbance.LOWER_REQUEST + round(disturbance.LOWER_REQUEST * min(share, 1.0))
         yield situation.change_pod("lower-request", f"lower {told}", weight, changed)
+
+
+def propose_other_names(situation: Situation) -> Iterator[ProposedChange]:
+    """The resource that nodes have in place of one that none has and that is spelt nearly so."""
+    for resource in situation.info.shape.requests:
+        meant = _closest_resource(situation.cluster.nodes, resource) if "/" in resource else ""
+        if meant:
+            yield situation.change_pod(
+                "correct-resource-name",
+                f"ask for {meant} in place of {resource}, which no node has",
+                disturbance.CORRECT_NAME,
+                _rename_resource(situation.pod, resource, meant),
+            )
+
+
+def _rename_resource(pod: Pod, old: str, new: str) -> Pod:
+    """The pod with another resource in what its containers request."""
+
+    def rename(amounts: dict[str, Quantity] | None) -> dict[str, Quantity] | None:
+        return amounts and {new if key == old else key: each for key, each in amounts.items()}
+
+    def change(container: Container) -> Container:
+        found = container.resources
+        if found is None:
+            return container
+        renamed = replace(found, requests=rename(found.requests), limits=rename(found.limits))
+        return replace(container, resources=renamed)
+
+    spec = pod.spec
+    containers = tuple(map(change, spec.containers or ()))
+    init = tuple(map(change, spec.init_containers or ())) or None
+    return replace(pod, spec=replace(spec, containers=containers, init_containers=init))
 
 
 def shortages(situation: Situation) -> Iterator[Shortage]:

@@ -141,10 +141,12 @@ class NodeResourcesFit(
 
     def propose_for(self, situation: Situation) -> Iterator[ProposedChange]:
         from podium.scheduler.plugins.node_resources_fit.explanations import (
+            propose_other_names,
             propose_smaller_requests,
         )
 
-        return propose_smaller_requests(situation)
+        yield from propose_other_names(situation)
+        yield from propose_smaller_requests(situation)
 
     def find_lacking(self, situation: Situation, node: str) -> dict[str, int]:
         from podium.scheduler.plugins.node_resources_fit.explanations import find_lacking

@@ -8,11 +8,16 @@ from collections.abc import Iterator
 import numpy as np
 from msgspec.structs import replace
 
-from podium.golang.errors import closest
 from podium.kubernetes.kinds.pod import Pod, TopologySpreadConstraint
 from podium.scheduler.cluster.growth import Mask
 from podium.scheduler.framework.explanations import disturbance
-from podium.scheduler.framework.explanations.finding import Finding, count, selector_text, some
+from podium.scheduler.framework.explanations.finding import (
+    Finding,
+    count,
+    or_rather,
+    selector_text,
+    some,
+)
 from podium.scheduler.framework.explanations.situation import AttemptView, Situation
 from podium.scheduler.framework.plugin import ProposedChange
 from podium.scheduler.plugins.pod_topology_spread.counting import HardConstraint, SpreadFilterState
@@ -44,7 +49,8 @@ def _findings(view: AttemptView, state: SpreadFilterState, among: Mask) -> Itera
 def _find_unlabelled(view: AttemptView, hard: HardConstraint, nodes: Mask) -> Finding:
     key, told = hard.constraint.topology_key, selector_text(hard.constraint.selector)
     if hard.topology.domain_count == 0:
-        clause = f"no node has the label {key}, over which it is to spread with {told}"
+        meant = or_rather(view.table.labels.closest_key(key))
+        clause = f"no node has the label {key}{meant}, over which it is to spread with {told}"
     else:
         clause = (
             view.say(nodes, "has", "have")
@@ -166,9 +172,8 @@ def propose_other_spread(situation: Situation) -> Iterator[ProposedChange]:
 def _propose_key(
     situation: Situation, at: int, constraint: TopologySpreadConstraint
 ) -> Iterator[ProposedChange]:
-    keys = {key for node in situation.all_nodes() for key in node.metadata.labels or {}}
     key = constraint.topology_key
-    alike = "" if key in keys else closest(key, sorted(keys))
+    alike = situation.cluster.nodes.labels.closest_key(key)
     if alike:
         yield situation.change_pod(
             "correct-topology-key",
