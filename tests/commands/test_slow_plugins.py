@@ -185,7 +185,7 @@ def test_a_trial_of_the_plugin_tells_that_it_does_not_answer_in_time(
 ) -> None:
     plugin = source(slow("while pod.metadata.name == 'large' and loop(): pass"))
     done = podium(capsys, "plugin", "test", plugin, *QUICK)
-    assert "broke, and no other pod is asked about: filter of plugin Slow took longer" in done.out
+    assert "broke, and no further pod is tried: filter of plugin Slow took longer" in done.out
     everywhere = source(slow(FOR_EVER), "everywhere.py")
     done = podium(capsys, "plugin", "test", everywhere, "-o", "json", *QUICK)
     assert [each["promise"] for each in done.decoded()["broken"]] == ["answers in time"]
