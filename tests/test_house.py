@@ -199,6 +199,8 @@ that begins with a boundary."""
 _RFC = re.compile(r"\brfc.?\d+\W+$|^\W+of\W+rfc")
 """Around a section of a document that has a number of its own."""
 _PAGE = re.compile(r"(?<![\w/.-])docs/[\w/-]+\.md\b")
+_LINK = re.compile(r"\]\((?!\w+:)([^)#\s]*)(#([^)\s]+))?\)")
+"""Path, and the heading on it; addresses of other sites are left out."""
 _FILE = re.compile(r"`((?:[\w-]+/)*[\w-]+\.py)`")
 
 
@@ -288,6 +290,28 @@ def test_every_cited_page_is_there() -> None:
 
 def test_every_file_that_the_code_names_is_there() -> None:
     assert find_missing(_FILE, "src", "tests") == []
+
+
+def test_every_link_of_a_page_leads_to_a_file_and_its_heading() -> None:
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")]
+    missing: list[str] = []
+    for page in pages:
+        prose = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+        for path, _, anchor in _LINK.findall(prose):
+            target = page.parent / path if path else page
+            if not target.exists():
+                missing.append(f"{page.name}: {path}")
+            elif anchor and target.suffix == ".md" and anchor not in find_anchors(target):
+                missing.append(f"{page.name}: {path}#{anchor}")
+    assert missing == []
+
+
+@cache
+def find_anchors(page: Path) -> set[str]:
+    """The names of a page's headings in links."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    plain = (re.sub(r"[^\w\- ]", "", each.strip().lower()) for each in headings)
+    return {each.replace(" ", "-") for each in plain}
 
 
 # --- examples -----------------------------------------------------------------------------------

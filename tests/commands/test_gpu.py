@@ -321,7 +321,7 @@ def test_one_dialect_has_to_be_chosen_where_there_are_several(
     path = written(tmp_path, gpu_node("a", "gpu-manager"), gpu_node("c", "gpushare"))
     done = podium(capsys, "gpu", "defrag", "-f", path)
     assert done.code == 2
-    assert "the nodes speak several dialects: gpu-manager, gpushare-mib" in done.err
+    assert "the nodes have several dialects: gpu-manager, gpushare-mib" in done.err
     assert podium(capsys, "gpu", "defrag", "-f", path, "--dialect", "gpu-manager").code == 0
 
 

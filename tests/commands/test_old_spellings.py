@@ -102,7 +102,7 @@ def test_an_empty_configuration_is_called_empty_by_a_scheduler(
     assert "the file is empty, as `type: FileOrCreate` makes one" in done.err
 
 
-UNASKED = "has no verb, so that nobody ever asks it"
+UNASKED = "has no verb, so that it is never called"
 
 
 @pytest.mark.usefixtures("write")

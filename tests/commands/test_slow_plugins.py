@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -184,7 +185,7 @@ def test_a_trial_of_the_plugin_tells_that_it_does_not_answer_in_time(
 ) -> None:
     plugin = source(slow("while pod.metadata.name == 'large' and loop(): pass"))
     done = podium(capsys, "plugin", "test", plugin, *QUICK)
-    assert "broke, and no other pod is asked about: filter of plugin Slow took longer" in done.out
+    assert "broke, and no further pod is tried: filter of plugin Slow took longer" in done.out
     everywhere = source(slow(FOR_EVER), "everywhere.py")
     done = podium(capsys, "plugin", "test", everywhere, "-o", "json", *QUICK)
     assert [each["promise"] for each in done.decoded()["broken"]] == ["answers in time"]
@@ -233,3 +234,60 @@ def test_what_catches_every_exception_is_named_in_the_log(
 def test_without_a_limit_nothing_is_ended() -> None:
     limit_calls(0)
     assert call_limited("plugin Slow", "score", __name__, sum, (range(2_000_000),)) > 0
+
+
+ENDS = """
+    import weakref
+
+    from podium.plugin import NodeFilterPlugin, unresolvable
+
+    class Held:
+        pass
+
+    def give(held):
+        while loop():
+            yield held
+
+    class Slow(NodeFilterPlugin):
+        name = "Slow"
+        held = []
+
+        def filter_node(self, pod, node):
+            if pod.metadata.name == "last":
+                left = sum(each() is not None for each in self.held)
+                return unresolvable(f"{left} of {len(self.held)} are left")
+            held = Held()
+            self.held.append(weakref.ref(held))
+            {body}
+"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "while loop(): pass",
+        "for _ in give(held): pass",
+        """try:
+            while loop(): pass
+        except BaseException as late:
+            raise ValueError("mine") from late""",
+        """try:
+            while loop(): pass
+        except BaseException:
+            raise KeyError("mine")""",
+        """try:
+            while loop(): pass
+        finally:
+            del self""",
+        """raise RuntimeError("at once")""",
+    ],
+    ids=["loop", "generator", "from", "context", "finally", "error"],
+)
+def test_nothing_is_kept_of_what_a_call_had_that_ended_badly(
+    capsys: pytest.CaptureFixture[str], source: Source, write: Write, body: str
+) -> None:
+    objects = write(node(), pod("first"), pod("second"), pod("last"))
+    plugin = source(dedent(ENDS).replace("{body}", body))
+    done = podium(capsys, "simulate", "-f", objects, "--plugin", plugin, "-o", "json", *QUICK)
+    results = {each["name"]: each for each in done.decoded()["pods"]}
+    assert re.search(r" 0 of \d+ are left", results["last"]["message"])

@@ -43,7 +43,7 @@ def serving(*arguments: str, **environment: str) -> Iterator[str]:
     try:
         assert process.stdout is not None
         line = process.stdout.readline()
-        assert line.startswith("podium: images are told at http://"), line
+        assert line.startswith("podium: images are listed at http://"), line
         yield line.split()[-1]
         process.send_signal(signal.SIGTERM)
         assert process.wait(PATIENCE_S) == 0
@@ -122,7 +122,7 @@ def test_references_are_bounded_in_length_and_number(tmp_path: Path) -> None:
         )
         assert ask(url, "nginx&reference=redis") == (
             400,
-            "2 references are asked about: one at a time\n",
+            "2 references are queried: one at a time\n",
         )
 
 

@@ -6,7 +6,7 @@ that is written for it raises the limits on requests so far that they are not wh
 Contract: the process has ended when the context is left, however that happens. One that ends by
 itself is a `SchedulerEnded` that shows the end of its log.
 
-`podium apiserver` in a process of its own, and what it costs the machine. The bench room does not
+`podium apiserver` in a process of its own, and what it costs the machine. The bench does not
 know the server from the inside: it starts the command that users start, and reads processor time
 and memory from where the kernel tells them.
 """
@@ -100,7 +100,7 @@ def command_of(written: str) -> tuple[str, ...]:
         raise InputError(f"not a command line: {problem}", source=written) from None
     if not any(KUBECONFIG in word or CONFIG in word for word in words):
         raise InputError(
-            "the scheduler is not told where the API server is",
+            "the command names no API server for the scheduler",
             source=written,
             remedy=f"write {CONFIG} or {KUBECONFIG} where the file's name belongs",
         )

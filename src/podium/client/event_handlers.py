@@ -210,7 +210,7 @@ class SharedProcessor:
 
 def _log_failure(obj: Any) -> None:
     key = meta_namespace_key(obj)
-    _LOG.exception("%s: a handler has failed; it is told of the next change", key)
+    _LOG.exception("%s: a handler has failed; it goes on with the next change", key)
 
 
 def _waits(handler: ResourceEventHandler[Any]) -> bool:

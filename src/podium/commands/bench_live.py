@@ -45,7 +45,7 @@ def live(
     ] = None,
     connections: Annotated[int, Parameter(help="Connections that pods come over.")] = 16,
     tls: Annotated[
-        bool, Parameter(negative="", help="Everybody speaks TLS with the API server.")
+        bool, Parameter(negative="", help="All clients of the API server use TLS.")
     ] = False,
     runs: Annotated[int, Parameter(name=["--runs", "--repeat"], help="Runs of each.")] = 3,
     output: Annotated[Literal["table", "json"], Parameter(help="The form of the answer.")] = (

@@ -47,11 +47,11 @@ def explain(
 ) -> Answer | int:
     """Tell why a pod goes where it goes, or why no node takes it.
 
-    The cluster is the one that kubectl speaks to, of which a snapshot is read and nothing is ever
-    written, or comes from files as with `podium simulate`. The decision is the one that `simulate`
-    makes: pods that come first in the queue are placed first. With `--alone` the pod is the only
-    one that waits. A pod that runs already is decided anew, as if it were pending now and its place
-    were free.
+    The cluster is that of kubectl's current context, of which a snapshot is read and nothing is
+    ever written, or comes from files as with `podium simulate`. The decision is the one that
+    `simulate` makes: pods that come first in the queue are placed first. With `--alone` the pod is
+    the only one that waits. A pod that runs already is decided anew, as if it were pending now and
+    its place were free.
 
     Nodes that fit are listed with every plugin's score (`-o wide`: raw, normalised and weighted),
     nodes that do not are counted by reason. `--node` shows one node in full, including filters that

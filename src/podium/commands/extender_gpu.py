@@ -30,7 +30,7 @@ _OLD_TEXT = Annotated[str, _IGNORED]
 def gpu(
     *,
     dialect: Annotated[
-        Dialect, Parameter(help="What the agents on the nodes speak (docs/gpu-dialects.md).")
+        Dialect, Parameter(help="The dialect of the agents on the nodes (docs/gpu-dialects.md).")
     ] = "gpu-manager",
     address: Annotated[
         str, Parameter(metavar="HOST:PORT", help="Where to listen; port 0 takes a free one.")

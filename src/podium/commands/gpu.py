@@ -38,11 +38,11 @@ def show(
 ) -> Answer:
     """Show the GPUs of a cluster: cards, shares, owners, quotas, and what lies in pieces.
 
-    The cluster is the one that kubectl speaks to, which is only read, or comes from files as with
-    `podium simulate`; what stands in files is judged by the last moment that they tell of. Each
-    card is a block: how high it is says how full the card is. Cards that somebody uses are listed
-    with the pods that share them (`-o wide`: all cards), pods whose decision does not count with
-    the reason. Devices of dynamic resource allocation are shown beside, with their claims.
+    The cluster is that of kubectl's current context, which is only read, or comes from files as
+    with `podium simulate`; what stands in files is judged by the last moment that they tell of.
+    Each card is a block: how high it is says how full the card is. Cards that somebody uses are
+    listed with the pods that share them (`-o wide`: all cards), pods whose decision does not count
+    with the reason. Devices of dynamic resource allocation are shown beside, with their claims.
 
     **Examples**
 

@@ -26,7 +26,7 @@ DialectName = Annotated[
         name=["--dialect"],
         metavar="NAME",
         show_default=False,
-        help=f"How the agents on the nodes speak: {', '.join(DIALECTS)}."
+        help=f"The dialect of the agents on the nodes: {', '.join(DIALECTS)}."
         " [default: what the nodes look like]",
     ),
 ]
@@ -119,7 +119,7 @@ def defrag(
         raise InputError("--apply needs a cluster that runs", remedy="name it with --kubeconfig")
     if len(found.dialects) > 1:
         names = ", ".join(each.name for each in found.dialects)
-        raise InputError(f"the nodes speak several dialects: {names}", remedy="choose: --dialect")
+        raise InputError(f"the nodes have several dialects: {names}", remedy="choose: --dialect")
     if not found.dialects:
         raise InputError("no node has GPUs that an agent has registered")
     (spoken,) = found.dialects

@@ -27,7 +27,7 @@ def image_service(
         str, Parameter(metavar="PATH", help="Docker's socket.")
     ] = DOCKER_SOCKET,
     cri_endpoint: Annotated[
-        str, Parameter(metavar="URL", help="The CRI runtime, which is asked by crictl.")
+        str, Parameter(metavar="URL", help="The CRI runtime, which crictl queries.")
     ] = CRI_ENDPOINT,
     file: Annotated[
         Path | None,
@@ -72,6 +72,6 @@ def image_service(
         listing = FileImages(file)
     else:
         listing = CriImages(cri_endpoint) if images == "cri" else DockerImages(docker_socket)
-    serve_images(listing, host, port, lambda url: print_line(f"podium: images are told at {url}"))
+    serve_images(listing, host, port, lambda url: print_line(f"podium: images are listed at {url}"))
     print_line("podium: stopped", error=True)
     return OK

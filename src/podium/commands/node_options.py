@@ -63,7 +63,7 @@ GpuDialect = Annotated[
     Parameter(
         metavar="NAME",
         show_default=False,
-        help=f"How the agents of nodes with GPUs speak: {', '.join(DIALECTS)}."
+        help=f"The dialect of the agents on nodes with GPUs: {', '.join(DIALECTS)}."
         f" [default: {DEFAULT_GPU_DIALECT}]",
     ),
 ]

@@ -139,7 +139,7 @@ def _answers(plugin: Plugin, pods: Iterable[Pod], cluster: FakeCluster) -> Itera
         try:
             yield _answer(plugin, pod, name, cluster)
         except TookTooLong as late:
-            yield PodAnswer(name, (), f"broke, and no other pod is asked about: {late}")
+            yield PodAnswer(name, (), f"broke, and no further pod is tried: {late}")
             return
 
 

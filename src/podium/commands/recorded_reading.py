@@ -72,9 +72,7 @@ def _name(reference: str, namespace: str) -> tuple[str, str]:
     if before in _PODS:
         before = ""
     if "/" in before or not name:
-        raise InputError(
-            f"{reference} names no pod", remedy="a record is asked for by namespace/name"
-        )
+        raise InputError(f"{reference} names no pod", remedy="name the pod as namespace/name")
     return before or namespace, name
 
 

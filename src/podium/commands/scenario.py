@@ -41,7 +41,7 @@ File = Annotated[
     str,
     Parameter(
         allow_leading_hyphen=True,
-        help="A scenario file, or the name of one that Podium brings along; with run also a trace.",
+        help="A scenario file, or the name of one that comes with Podium; with run also a trace.",
     ),
 ]
 FirstSeed = Annotated[
@@ -276,7 +276,7 @@ def list_scenarios(
         Literal["table", "json", "yaml"], Parameter(name=["--output", "-o"], help="What to print.")
     ] = "table",
 ) -> int:
-    """List the scenarios that Podium brings along.
+    """List the scenarios that come with Podium.
 
     **Examples**
 
@@ -306,9 +306,9 @@ def list_scenarios(
 
 @scenario.command
 def show(
-    name: Annotated[str, Parameter(help="The name of a scenario that Podium brings along.")], /
+    name: Annotated[str, Parameter(help="The name of a scenario that comes with Podium.")], /
 ) -> int:
-    """Print a scenario that Podium brings along, to read or to begin from.
+    """Print a scenario that comes with Podium, to read or to begin from.
 
     **Examples**
 

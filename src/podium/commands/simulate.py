@@ -53,9 +53,9 @@ def simulate(
     Jobs and ReplicaSets become pods unless their pods are in the files too. Pods are placed in the
     order in which kube-scheduler would take them; the more important push others aside if they may.
 
-    Without files, a snapshot is read of the cluster that kubectl speaks to, and nothing is ever
-    written. With files and `--kubeconfig` or `--context`, the files are what would be applied to
-    that cluster: an object that is in both counts as the file has it.
+    Without files, a snapshot is read of the cluster of kubectl's current context, and nothing is
+    ever written. With files and `--kubeconfig` or `--context`, the files are what would be applied
+    to that cluster: an object that is in both counts as the file has it.
 
     What an API server would fill in is filled in as far as it decides placements: namespaces,
     requests from limits, priorities from PriorityClasses, tolerations for not-ready and unreachable

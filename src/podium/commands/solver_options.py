@@ -11,7 +11,7 @@ TimeLimit = Annotated[
     Parameter(
         name=["--time-limit"],
         metavar="TIME",
-        help="How long the solver may search; what it has by then is told with how good it can be.",
+        help="How long the solver may search; the best solution by then is printed with its bound.",
     ),
 ]
 

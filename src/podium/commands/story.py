@@ -20,13 +20,13 @@ def story(
 ) -> Answer:
     """Tell everything that happened to a pod, in order and with reasons.
 
-    The cluster is the one that kubectl speaks to, of which a snapshot is read and nothing is ever
-    written, or comes from files as with `podium simulate`. The run is that of `simulate`, to its
-    end. Times are seconds on its virtual clock: an attempt takes a millisecond, and when everybody
-    waits, the clock jumps. Each attempt is told with what it found: the node and its score, or who
-    ruled out how many nodes. Each event that let the pod try again is told with the object it
-    happened to and the plugin that had asked to be told. A pod that runs already has a story if
-    something happens to it.
+    The cluster is that of kubectl's current context, of which a snapshot is read and nothing is
+    ever written, or comes from files as with `podium simulate`. The run is that of `simulate`, to
+    its end. Times are seconds on its virtual clock: an attempt takes a millisecond, and when
+    everybody waits, the clock jumps. Each attempt is told with what it found: the node and its
+    score, or who ruled out how many nodes. Each event that let the pod try again is told with the
+    object it happened to and the plugin that had asked to be told. A pod that runs already has a
+    story if something happens to it.
 
     `podium explain` takes a single decision apart; this tells how it came to it.
 

@@ -67,7 +67,7 @@ def sweep(
             name=["--scenario"],
             negative="",
             metavar="FILE",
-            help="A scenario file, or the name of one that Podium brings along. Repeated: each is "
+            help="A scenario file, or the name of one that comes with Podium. Repeated: each is "
             "an input of its own. Files of -f and --cluster stand in for its cluster.",
         ),
     ] = None,

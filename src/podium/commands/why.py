@@ -38,15 +38,15 @@ def why(
 ) -> Answer | int:
     """Tell what would have to change so that a pending pod gets a node.
 
-    The cluster is the one that kubectl speaks to, of which a snapshot is read and nothing is ever
-    written, or comes from files as with `podium simulate`. All pending pods are placed first, as it
-    does; then changes are tried for the pod that is left: of the pod, of nodes and other objects,
-    of pods that are in its way, one at a time and where that is not enough two or three together. A
-    change is proposed only if what its commands do was tried on a copy of the cluster and gave the
-    pod a node: for a pod of a Deployment or another workload the roll-out of the changed template
-    is gone through, with all its pods, and the answer says how many of them have a node before and
-    after. With `--alone` the pod is the only one that waits; one that runs already is decided anew,
-    as if its place were free.
+    The cluster is that of kubectl's current context, of which a snapshot is read and nothing is
+    ever written, or comes from files as with `podium simulate`. All pending pods are placed first,
+    as it does; then changes are tried for the pod that is left: of the pod, of nodes and other
+    objects, of pods that are in its way, one at a time and where that is not enough two or three
+    together. A change is proposed only if what its commands do was tried on a copy of the cluster
+    and gave the pod a node: for a pod of a Deployment or another workload the roll-out of the
+    changed template is gone through, with all its pods, and the answer says how many of them have a
+    node before and after. With `--alone` the pod is the only one that waits; one that runs already
+    is decided anew, as if its place were free.
 
     Proposals come with the commands that carry them out, those first that disturb the least; what
     they delete, restart or evict stands beside them. They name the cluster that was asked about.

@@ -453,7 +453,7 @@ class ApiDispatcher:
         write, key = request.write, request.pod.key
         if not isinstance(write, DeferredWrite):
             kind = type(write).__name__
-            _LOG.error("nobody knows how to write a %s for pod %s", kind, key)
+            _LOG.error("there is no writer for a %s of pod %s", kind, key)
             return
         try:
             await write.carry_out(self._api)

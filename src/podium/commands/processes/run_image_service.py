@@ -55,7 +55,7 @@ class ImageService:
         if not given or not given[0]:
             return 400, "say which image: ?reference=IMAGE\n"
         if len(given) > 1:
-            return 400, f"{len(given)} references are asked about: one at a time\n"
+            return 400, f"{len(given)} references are queried: one at a time\n"
         if len(given[0]) > MAX_REFERENCE:
             text = f"the reference has {len(given[0])} characters; {MAX_REFERENCE} are the most"
             return 400, f"{text}\n"

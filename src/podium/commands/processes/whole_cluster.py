@@ -78,7 +78,7 @@ async def run_cluster(
     try:
         await run_until_stopped(_live(server, plan, started), stop_on_signal())
     except ApiError as problem:
-        raise InputError(f"the API server says no: {problem}") from None
+        raise InputError(f"the API server refuses: {problem}") from None
     except StartRefused as problem:
         raise InputError(f"the scheduler cannot start: {problem}") from None
     except Unreachable as problem:

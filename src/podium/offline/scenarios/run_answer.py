@@ -190,7 +190,7 @@ class ScenarioRunAnswer(Document, frozen=True):
 
 
 class ScenarioSummary(Document, frozen=True):
-    """A scenario that Podium brings along."""
+    """A scenario that comes with Podium."""
 
     KIND: ClassVar[str] = "ScenarioSummary"
     LISTED: ClassVar[str] = (

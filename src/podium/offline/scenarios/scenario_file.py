@@ -2,7 +2,7 @@
 
 A file is data: nothing in it is run, and files that it names are read from its own folder.
 
-Scenarios that Podium brings along, as the files that they are (`library/`).
+Scenarios that comes with Podium, as the files that they are (`library/`).
 """
 
 import dataclasses
@@ -124,7 +124,11 @@ class _Reader:
         autoscaler = self._try(lambda: _read_autoscaler(spec.autoscaler, known))
         self._try(lambda: _require_unique(pools, tenants, failures))
         if not spec.tenants:
-            self._add(ObjectError("spec.tenants", "is missing", "somebody has to bring pods"))
+            self._add(
+                ObjectError(
+                    "spec.tenants", "is missing", "a scenario needs a tenant that creates pods"
+                )
+            )
         self._problems.raise_if_any()
         assert duration_s is not None
         assert gates is not None
@@ -391,7 +395,7 @@ def read_ready_scenario(name: str) -> str:
 
 
 def find_scenario(name: str, *, gates: FeatureGates) -> ScenarioFile:
-    """A file, or one that Podium brings along, by its name. Raises InputError."""
+    """A file, or one that comes with Podium, by its name. Raises InputError."""
     data, folder = read_scenario_source(name)
     return read_scenario_file(data, name, folder, gates=gates)
 

@@ -193,7 +193,7 @@ class _Reading:
     def _convert(self, resource: str, raw: JsonObject) -> KubeObject:
         struct = _STRUCTS.get(resource)
         if struct is None:
-            raise self._wrong(f"has {resource}, which nobody here can read")
+            raise self._wrong(f"has {resource}, which this release cannot read")
         try:
             return convert_object(raw, struct, strict=False)
         except (ObjectError, msgspec.MsgspecError) as problem:

@@ -92,7 +92,7 @@ def load_timed_scenario(
     plugins: Sequence[str] = (),
     seed: int | None = None,
 ) -> ScenarioModel:
-    """A scenario file, or the name of one that Podium brings along; raises InputError."""
+    """A scenario file, or the name of one that comes with Podium; raises InputError."""
     file = find_scenario(path, gates=FeatureGates())
     gates = FeatureGates().with_overrides(file.feature_gates)
     return ScenarioModel(file, equip_model(config, plugins, gates), gates, seed)

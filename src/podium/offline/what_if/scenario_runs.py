@@ -56,7 +56,7 @@ class NamedScenario:
 def name_scenario(
     source: str, name: str = "", cluster: Scenario | None = None, *, gates: FeatureGates
 ) -> NamedScenario:
-    """A file, or one that Podium brings along, by its name. Raises InputError."""
+    """A file, or one that comes with Podium, by its name. Raises InputError."""
     data, folder = read_scenario_source(source)
     digest = digest_scenario(data, source, folder)
     named = NamedScenario(name or source, source, data, folder, digest, gates, cluster)

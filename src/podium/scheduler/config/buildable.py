@@ -182,7 +182,7 @@ def _names(points: PointLists, point: str) -> set[str]:
     return {plugin.name for plugin in points[ExtensionPoint(point)]}
 
 
-_TEXT: Final = "has no verb, so that nobody ever asks it"
+_TEXT: Final = "has no verb, so that it is never called"
 _REMEDY: Final = "write filterVerb, prioritizeVerb, preemptVerb or bindVerb, or leave it out"
 _BLANK: Final = "begins or ends with blanks, which are part of the address that is asked"
 _NOT_BLANK: Final = 'leave the blanks out; "" is the verb of an extender that is not asked'

@@ -88,7 +88,7 @@ def test_without_a_folder_for_compiled_code_a_remedy_is_told(
 ) -> None:
     from numba.core.caching import CacheImpl
 
-    for name in ("podium.addons.gpu.study.numba_engine", "podium.addons.gpu.study.numba_rules"):
+    for name in ("podium.addons.gpu.study.numba_engine", "podium.addons.gpu.study.packing_rules"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setattr(CacheImpl, "_locator_classes", [])
     folder = Path(__file__).resolve().parents[4] / "examples" / "study"

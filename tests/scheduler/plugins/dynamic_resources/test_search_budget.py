@@ -20,12 +20,12 @@ from podium.testing import FakeCluster, make_node, make_pod
 
 NODES = [f"n{number}" for number in range(6)]
 LATE = "timed out trying to allocate devices"
+ATTRIBUTES = 'device.attributes["gpu.example.com"]'
 
 
 def dear(number: int) -> str:
     """A selector that is true of every device after a loop in a loop."""
-    attributes = 'device.attributes["gpu.example.com"]'
-    return f"{attributes}.all(k, {attributes}.all(l, {attributes}.size() > {number - 10}))"
+    return f"{ATTRIBUTES}.all(k, {ATTRIBUTES}.all(l, {ATTRIBUTES}.size() > {number - 10}))"
 
 
 def cluster_with(claim: ResourceClaim, timeout: str) -> FakeCluster:
@@ -61,6 +61,27 @@ def try_again(cluster: FakeCluster) -> str:
 
 def test_selectors_that_are_too_dear_for_one_attempt_fail_it_as_a_timeout() -> None:
     cluster = cluster_with(dear_claim(4), "50ms")
+    decision = cluster.schedule(claiming_pod("pod", "c"))
+    assert LATE in (decision.message or "")
+    assert cluster.schedule(make_pod("other")).chosen
+
+
+NESTED = f"{ATTRIBUTES}.all(k, {ATTRIBUTES}.all(l, %s))"
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        'string({attributes}.a0).matches("^(0|1|2|01)*{number}?[0-9]*$")',
+        '!(string({attributes}.a0) + string({attributes}.a1) + "{number}").contains("zz")',
+        'semver("1.{number}.0").isGreaterThan(semver("0.{number}.0"))',
+        "!{attributes}.exists(m, {attributes}.size() < {number} - 40)",
+    ],
+    ids=["expressions", "texts", "versions", "never met"],
+)
+def test_whatever_a_selector_is_dear_by_its_attempt_ends_and_others_go_on(inner: str) -> None:
+    selectors = [NESTED % inner.format(attributes=ATTRIBUTES, number=number) for number in range(8)]
+    cluster = cluster_with(make_claim("c", exactly("r", 1, *selectors)), "50ms")
     decision = cluster.schedule(claiming_pod("pod", "c"))
     assert LATE in (decision.message or "")
     assert cluster.schedule(make_pod("other")).chosen

@@ -93,7 +93,7 @@ def way_of_a_pod(calls: list[Call]) -> list[Call]:
     """The first pod that got a node: from its pop to the call of its binder.
 
     Between the end of its scheduling cycle and the start of its binding cycle, and around both,
-    drivers do what is theirs: calls of other rooms are left out, and so are observers that do
+    drivers do what is theirs: calls of other packages are left out, and so are observers that do
     nothing about what they hear.
     """
     names = [call.function for call in calls]

@@ -26,6 +26,8 @@ from podium.addons.gpu.packing.typical_pods import TypicalPods, prices_of
 
 MAX_SPEC_CPU: Final = 128_000
 MAX_SPEC_GPU: Final = 8_000
+SCORES: Final = 100
+"""The highest score of FGD."""
 PARTLY_USED_WEIGHT: Final = 0.1
 """What idle GPU on devices that are partly used counts beside fragmentation."""
 
@@ -197,8 +199,8 @@ def sigmoid_score(fall: Floats) -> Ints:
 
 def _thresholds() -> Floats:
     """The smallest x that reaches each score from 1 to 100, found by halving."""
-    wanted = np.arange(1, 101)
-    low, high = np.full(100, -64.0), np.full(100, 64.0)
+    wanted = np.arange(1, SCORES + 1)
+    low, high = np.full(SCORES, -64.0), np.full(SCORES, 64.0)
     for _ in range(80):
         middle = (low + high) / 2
         reached = _truncate(100 * (1 / (1 + np.exp(-middle)))) >= wanted

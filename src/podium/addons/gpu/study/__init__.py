@@ -2,7 +2,7 @@
 
 GPU packing: six published policies, and those of users, receive the same stream of pods on the same
 cluster until 130 % of its GPUs have been asked for. The model has CPU, memory, devices and models;
-pods only arrive. The rules are written down once for numpy (`policies`, `fragmentation`), once for
-compilers (`numba_engine`) and once for GPUs (`packing_kernel.cu`); tests hold all three to the same
-placements, pod by pod.
+pods only arrive. The rules are written once for compilers (`packing_rules`): Numba compiles them
+for CPUs (`numba_engine`), and `cuda_source` writes them as C for GPUs. The reference is numpy
+(`policies`, `fragmentation`, `numpy_engine`); tests hold both to its placements, pod by pod.
 """

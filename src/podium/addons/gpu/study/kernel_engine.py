@@ -1,4 +1,5 @@
-"""Many runs at once by the kernel in `packing_kernel.cu`, a thread block for each.
+"""Many runs at once by the kernel in `packing_kernel.cu`, a thread block for each; the rules of
+policies in it are those of `packing_rules.py`.
 
 What the kernel reads and writes is laid out here; where it runs is a `Device`: a GPU (`cuda`), or
 in tests the CPU. Contract: streams, orders of nodes and placements are those of `make_workload` and
@@ -8,14 +9,17 @@ in tests the CPU. Contract: streams, orders of nodes and placements are those of
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from podium.addons.gpu.cards.columns import Ints
+from podium.addons.gpu.packing import policies
+from podium.addons.gpu.packing.node_columns import WHOLE
 from podium.addons.gpu.packing.policies import POLICY_NUMBERS, SCORE_THRESHOLDS
 from podium.addons.gpu.packing.typical_pods import prices_of
+from podium.addons.gpu.study.cuda_source import cuda_rules
 from podium.addons.gpu.study.numpy_engine import Placements
 from podium.addons.gpu.study.traces import Trace
 from podium.addons.gpu.study.workloads import TUNED_RATIO, model_masks, pod_shapes, typical_pods
@@ -23,6 +27,20 @@ from podium.golang.errors import InputError
 from podium.golang.math_rand import constant_table
 
 THREADS = 256
+RULE_CONSTANTS: Final[dict[str, int | float]] = {
+    "WHOLE": WHOLE,
+    "SCORES": policies.SCORES,
+    "MAX_SPEC_CPU": policies.MAX_SPEC_CPU,
+    "MAX_SPEC_GPU": policies.MAX_SPEC_GPU,
+    "PARTLY_USED_WEIGHT": policies.PARTLY_USED_WEIGHT,
+    "RANDOM": policies.RANDOM,
+    "DOT_PROD": policies.DOT_PROD,
+    "GPU_CLUSTERING": policies.GPU_CLUSTERING,
+    "GPU_PACKING": policies.GPU_PACKING,
+    "BEST_FIT": policies.BEST_FIT,
+    "FGD_STRANDED": policies.FGD_STRANDED,
+}
+"""What the rules, and the kernel around them, know by name."""
 MAX_NODES = 2**20 - 1
 _MAX_WORK_BYTES = 8 * 1024**3
 """Work space of the runs that are started together."""
@@ -65,9 +83,9 @@ class KernelResult:
 
 def kernel_source() -> str:
     folder = files("podium.addons.gpu.study")
-    return "\n".join(
-        folder.joinpath(name).read_text() for name in ("packing_rules.cu", "packing_kernel.cu")
-    )
+    rules = cuda_rules(folder.joinpath("packing_rules.py").read_text(), RULE_CONSTANTS)
+    names = ("packing_workload.cu", "packing_kernel.cu")
+    return "\n".join((rules, *(folder.joinpath(name).read_text() for name in names)))
 
 
 def place_on_device(

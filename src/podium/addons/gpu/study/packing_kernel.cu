@@ -1,4 +1,4 @@
-/* One run of the study per thread block, from the seed to the last pod; packing_rules.cu comes
+/* One run of the study per thread block, from the seed to the last pod; packing_workload.cu comes
    before this file.
 
    Threads share the scan over nodes; what is sequential by nature is done by the first of them. */
@@ -27,6 +27,49 @@ __device__ static void find_run(const Arguments *all, int number, Run *run) {
     at->price += by_node, at->node_fragments += by_node, at->feasible += by_node, at->orders += by_node;
     at->seen += by_shape, at->scores += by_shape, at->score_devices += by_shape;
     at->streams += by_pod, at->rows += by_pod, at->devices += by_pod, at->fragments += by_pod;
+    run->typical.kinds = trace.typical;
+    run->typical.cpu = at->typical_cpu;
+    run->typical.milli = at->typical_milli;
+    run->typical.gpus = at->typical_gpus;
+    run->typical.mask = at->typical_model_mask;
+    run->typical.frequency = at->typical_frequency;
+    run->typical.cpu_per_gpu = trace.cpu_per_gpu;
+    run->typical.needed_cpu_per_gpu = trace.needed_cpu_per_gpu;
+    run->typical.largest_gpus = trace.largest_gpus;
+}
+
+/* Fragmentation of a row as it is now. */
+__device__ static double fragments_of(const Run *run, int row) {
+    const Arguments *at = &run->at;
+    int devices = run->trace.devices;
+    const int *left = at->left + row * devices;
+    return fragmentation(at->cpu[row], left, devices, at->model_bit[row], &run->typical, 1);
+}
+
+/* Score a node that changed since the shape met it; -1 where there is no room. */
+__device__ static void look_at(const Run *run, int row, int shape) {
+    const Arguments *at = &run->at;
+    int scratch[MAX_DEVICES], devices = run->trace.devices, first = shape * run->trace.nodes;
+    NodeLeft node;
+    AskedShape asked;
+    node.cpu = at->cpu[row], node.gpus = at->gpus[row], node.tags = at->tags[row];
+    node.model_bit = at->model_bit[row], node.price = at->price[row];
+    asked.cpu = at->shape_cpu[shape], asked.milli = at->shape_milli[shape];
+    asked.gpus = at->shape_gpus[shape];
+    at->seen[first + row] = at->changes[row];
+    at->scores[first + row] = (short)score_node(
+        run->policy, &node, at->left + row * devices, devices, &asked, &run->typical,
+        at->thresholds, scratch, at->score_devices + first, row);
+}
+
+__device__ static int choose_devices(const Run *run, int row, int shape, Random *random) {
+    const Arguments *at = &run->at;
+    int devices = run->trace.devices, milli = at->shape_milli[shape], gpus = at->shape_gpus[shape];
+    int device = at->score_devices[shape * run->trace.nodes + row];
+    const int *left = at->left + row * devices;
+    if (run->policy == RANDOM && gpus > 0 && milli < WHOLE)
+        device = find_fitting(left, devices, milli, below(random, count_fitting(left, devices, milli)));
+    return devices_mask(left, devices, milli, gpus, device);
 }
 
 /* Each thread prepares some nodes, in the run's order. */
@@ -43,7 +86,7 @@ __device__ static void prepare_nodes(const Run *run, int thread, int threads) {
         at->tags[row] = 0;
         at->changes[row] = 0;
         for (int i = 0; i < width; i++) left[i] = i < at->node_gpus[node] ? WHOLE : 0;
-        at->node_fragments[row] = fragmentation(run, at->cpu[row], left, at->model_bit[row], 1);
+        at->node_fragments[row] = fragments_of(run, row);
     }
     for (int i = thread; i < count * run->trace.shapes; i += threads) at->seen[i] = -1;
 }
@@ -88,7 +131,7 @@ __device__ static double put(const Run *run, int row, int pod, int mask) {
     at->changes[row]++;
     for (int i = 0; i < run->trace.devices; i++)
         if (mask >> i & 1) left[i] -= at->shape_milli[shape];
-    at->node_fragments[row] = fragmentation(run, at->cpu[row], left, at->model_bit[row], 1);
+    at->node_fragments[row] = fragments_of(run, row);
     return at->node_fragments[row] - before;
 }
 

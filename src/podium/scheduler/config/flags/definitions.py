@@ -154,7 +154,7 @@ FLAG_TEXTS: Final[Mapping[str, FlagText]] = MappingProxyType(
             "A YAML file with the same: a map of 'metric,label' to 'v1,v2'."
         ),
         "authentication-kubeconfig": FlagText(
-            "Kubeconfig for asking the API server about tokens; without it nobody's is checked."
+            "Kubeconfig for token reviews; without it no token is checked."
         ),
         "authentication-skip-lookup": FlagText(
             "Do not look up missing authentication settings in the cluster."
@@ -166,7 +166,7 @@ FLAG_TEXTS: Final[Mapping[str, FlagText]] = MappingProxyType(
             "Go on when authentication settings cannot be looked up in the cluster."
         ),
         "authorization-always-allow-paths": FlagText(
-            "Paths that everybody may get; a trailing * stands for anything."
+            "Paths that need no authorization; a trailing * matches anything."
         ),
         "authorization-kubeconfig": FlagText(
             "Kubeconfig for asking the API server about permissions."
@@ -268,7 +268,7 @@ FLAG_TEXTS: Final[Mapping[str, FlagText]] = MappingProxyType(
             "the TLS library chooses the key exchange",
         ),
         "tls-min-version": FlagText(
-            "Oldest TLS version to speak: VersionTLS10, VersionTLS11, VersionTLS12, VersionTLS13."
+            "Minimum TLS version: VersionTLS10, VersionTLS11, VersionTLS12, VersionTLS13."
         ),
         "tls-private-key-file": FlagText("The private key for --tls-cert-file."),
         "tls-sni-cert-key": FlagText(
