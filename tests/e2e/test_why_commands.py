@@ -14,8 +14,10 @@ from typing import Any
 
 import pytest
 from support.apiserver.kubectl_process import installed, required
+from support.e2e.hard_pending_workloads import quota
 from support.e2e.up_process import Objects, UpProcess, up
-from support.waiting import PATIENCE_S
+from support.e2e.workload_manifests import daemon_set, job, stateful_set
+from support.waiting import PATIENCE_S, wait_until
 
 from podium.commands import main
 
@@ -286,3 +288,37 @@ def test_a_node_is_added(shell: Shell, capsys: pytest.CaptureFixture[str]) -> No
     shell.create(pod("waits", cpu="12"))
     carry_out(shell, "add-larger-node", capsys)
     shell.until_all_placed(1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["why", "explain"])
+@pytest.mark.parametrize("kind", ["DaemonSet", "StatefulSet", "Job"])
+def test_a_cluster_is_asked_what_its_quota_refuses_to_a_workload(
+    cluster: UpProcess,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    kind: str,
+    command: str,
+) -> None:
+    shell = Shell(cluster, tmp_path)
+    made = {"DaemonSet": daemon_set("x"), "StatefulSet": stateful_set("x"), "Job": job("x", 2)}
+    shell.create(quota("q", pods="1"))
+    shell.create(made[kind])
+    cluster.until(
+        shell.pods, lambda pods: [bool(p["spec"].get("nodeName")) for p in pods] == [True]
+    )
+    named = f"{kind.lower()}/x"
+    arguments = [command, named, "-n", shell.namespace, "--kubeconfig"]
+    wanted = len(cluster.ask("GET", "/api/v1/nodes")["items"]) if kind == "DaemonSet" else 2
+    has = f"{shell.namespace}/{named} wants {wanted} pods and has 1: "
+    # What it wants is told in its status, which its controller writes when it has made pods.
+    wait_until(lambda: says(capsys, *arguments, str(cluster.server.kubeconfig)).startswith(has))
+    refusal = 'pods "x-new" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1'
+    assert refusal in says(capsys, *arguments, str(cluster.server.kubeconfig))
+
+
+def says(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """What a command says on standard error, when its answer is no."""
+    code = main(list(arguments))
+    said = capsys.readouterr().err
+    return said.removeprefix("podium: ") if code == 1 else ""

@@ -75,7 +75,12 @@ def explain(
     bug.
     """
     from podium.commands.explain_view import ExplanationView
-    from podium.commands.preparation import only, prepare_simulation, workload_kinds
+    from podium.commands.preparation import (
+        WORKLOADS,
+        only,
+        prepare_simulation,
+        workload_kinds,
+    )
     from podium.commands.recorded import ask_scheduler
     from podium.commands.recorded_view import show_record
     from podium.commands.simulate import tell_crashes_of
@@ -87,7 +92,8 @@ def explain(
 
     if recorded.is_asked:
         return ask_scheduler(pod, options.cluster, recorded, show_record)
-    prepared = prepare_simulation(options.files(paths), options, workload_kinds(pod))
+    also = workload_kinds(pod, WORKLOADS) if names_workload(pod) else ()
+    prepared = prepare_simulation(options.files(paths), options, also)
     scenario = prepared.scenario
     try:
         found = prepared.require_pod(pod)

@@ -98,7 +98,15 @@ def test_what_kubernetes_never_had_is_refused_as_kube_apiserver_refuses_it(
 
 
 @pytest.mark.parametrize(
-    "given", ["v1=true", "/v1=true", "api/all=false,v1=true", "storage.k8s.io/v1beta1=true"]
+    "given",
+    [
+        "v1=true",
+        "/v1=true",
+        "v1/pods=false",
+        "/v1/pods=false",
+        "api/all=false,v1=true",
+        "storage.k8s.io/v1beta1=true",
+    ],
 )
 def test_what_kubernetes_has_or_had_is_taken(given: str) -> None:
     read_runtime_config([given], FeatureGates())

@@ -124,8 +124,9 @@ def _scan(path: Path) -> _Scanned:
         with contextlib.suppress(sqlite3.Error):
             counted = database.execute("SELECT * FROM counter").fetchone()
             if len(counted) < _CHECKED or checksum_of_revision(counted[1]) == counted[2]:
-                counts = (*counted[_CHECKED:], 0)[0]
-                found = found._replace(revision=counted[1], counted=counts)
+                told = (*counted[_CHECKED:], 0)[0]
+                objects = told if isinstance(told, int) else 0
+                found = found._replace(revision=counted[1], counted=objects)
         for order in ("ASC", "DESC"):
             last: Identity | None = None
             try:

@@ -173,10 +173,10 @@ class RuntimeConfig:
         mistakes: list[str] = []
         unknown: set[str] = set()
         for key in self.settings:
-            # upstream: help has the core group as `v1`, which is then refused.
+            # upstream: help has the core group as `v1`, which is then refused; `/v1/pods` is taken.
+            group, *rest = parts = f"/{key}".split("/") if _is_core(key) else key.split("/")
             if key in (_ALL, _CORE, *_API_STAGES):
                 continue
-            group, *rest = parts = key.split("/")
             if len(parts) not in _PARTS:
                 mistakes.append(f"runtime-config invalid key {key}")
             elif group not in known:
@@ -213,6 +213,10 @@ class RuntimeConfig:
 
 
 EVERYTHING: Final = RuntimeConfig()
+
+
+def _is_core(key: str) -> bool:
+    return key.partition("/")[0] == _CORE
 
 
 def _known_versions() -> dict[str, set[str]]:
