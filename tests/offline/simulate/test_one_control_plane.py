@@ -1,8 +1,10 @@
 """What a simulation makes of workloads is what the simulated cluster makes of them."""
 
 import re
+from contextlib import suppress
 from typing import Any
 
+import msgspec
 import pytest
 from support.live.virtual_loop import sleep_virtually
 from support.scheduler.engine.call_profile import Call, recording
@@ -25,7 +27,15 @@ from podium.client.resources import (
     ResourceType,
 )
 from podium.golang.documents import Document
+from podium.kubernetes.controllers.controller import Action, Create
+from podium.kubernetes.controllers.memory_stores import ControllerLoop, MemoryStores
+from podium.kubernetes.controllers.pod_templates import ResourceClaimTemplate
+from podium.kubernetes.controllers.pods import Pod
+from podium.kubernetes.controllers.resource_claims import EphemeralVolumes, ResourceClaims
+from podium.kubernetes.kinds.devices import ResourceClaim
+from podium.kubernetes.kinds.storage import PersistentVolumeClaim
 from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.kubernetes.rules.timestamps import Moment
 from podium.offline.simulate.object_lookup import as_json
 from podium.offline.simulate.scenario import Scenario, read_inline_scenario
 
@@ -173,3 +183,95 @@ def test_a_deployment_becomes_pods_by_the_functions_of_the_simulated_cluster() -
     for controller in ("Deployments", "ReplicaSets"):
         assert plan_of(offline, controller) == plan_of(recorded[-1], controller)
         assert len(plan_of(offline, controller)) > 10
+
+
+DECIDERS = "kubernetes/controllers/resource_claims.py"
+WITH_CLAIMS: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "p", "namespace": "default", "labels": {"a": "b"}},
+    "spec": {
+        "containers": [{"name": "c", "image": "i"}],
+        "volumes": [
+            {
+                "name": "scratch",
+                "ephemeral": {
+                    "volumeClaimTemplate": {
+                        "metadata": {"labels": {"kept": "yes"}},
+                        "spec": {
+                            "accessModes": ["ReadWriteOnce"],
+                            "resources": {"requests": {"storage": "1Gi"}},
+                        },
+                    }
+                },
+            }
+        ],
+        "resourceClaims": [
+            {"name": "gpu", "resourceClaimTemplateName": "one"},
+            {"name": "none", "resourceClaimTemplateName": "missing"},
+        ],
+    },
+}
+TEMPLATE: dict[str, Any] = {
+    "apiVersion": "resource.k8s.io/v1",
+    "kind": "ResourceClaimTemplate",
+    "metadata": {"name": "one", "namespace": "default"},
+    "spec": {
+        "metadata": {"labels": {"kept": "too"}},
+        "spec": {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu"}}]}},
+    },
+}
+
+
+def shape_of_claim(kind: str, body: dict[str, Any]) -> dict[str, Any]:
+    """What of a claim depends neither on names that are made up nor on defaults."""
+    metadata = body["metadata"]
+    owners = [
+        (each["kind"], each["name"], each.get("controller")) for each in metadata["ownerReferences"]
+    ]
+    requests = (body["spec"].get("devices") or {}).get("requests") or []
+    return {
+        "kind": kind,
+        "labels": metadata.get("labels") or {},
+        "annotations": metadata.get("annotations") or {},
+        "owners": owners,
+        "size": body["spec"].get("resources"),
+        "devices": [(each["name"], each["exactly"]["deviceClassName"]) for each in requests],
+    }
+
+
+def test_the_claims_of_a_pod_are_those_that_the_controllers_make() -> None:
+    stores = MemoryStores()
+    loop = ControllerLoop((EphemeralVolumes(stores), ResourceClaims(stores)), max_plans=1)
+    stores.claim_templates.put(msgspec.convert(TEMPLATE, ResourceClaimTemplate))
+    with_uid = {**WITH_CLAIMS, "metadata": {**WITH_CLAIMS["metadata"], "uid": "u"}}
+    stores.pods.put(msgspec.convert(with_uid, Pod))
+    made: list[dict[str, Any]] = []
+
+    def carry_out(action: Action) -> None:
+        assert isinstance(action, Create)
+        made.append(action.body)
+
+    with suppress(RuntimeError), recording() as in_the_cluster:
+        # A claim that is not put into the stores is made again, and again.
+        loop.settle(carry_out, Moment(0.0, 0.0))
+    documents = [
+        Document("objects", at, 1, each) for at, each in enumerate((TEMPLATE, WITH_CLAIMS))
+    ]
+    with recording() as offline:
+        scenario = read_inline_scenario(documents, gates=FeatureGates())
+
+    shapes = [
+        shape_of_claim(type(obj).__name__, as_json(obj))
+        for obj in scenario.objects
+        if isinstance(obj, PersistentVolumeClaim | ResourceClaim)
+    ]
+    assert len(shapes) == 2
+    controlled = [shape_of_claim(each["kind"], each) for each in made]
+    assert sorted(map(repr, shapes)) == sorted(map(repr, controlled))
+    (pod,) = scenario.pending
+    (status,) = pod.status.resource_claim_statuses or ()
+    assert status.name == "gpu"
+    for calls in (in_the_cluster, offline):
+        names = {f"{call.file}:{call.function}" for call in calls}
+        assert {f"{DECIDERS}:volume_claims", f"{DECIDERS}:device_claims"} <= names

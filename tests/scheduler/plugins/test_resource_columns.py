@@ -5,10 +5,12 @@ import pytest
 
 from podium.kubernetes.kinds.devices import DeviceClass, DeviceClassSpec
 from podium.kubernetes.kinds.meta import ObjectMeta
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.scheduler.cluster.growth import Ints, Rows
 from podium.scheduler.cluster.state import Cluster
 from podium.scheduler.config.plugin_args import ResourceSpec
 from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.plugins.dynamic_resources.inventory import InventoryRules
 from podium.scheduler.plugins.resources import columns
 from podium.scheduler.plugins.resources.columns import Buffers, Column, ResourceColumns
 from podium.scheduler.plugins.resources.extended_resource_classes import ExtendedResourceClasses
@@ -19,7 +21,9 @@ GPU = "example.com/gpu"
 
 def columns_of(cluster: Cluster, name: str, request: int, *, devices: bool = True) -> list[Column]:
     classes = ExtendedResourceClasses(cluster.catalog) if devices else None
-    columns = ResourceColumns((ResourceSpec(name, 1),), cluster.nodes, classes, nonzero=True)
+    columns = ResourceColumns(
+        (ResourceSpec(name, 1),), cluster.nodes, classes, nonzero=True, gates=FeatureGates()
+    )
     cycle = cycle_for(make_pod("pending"), cluster)
     return columns.of(cycle, present_rows(cluster), {name: request})
 
@@ -34,7 +38,9 @@ def test_a_resource_counts_only_on_nodes_that_have_it() -> None:
 
 def test_a_changed_node_is_noticed() -> None:
     cluster = make_cluster([make_node("a", allocatable={"cpu": "1"})])
-    columns = ResourceColumns((ResourceSpec("cpu", 1),), cluster.nodes, None, nonzero=True)
+    columns = ResourceColumns(
+        (ResourceSpec("cpu", 1),), cluster.nodes, None, nonzero=True, gates=FeatureGates()
+    )
     cycle, rows = cycle_for(make_pod("pending"), cluster), present_rows(cluster)
     assert columns.of(cycle, rows, {})[0].divisor.tolist() == [1000.0]
     cluster.put_node(make_node("a", allocatable={"cpu": "2"}))
@@ -60,7 +66,9 @@ def test_a_node_that_is_gone_does_not_make_the_others_slow() -> None:
 def test_devices_count_on_nodes_that_have_none_of_the_resource(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def counted(cycle: Cycle, device_class: DeviceClass, rows: Rows) -> tuple[Ints, Ints]:
+    def counted(
+        cycle: Cycle, device_class: DeviceClass, rows: Rows, _offers: InventoryRules
+    ) -> tuple[Ints, Ints]:
         assert device_class.metadata.name == "gpu"
         return np.array([4, 4, 0], dtype=np.int64), np.array([1, 1, 0], dtype=np.int64)
 

@@ -5,6 +5,11 @@ not ready, cheap by annotation, crowded on one node, young, in this order
 (`pkg/controller/controller_utils.go`).
 
 How many pods are there, ready, and ready for long enough to count as available.
+
+The Structs stand beside those of `kinds.pod`, which are what the scheduler decodes. With the fields
+that only controllers read (probes, commands, mounts and the like) in those, even as `msgspec.Raw`
+that nobody decodes, 50,000 running pods with two probes each take 0.109 CPU seconds to decode in
+place of 0.102: 6 to 7 % more (the best and the median of nine turns each).
 """
 
 from collections import Counter

@@ -1,6 +1,7 @@
-"""Claims that controllers make for a pod once it exists (`kubernetes.controllers.pod_templates`).
+"""Claims that controllers make for a pod once it exists (`kubernetes.controllers.resource_claims`).
 
-The scheduler waits for them, so offline they are made here for pods that lack them.
+The scheduler waits for them, so offline they are made here for pods that lack them: which ones, and
+of what, the functions of those controllers decide.
 
 The volume controller's and the provisioners' part of binding. The scheduler names a volume for a
 claim, or a node for a volume that is still to be made; others do the rest. Offline they do it at
@@ -8,12 +9,18 @@ once: a volume that names a claim becomes that claim's, and a claim that was sen
 new volume that the node can reach (`kubernetes.controllers.provisioning`).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from typing import TypeVar
 
+import msgspec
 from msgspec.structs import replace
 
-from podium.kubernetes.controllers.pod_templates import device_claim, volume_claim
+from podium.kubernetes.controllers import pods as seen_pods
+from podium.kubernetes.controllers.controller import Action, Create
+from podium.kubernetes.controllers.pod_templates import POD_CLAIM
+from podium.kubernetes.controllers.pod_templates import ResourceClaimTemplate as SeenTemplate
 from podium.kubernetes.controllers.provisioning import bind_claim, can_provision, provisioned_volume
+from podium.kubernetes.controllers.resource_claims import device_claims, volume_claims
 from podium.kubernetes.kinds.devices import ResourceClaim, ResourceClaimTemplate
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.node import Node
@@ -29,6 +36,7 @@ from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.offline.simulate.admission import Admission, assign_uid, is_stored
 from podium.offline.simulate.object_lookup import as_json
 
+K = TypeVar("K", bound=KubeObject)
 Key = tuple[type, str, str]
 
 
@@ -43,38 +51,41 @@ class ClaimMaker:
 
     def make(self, pod: Pod) -> tuple[Pod, list[KubeObject]]:
         """The pod with its claims' names in its status, and the claims to add."""
-        made: list[KubeObject] = list(self._volume_claims(pod))
-        statuses = list(pod.status.resource_claim_statuses or ())
-        told = {status.name for status in statuses}
-        for entry in pod.spec.resource_claims or ():
-            template = self._template(pod, entry.resource_claim_template_name)
-            if template is None or entry.name in told:
-                continue
-            body = device_claim(pod.metadata, entry.name, as_json(template.spec))
+        is_ephemeral = any(volume.ephemeral for volume in pod.spec.volumes or ())
+        if not is_ephemeral and not pod.spec.resource_claims:
+            return pod, []
+        seen = msgspec.convert(as_json(pod), seen_pods.Pod)
+        made: list[KubeObject] = [
+            self._create(pod, action, PersistentVolumeClaim)
+            for action in volume_claims(seen, lambda name: self._has_claim(pod, name))
+        ]
+        news: list[PodResourceClaimStatus] = []
+        for action in device_claims(seen, (), lambda name: self._template(pod, name)):
+            assert isinstance(action, Create)
+            entry = action.body["metadata"]["annotations"][POD_CLAIM]
             # Named without the random part, so that two runs can be compared.
-            body["metadata"]["name"] = name = f"{pod.name}-{entry.name}"
-            body["metadata"]["namespace"] = pod.namespace
-            made.append(assign_uid(self._admission.admit_leniently(body, ResourceClaim)))
-            statuses.append(PodResourceClaimStatus(name=entry.name, resource_claim_name=name))
-        if len(statuses) > len(told):
-            status = replace(pod.status, resource_claim_statuses=tuple(statuses))
-            pod = replace(pod, status=status)
+            name = f"{pod.name}-{entry}"
+            made.append(self._create(pod, action, ResourceClaim, name))
+            news.append(PodResourceClaimStatus(name=entry, resource_claim_name=name))
+        if news:
+            told = (*(pod.status.resource_claim_statuses or ()), *news)
+            pod = replace(pod, status=replace(pod.status, resource_claim_statuses=told))
         return pod, made
 
-    def _volume_claims(self, pod: Pod) -> Iterator[PersistentVolumeClaim]:
-        for volume in pod.spec.volumes or ():
-            template = volume.ephemeral.volume_claim_template if volume.ephemeral else None
-            if template is None:
-                continue
-            body = volume_claim(pod.metadata, volume.name, as_json(template))
-            body["metadata"]["namespace"] = pod.namespace
-            key = (PersistentVolumeClaim, pod.namespace, body["metadata"]["name"])
-            if key not in self._there:
-                yield assign_uid(self._admission.admit_leniently(body, PersistentVolumeClaim))
+    def _create(self, pod: Pod, action: Action, struct: type[K], name: str = "") -> K:
+        assert isinstance(action, Create)
+        body = action.body
+        body["metadata"]["namespace"] = pod.namespace
+        if name:
+            body["metadata"]["name"] = name
+        return assign_uid(self._admission.admit_leniently(body, struct))
 
-    def _template(self, pod: Pod, name: str | None) -> ResourceClaimTemplate | None:
-        found = self._there.get((ResourceClaimTemplate, pod.namespace, name or ""))
-        return found if isinstance(found, ResourceClaimTemplate) else None
+    def _has_claim(self, pod: Pod, name: str) -> bool:
+        return (PersistentVolumeClaim, pod.namespace, name) in self._there
+
+    def _template(self, pod: Pod, name: str) -> SeenTemplate | None:
+        found = self._there.get((ResourceClaimTemplate, pod.namespace, name))
+        return None if found is None else msgspec.convert(as_json(found), SeenTemplate)
 
 
 class PodClaims:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from podium.kubernetes.kinds.meta import KubeObject
 from podium.kubernetes.kinds.pod import Pod, PodStatus
 from podium.kubernetes.kinds.storage import PersistentVolumeClaim
+from podium.kubernetes.kinds.volumes import ephemeral_claim_name
 from podium.kubernetes.rules.nodes import is_bound_to_node, is_daemon
 from podium.offline.simulate.admission import uid_for
 from podium.offline.simulate.pod_claims import PodClaims
@@ -53,7 +54,7 @@ class PodSuccessors:
         catalog = self._engine.cluster.catalog
         for volume in pod.spec.volumes or ():
             if volume.ephemeral is not None:
-                name = f"{pod.metadata.name}-{volume.name}"
+                name = ephemeral_claim_name(pod.name, volume.name)
                 claim = catalog.get(PersistentVolumeClaim, name, pod.metadata.namespace)
                 if claim is not None:
                     self._engine.intake.object_deleted(claim)

@@ -202,7 +202,9 @@ class AllocationScorePlugin(ScorePlugin):
         last = {resource.name: resource.weight or 1 for resource in args.resources}
         resources = tuple(ResourceSpec(name, weight) for name, weight in last.items())
         self._scorer = self.scorer()
-        self._columns = ResourceColumns(resources, handle.cluster.nodes, None, nonzero=True)
+        self._columns = ResourceColumns(
+            resources, handle.cluster.nodes, None, nonzero=True, gates=handle.gates
+        )
 
     def scorer(self) -> AllocationScorer:
         raise NotImplementedError

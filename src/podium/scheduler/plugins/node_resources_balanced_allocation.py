@@ -47,6 +47,7 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
             handle.cluster.nodes,
             ExtendedResourceClasses(handle.cluster.catalog) if devices else None,
             nonzero=False,
+            gates=handle.gates,
         )
         self._buffers = Buffers()
 

@@ -21,6 +21,7 @@ from podium.scheduler.plugins.dynamic_resources.extended_resources import (
     claim_in_memory,
     requests_on_node,
 )
+from podium.scheduler.plugins.dynamic_resources.inventory import InventoryRules
 from podium.scheduler.plugins.resources.columns import device_counts
 from podium.scheduler.plugins.resources.extended_resource_classes import ExtendedResourceClasses
 from podium.testing import make_node, make_pod
@@ -168,5 +169,6 @@ def test_resource_scores_count_devices_and_those_in_use() -> None:
         nodes=["n", "m"],
     )
     cycle = Cycle(world.cluster.infos.of(make_pod("p")), world.cluster)
-    total, used = device_counts(cycle, CLASS, world.cluster.nodes.all_rows())
+    offers = InventoryRules.of(world.gates)
+    total, used = device_counts(cycle, CLASS, world.cluster.nodes.all_rows(), offers)
     assert (total.tolist(), used.tolist()) == ([3, 0], [1, 0])

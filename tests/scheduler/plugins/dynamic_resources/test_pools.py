@@ -6,14 +6,15 @@ import pytest
 from support.scheduler.plugins.device_builders import DeviceWorld, device, make_slice
 
 from podium.kubernetes.kinds.devices import ResourceSlice
-from podium.scheduler.plugins.dynamic_resources.inventory import Inventory
+from podium.kubernetes.releases.feature_gates import FeatureGates
+from podium.scheduler.plugins.dynamic_resources.inventory import Inventory, InventoryRules
 from podium.scheduler.plugins.dynamic_resources.pools import GatherError, NodePools, gather_pools
 from podium.testing import make_node
 
 
 def pools(*slices: ResourceSlice, labels: dict[str, str] | None = None, **more: Any) -> NodePools:
     world = DeviceWorld(*slices)
-    inventory = Inventory(world.cluster.catalog)
+    inventory = Inventory(world.cluster.catalog, InventoryRules.of(FeatureGates()))
     inventory.refresh()
     return gather_pools(inventory, "n", labels or {}, **more)
 
@@ -140,7 +141,7 @@ def test_partitions_are_left_out_without_the_feature() -> None:
 
 def test_equal_devices_share_one_content_until_a_slice_changes() -> None:
     world = DeviceWorld(make_slice("s", ["d1", "d2"], node="n"), nodes=[make_node("n")])
-    inventory = Inventory(world.cluster.catalog)
+    inventory = Inventory(world.cluster.catalog, InventoryRules.of(FeatureGates()))
     inventory.refresh()
     (entry,) = inventory.on_node("n")
     first, second = entry.devices

@@ -17,6 +17,7 @@ from podium.scheduler.framework.status import Status
 from podium.scheduler.plugins.dynamic_resources import DynamicResources
 from podium.scheduler.plugins.dynamic_resources.allocator import Allocator, Solution
 from podium.scheduler.plugins.dynamic_resources.claim_state import ClaimState
+from podium.scheduler.plugins.dynamic_resources.inventory import InventoryRules
 from podium.scheduler.plugins.dynamic_resources.picks import Rules
 from podium.scheduler.plugins.dynamic_resources.pools import Supply
 from podium.scheduler.plugins.dynamic_resources.requests import requests_of
@@ -169,7 +170,8 @@ class DeviceWorld:
         binding_timeout_s: int = 600,
         **gates: bool,
     ) -> None:
-        self.cluster = make_handle(None, **gates).cluster
+        handle = make_handle(None, **gates)
+        self.cluster, self.gates = handle.cluster, handle.gates
         for node in nodes:
             self.cluster.put_node(make_node(node) if isinstance(node, str) else node)
         self.cluster.catalog.put(make_class())
@@ -191,7 +193,10 @@ class DeviceWorld:
     ) -> Solution | None:
         """What the search alone says for claims on a node."""
         self.put(*claims)
-        supply, state = Supply.of(self.cluster), ClaimState.of(self.cluster)
+        supply, state = (
+            Supply.of(self.cluster, InventoryRules.of(self.gates)),
+            ClaimState.of(self.cluster),
+        )
         supply.refresh()
         state.sync()
         row = self.cluster.nodes.row(node)

@@ -41,6 +41,7 @@ from podium.scheduler.plugins.dynamic_resources.extended_resources import extend
 from podium.scheduler.plugins.dynamic_resources.inventory import (
     DeviceEntry,
     DeviceId,
+    InventoryRules,
     SelectorError,
 )
 from podium.scheduler.plugins.dynamic_resources.node_search import CLAIM_ELSEWHERE, INVALID
@@ -96,9 +97,13 @@ def _find_held_elsewhere(view: AttemptView, among: Mask) -> Iterator[Finding]:
         )
 
 
+def _supply_of(view: AttemptView) -> Supply:
+    return Supply.of(view.cluster, InventoryRules.of(view.gates))
+
+
 def _find_invalid(view: AttemptView, among: Mask) -> Iterator[Finding]:
     pools: dict[str, None] = {}
-    supply = Supply.of(view.cluster)
+    supply = _supply_of(view)
     for position in view.positions(among):
         for pool in supply.pools_of(int(view.rows[position])).pools:
             if pool.invalid:
@@ -109,7 +114,7 @@ def _find_invalid(view: AttemptView, among: Mask) -> Iterator[Finding]:
 
 def _find_unserved(view: AttemptView, among: Mask) -> Iterator[Finding]:
     """The first request that cannot be served, or constraints if each alone can."""
-    supply = Supply.of(view.cluster)
+    supply = _supply_of(view)
     supply.refresh()
     stock: Stock = {}
     for position in view.positions(among):
@@ -375,7 +380,7 @@ def find_extended_shortages(view: AttemptView, among: Mask) -> Iterator[Finding]
         device_class = classes.find(resource)
         if device_class is None:
             continue
-        total, used = (column[view.rows] for column in Supply.of(view.cluster).counts(device_class))
+        total, used = (column[view.rows] for column in _supply_of(view).counts(device_class))
         free = total - used
         nodes = among & (free < asked)
         if not nodes.any() or (among & ~nodes).any():

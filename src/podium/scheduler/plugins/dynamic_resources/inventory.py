@@ -20,6 +20,7 @@ from podium.kubernetes.kinds.devices import (
     ResourceSlice,
 )
 from podium.kubernetes.kinds.pod import NodeSelector
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.rules.field_errors import aggregate
 from podium.kubernetes.rules.node_affinity import NodeTerm, parse_node_selector
 from podium.kubernetes.rules.quantity import nano
@@ -40,15 +41,20 @@ _MAX_RESULTS: Final = 4096
 class InventoryRules(NamedTuple):
     """Feature gates that change what a slice offers."""
 
-    taint_rules: bool = False
+    taint_rules: bool
     """DRADeviceTaintRules"""
-    partitions: bool = True
+    partitions: bool
     """DRAPartitionableDevices"""
-    lists: bool = False
+    lists: bool
     """DRAListTypeAttributes"""
 
-
-DEFAULT_RULES: Final = InventoryRules()
+    @classmethod
+    def of(cls, gates: FeatureGates) -> "InventoryRules":
+        return cls(
+            gates["DRADeviceTaintRules"],
+            gates["DRAPartitionableDevices"],
+            gates["DRAListTypeAttributes"],
+        )
 
 
 class DeviceId(NamedTuple):
@@ -283,7 +289,7 @@ class Contents:
 class Inventory:
     """All slices of a catalog; `refresh` before use."""
 
-    def __init__(self, catalog: Catalog, rules: InventoryRules = DEFAULT_RULES) -> None:
+    def __init__(self, catalog: Catalog, rules: InventoryRules) -> None:
         self._catalog = catalog
         self._with_rules = rules.taint_rules
         self._rules: Sequence[DeviceTaintRule] = ()

@@ -134,12 +134,11 @@ class DynamicResources(
             binding_conditions=waits_for_binding_conditions(gates),
             lists=gates["DRAListTypeAttributes"],
         )
-        offers = InventoryRules(gates["DRADeviceTaintRules"], rules.partitions, rules.lists)
         filter_timeout = settings.filter_timeout
         binding_timeout = settings.binding_timeout if rules.binding_conditions else None
         self._binding_timeout_s = binding_timeout.seconds if binding_timeout is not None else None
         self._claims = ClaimState.of(cluster, sharing=rules.sharing)
-        self._supply = Supply.of(cluster, offers)
+        self._supply = Supply.of(cluster, InventoryRules.of(gates))
         classes = ExtendedResourceClasses(cluster.catalog)
         self._of_groups = gates["DRAWorkloadResourceClaims"]
         self._preparation = Preparation(

@@ -28,7 +28,6 @@ from podium.scheduler.plugins.dynamic_resources.claim_state import (
     PoolId,
 )
 from podium.scheduler.plugins.dynamic_resources.inventory import (
-    DEFAULT_RULES,
     DeviceEntry,
     Inventory,
     InventoryRules,
@@ -225,7 +224,7 @@ class Supply:
         self.version = -1
 
     @classmethod
-    def of(cls, cluster: Cluster, rules: InventoryRules = DEFAULT_RULES) -> "Supply":
+    def of(cls, cluster: Cluster, rules: InventoryRules) -> "Supply":
         """The supply that all users of a cluster share, by the rules that the first brings."""
         found = _SHARED.get(cluster)
         if found is None:

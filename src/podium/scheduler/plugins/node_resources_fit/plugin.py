@@ -124,7 +124,11 @@ class NodeResourcesFit(
         self._scorer = scorer_for(strategy)
         self._of_stack = stack_scorer_for(strategy, self._scorer)
         self._columns = ResourceColumns(
-            strategy.resources, handle.cluster.nodes, self._classes, nonzero=True
+            strategy.resources,
+            handle.cluster.nodes,
+            self._classes,
+            nonzero=True,
+            gates=handle.gates,
         )
         self._buffers = Buffers()
         self._hints = FitHints(handle, self._classes)

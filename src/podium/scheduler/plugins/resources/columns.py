@@ -18,11 +18,13 @@ from typing import NamedTuple
 import numpy as np
 
 from podium.kubernetes.kinds.devices import DeviceClass
+from podium.kubernetes.releases.feature_gates import FeatureGates
 from podium.kubernetes.rules.requests import is_scalar
 from podium.scheduler.cluster.growth import Ints, Mask, Rows, count_of
 from podium.scheduler.cluster.nodes import CPU, MEMORY, NodeTable
 from podium.scheduler.config.plugin_args import ResourceSpec
 from podium.scheduler.framework.cycle import Cycle
+from podium.scheduler.plugins.dynamic_resources.inventory import InventoryRules
 from podium.scheduler.plugins.dynamic_resources.pools import Supply
 from podium.scheduler.plugins.resources.extended_resource_classes import ExtendedResourceClasses
 from podium.scheduler.plugins.resources.stack import (
@@ -113,11 +115,13 @@ class ResourceColumns:
         classes: ExtendedResourceClasses | None,
         *,
         nonzero: bool,
+        gates: FeatureGates,
     ) -> None:
         self.resources = tuple(resources)
         self._nodes = nodes
         self._classes = classes
         self._nonzero = nonzero
+        self._offers = InventoryRules.of(gates)
         self._stacks = ResourceStacks([spec.name for spec in resources], nodes, nonzero=nonzero)
         self._divisors: dict[int, _Divisor] = {}
         self._divisors_generation = -1
@@ -228,7 +232,7 @@ class ResourceColumns:
         device_class = self._classes.find(spec.name) if self._classes is not None else None
         if device_class is None:
             return None
-        allocatable, used = device_counts(cycle, device_class, rows)
+        allocatable, used = device_counts(cycle, device_class, rows, self._offers)
         index = self._nodes.resources.find(spec.name)
         if index >= 0:
             own = self._nodes.allocatable[index][rows]
@@ -274,11 +278,13 @@ def _unless_everywhere(mask: Mask) -> Mask | None:
     return None if mask.all() else mask
 
 
-def device_counts(cycle: Cycle, device_class: DeviceClass, rows: Rows) -> tuple[Ints, Ints]:
+def device_counts(
+    cycle: Cycle, device_class: DeviceClass, rows: Rows, offers: InventoryRules
+) -> tuple[Ints, Ints]:
     """(devices that match the class, those of them in use) per row.
 
     Rows may include some that show no node. A row without matching devices takes no part in the
     score of the resource.
     """
-    total, used = Supply.of(cycle.cluster).counts(device_class)
+    total, used = Supply.of(cycle.cluster, offers).counts(device_class)
     return total[rows].copy(), used[rows].copy()
