@@ -68,9 +68,6 @@ class KnownPod(Struct):
     """Since when it is known from an answer only, not from the watch."""
     requested_cores: int = 0
     """What it counts in quotas by model."""
-    decided_at: float | None = None
-    """When a decision on it was last made or adopted here; None if what stands on it is another's
-    word."""
 
 
 class KnownPods:
@@ -102,9 +99,8 @@ class KnownPods:
     def is_gone(self, uid: str) -> bool:
         return uid in self._gone
 
-    def put(self, pod: Pod, now: float, *, seen: bool, wanted: bool, adopted: bool = True) -> bool:
-        """Whether it is news. A pod that has nothing to do with cards is `wanted` or not. The
-        decision on a pod that is new is `adopted` or not."""
+    def put(self, pod: Pod, now: float, *, seen: bool, wanted: bool) -> bool:
+        """Whether it is news. A pod that has nothing to do with cards is `wanted` or not."""
         uid = pod.metadata.uid
         known = self._known.get(uid)
         if uid in self._gone:
@@ -119,10 +115,7 @@ class KnownPods:
             self._forget(known.pod)
         unseen_since = None if seen else now if known is None else known.unseen_since
         requested = pod_cores(self._dialect, pod)
-        decided_at = known.decided_at if known is not None else now if adopted else None
-        self._known[uid] = KnownPod(
-            pod, unseen_since=unseen_since, requested_cores=requested, decided_at=decided_at
-        )
+        self._known[uid] = KnownPod(pod, unseen_since=unseen_since, requested_cores=requested)
         self._remember(pod)
         return True
 

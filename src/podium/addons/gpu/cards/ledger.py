@@ -10,21 +10,21 @@ be; until then only he can end it. From then on it ends when the pod's object sh
 or done, that it was refused later, or when its grace period is over. All of it can be rebuilt from
 objects alone. Pure: objects and the time go in.
 
-Whoever may change a pod can write a decision on it. Once a pod has a node that is what its agent
-goes by, and it counts. On a pod without one it counts if it was made here or, by a ledger that has
-just begun, found: `stop_adopting` says when that is over.
+A decision on a pod that has a node is what its agent goes by, and it counts. On a pod without one
+`Adoption` says whether it does; `stop_adopting` ends the beginning. Who holds what stands in a
+`CardAccount`, as in the plugin.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from podium.addons.gpu.cards.allocations import Allocation, CardUse, card_uses, raise_uses
+from podium.addons.gpu.cards.allocations import Allocation, card_uses, raise_uses
 from podium.addons.gpu.cards.card import NO_CARDS, NodeCards, Reason
-from podium.addons.gpu.cards.card_table import CardTable
+from podium.addons.gpu.cards.card_account import Adoption, CardAccount, Holding, Uses
 from podium.addons.gpu.cards.choosing import allocate
 from podium.addons.gpu.cards.columns import Ints
 from podium.addons.gpu.cards.known_pods import (
@@ -34,7 +34,7 @@ from podium.addons.gpu.cards.known_pods import (
     KnownPods,
     held_cards,
 )
-from podium.addons.gpu.cards.quota import NO_USES, NamespaceUse, QuotaLeft, pod_cores
+from podium.addons.gpu.cards.quota import NO_USES, QuotaLeft, pod_cores
 from podium.addons.gpu.cards.requests import PodRequest
 from podium.addons.gpu.dialects.dialect import (
     GRACE_PERIOD_S,
@@ -46,8 +46,6 @@ from podium.addons.gpu.dialects.dialect import (
 )
 from podium.kubernetes.kinds.node import Node
 from podium.kubernetes.kinds.pod import Pod
-
-Uses = Mapping[int, CardUse]
 
 
 class Reservation(Struct, frozen=True):
@@ -76,49 +74,46 @@ class Holder(Struct, frozen=True):
 class Ledger:
     def __init__(self, dialect: Dialect, grace_period_s: float = GRACE_PERIOD_S) -> None:
         self.dialect = dialect
-        self.table = CardTable(dialect.memory_unit)
+        self.account = CardAccount(dialect.memory_unit)
+        self.table, self.use = self.account.table, self.account.use
         self.nodes: dict[str, Node] = {}
         self.reservations: dict[str, Reservation] = {}
-        self.use = NamespaceUse()
         self._grace_period_s = grace_period_s
-        self._adopts_until = float("inf")
-        self._rows: dict[str, int] = {}
+        self._adoption = Adoption(grace_period_s)
         self._free_rows: list[int] = []
         self._config_maps: dict[tuple[str, str], Mapping[str, str]] = {}
         self._pods = KnownPods(dialect)
-        self._charges: dict[str, dict[str, Uses]] = {}
-        """What is charged for a pod, by uid and by node."""
 
     # --- nodes --------------------------------------------------------------------------------
 
     def row(self, node_name: str) -> int | None:
-        return self._rows.get(node_name)
+        return self.account.rows.get(node_name)
 
     def rows(self) -> Mapping[str, int]:
         """The rows of all nodes by name."""
-        return self._rows
+        return self.account.rows
 
     def put_node(self, node: Node, now: float) -> None:
-        row = self._rows.get(node.name)
+        row = self.row(node.name)
         if row is None:
-            row = self._free_rows.pop() if self._free_rows else len(self._rows)
-            self._rows[node.name] = row
+            row = self._free_rows.pop() if self._free_rows else len(self.account.rows)
         self.nodes[node.name] = node
         before = self.table.nodes[row] if row < self.table.rows else None
-        self.table.put_node(row, self._read_cards(node, now))
+        self.account.put_node(node.name, row, self._read_cards(node, now))
         if self.table.nodes[row] is not before:
             self._count_again(node.name, now)
 
     def delete_node(self, node_name: str) -> None:
-        row = self._rows.pop(node_name, None)
+        row = self.row(node_name)
         if row is None:
             return
         del self.nodes[node_name]
         self._free_rows.append(row)
-        self.table.drop_node(row)
-        for uid, charges in self._charges.items():
-            if charges.pop(node_name, None) is not None:
-                self._count_use(uid, charges)
+        for uid in self.account.drop_node(node_name):
+            known = self._pods.get(uid)
+            if known is not None and known.pod.spec.node_name == node_name:
+                holding = Holding(known.pod.namespace, requested_cores=known.requested_cores)
+                self.account.hold(uid, node_name, holding)
 
     def put_config_map(
         self, namespace: str, name: str, data: Mapping[str, str], now: float
@@ -137,7 +132,7 @@ class Ledger:
         return self.dialect.read_config_map(cards, data) if data else cards
 
     def cards(self, node_name: str) -> NodeCards:
-        row = self._rows.get(node_name)
+        row = self.row(node_name)
         return NO_CARDS if row is None else self.table.nodes[row]
 
     # --- pods ---------------------------------------------------------------------------------
@@ -158,10 +153,14 @@ class Ledger:
         """The newest version counts, in whatever order they come. `seen` is what a watch told; what
         came as an answer to a request is not."""
         uid = pod.metadata.uid
-        is_reserved = uid in self.reservations
-        adopted = is_reserved or now <= self._adopts_until
-        if self._pods.put(pod, now, seen=seen, wanted=is_reserved, adopted=adopted):
-            self._count(uid, now)
+        is_reserved, is_new = uid in self.reservations, self._pods.get(uid) is None
+        if not self._pods.put(pod, now, seen=seen, wanted=is_reserved):
+            return
+        if is_new and is_reserved:
+            self._adoption.decide(uid, now)
+        elif is_new:
+            self._adoption.find(uid, now)
+        self._count(uid, now)
 
     def bind_pod(self, uid: str, node_name: str, now: float) -> None:
         """The server took a binding, and will tell so: until it does, the version that is known
@@ -172,13 +171,14 @@ class Ledger:
     def delete_pod(self, uid: str, now: float) -> None:
         """A reservation that is being written stays: the write may not have come to its end."""
         self._pods.delete(uid)
+        self._adoption.forget(uid)
         self._count(uid, now)
 
     def stop_adopting(self, now: float) -> None:
         """All pods are known that another one decided about before this one began. What it wrote
         in its last moment is still taken for true for a grace period; after that no decision on a
         pod without a node counts that was not made here."""
-        self._adopts_until = now + self._grace_period_s
+        self._adoption.end(now)
 
     # --- reservations -------------------------------------------------------------------------
 
@@ -193,7 +193,7 @@ class Ledger:
         """Choose cards of the node and hold them, or say why it cannot be. What the pod held before
         is free for itself, and stays charged for all others until its object says otherwise."""
         uid = pod.metadata.uid
-        row = self._rows.get(node_name)
+        row = self.row(node_name)
         if row is None:
             return Reason.NO_CARDS
         with self.without(uid):
@@ -260,42 +260,28 @@ class Ledger:
 
     # --- questions ----------------------------------------------------------------------------
 
-    @contextmanager
-    def without(self, *uids: str) -> Iterator[None]:
-        """The table as if these pods held nothing, for as long as the context. One that is named
-        twice gives back once."""
-        taken = [
-            (self._rows[node_name], uses)
-            for uid in dict.fromkeys(uids)
-            for node_name, uses in self._charges.get(uid, {}).items()
-        ]
-        for row, uses in taken:
-            self.table.discharge(row, uses)
-        try:
-            yield
-        finally:
-            for row, uses in taken:
-                self.table.charge(row, uses)
+    def without(self, *uids: str) -> AbstractContextManager[None]:
+        """The table as if these pods held nothing, for as long as the context."""
+        return self.account.without(*uids)
 
     def rows_of(self, node_names: Iterable[str]) -> Ints:
         """Their rows, -1 for nodes that are not known."""
-        find = self._rows.get
+        find = self.account.rows.get
         return np.array([find(name, -1) for name in node_names], np.int64)
 
     def charged(self, uid: str) -> Mapping[str, Uses]:
         """What a pod takes of cards, by node."""
-        return self._charges.get(uid, {})
+        return self.account.uses_of(uid)
 
     def holders(self) -> dict[str, list[Holder]]:
         """Who takes something of which node's cards, by namespace and name."""
         found: dict[str, list[Holder]] = {}
-        for uid, charges in self._charges.items():
+        for node_name, uid, uses in self.account.holders():
             reservation = self.reservations.get(uid)
             pod = self.pod(uid) or (reservation.pod if reservation else None)
-            for node_name, uses in charges.items():
-                if pod is not None:
-                    holder = Holder(pod, uses, reservation is not None)
-                    found.setdefault(node_name, []).append(holder)
+            if pod is not None:
+                holder = Holder(pod, uses, reservation is not None)
+                found.setdefault(node_name, []).append(holder)
         for holders in found.values():
             holders.sort(key=lambda holder: holder.pod.metadata.key)
         return found
@@ -309,66 +295,51 @@ class Ledger:
             self._count(uid, now)
 
     def _count(self, uid: str, now: float) -> None:
-        """Charge what a pod takes now instead of what is charged for it."""
+        """Let the pod hold what it takes now instead of what it held."""
         known = self._pods.get(uid)
         wanted: dict[str, Uses] = {}
         if known is not None:
             node_name = self.dialect.decided_node(known.pod)
             known.held = NOTHING_HELD
-            if node_name:
+            if node_name and (known.pod.spec.node_name or self._adoption.believes(uid, now)):
                 cards = self.cards(node_name)
                 known.held = held_cards(self.dialect, known.pod, cards, now, self._grace_period_s)
-                if not self._counts(known, now):
-                    known.held = NOTHING_HELD
-            if known.held.uses and node_name in self._rows:
+            if known.held.uses:
                 wanted[node_name] = known.held.uses
         self._end_if_over(uid, known, now)
         reservation = self.reservations.get(uid)
-        if reservation is not None and reservation.node_name in self._rows:
+        if reservation is not None:
             together = dict(wanted.get(reservation.node_name, {}))
             raise_uses(together, card_uses(reservation.allocation))
             wanted[reservation.node_name] = together
-        self._count_use(uid, wanted)
-        charged = self._charges.get(uid, {})
-        if wanted == charged:
-            return
-        for node_name, uses in charged.items():
-            self.table.discharge(self._rows[node_name], uses)
-        for node_name, uses in wanted.items():
-            self.table.charge(self._rows[node_name], uses)
-        if wanted:
-            self._charges[uid] = wanted
-        else:
-            self._charges.pop(uid, None)
+        self.account.hold_only(uid, self._holdings(known, reservation, wanted))
 
     def _decide(self, uid: str, now: float) -> None:
         """Count a pod that was decided about here just now."""
-        known = self._pods.get(uid)
-        if known is not None:
-            known.decided_at = now
+        if self._pods.get(uid) is not None:
+            self._adoption.decide(uid, now)
         self._count(uid, now)
 
-    def _counts(self, known: KnownPod, now: float) -> bool:
-        """Whether what stands on a pod is to be believed."""
-        if known.pod.spec.node_name or self._adopts_until == float("inf"):
-            return True
-        return known.decided_at is not None and now - known.decided_at <= self._grace_period_s
-
-    def _count_use(self, uid: str, charges: Mapping[str, Uses]) -> None:
-        """Let quotas count a pod on the node that it has, or else where it holds cards."""
-        known, reservation = self._pods.get(uid), self.reservations.get(uid)
-        self.use.remove(uid)
+    def _holdings(
+        self, known: KnownPod | None, reservation: Reservation | None, wanted: Mapping[str, Uses]
+    ) -> dict[str, Holding]:
+        """Quotas count a pod on the node that it has, or else where it holds cards."""
         if known is not None:
             pod, requested = known.pod, known.requested_cores
         elif reservation is not None:
             pod = reservation.pod
             requested = pod_cores(self.dialect, pod)
         else:
-            return
-        own = pod.spec.node_name
-        for node_name in {*charges, own} - {""}:
-            cores = requested if not own or node_name == own else 0
-            self.use.put(uid, node_name, pod.namespace, charges.get(node_name, NO_USES), cores)
+            return {}
+        own, there = pod.spec.node_name, {name for name in wanted if name in self.account.rows}
+        return {
+            name: Holding(
+                pod.namespace,
+                wanted.get(name, NO_USES),
+                requested if not own or name == own else 0,
+            )
+            for name in {*there, own} - {""}
+        }
 
     def _end_if_over(self, uid: str, known: KnownPod | None, now: float) -> None:
         reservation = self.reservations.get(uid)

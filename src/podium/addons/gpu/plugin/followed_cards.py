@@ -1,26 +1,20 @@
 """The cards of the cluster's nodes and what pods hold of them, in step with the cluster's table.
 
-Rows are those of the node table. A row is read again when the logs of nodes or of pods say that it
+Three classes share the work. `Reservations` are the decisions of this scheduler that the objects of
+pods do not tell of yet: made at Reserve, written at PreBind, and all that is known until a watch
+brings the pod. Profiles of one scheduler share the cards of one cluster, so they share these too.
+One that was written and then taken back stands on the pod until the API server has heard of it;
+such pods are *withdrawn*, and what stands on them counts nothing.
+
+`FollowedCards` reads a row of the node table again when the logs of nodes or of pods say that it
 changed, when a pod that is not bound comes to carry a decision for its node, and when the time of
-such a decision is over. What a pod holds is worked out once for each of its objects.
+such a decision is over. What stands on a pod that is bound counts, since its agent goes by it; on
+one that is not a reservation counts, or what `Adoption` believes. Who holds what is kept in a
+`CardAccount`, as in the extender, worked out once for each object of a pod. `empty` has the same
+cards and nobody on them: whoever does not fit there cannot be helped by evictions. `epoch` moves
+when a row changed without the cluster's logs telling of it.
 
-Whoever may write a pod can write a decision on it. On a pod that is bound it counts, since its
-agent goes by it. On one that is not it counts if it is this scheduler's own (a reservation), or was
-found in the first grace period, as the word of the scheduler before: for a grace period from when
-it was found, whatever is written again meanwhile.
-
-`empty` has the same cards and nobody on them: whoever does not fit there cannot be helped by
-evictions. `epoch` moves when a row changed without the cluster's logs telling of it.
-
-Cards that are held for pods whose objects do not say so yet. A decision is made at Reserve and
-written at PreBind; until the pod's own object tells of it, this is all that is known of it.
-Profiles of one scheduler share the cards of one cluster, so they share this too.
-
-A decision that was written and then taken back stands on the pod until the API server has heard of
-that: such pods are *withdrawn*, and what stands on them counts nothing.
-
-How much each node is worth by each policy, kept as columns: a row is worked out again when its
-cards or what is held of them changed.
+`ValueColumns` keep how much each node is worth by each policy, and work out the rows that changed.
 """
 
 from collections.abc import Container, Iterable, Mapping
@@ -33,10 +27,11 @@ from msgspec.structs import replace
 
 from podium.addons.gpu.cards.allocations import Allocation, CardUse, card_uses
 from podium.addons.gpu.cards.card import NO_CARDS, Card, NodeCards
+from podium.addons.gpu.cards.card_account import Adoption, CardAccount, Holding
 from podium.addons.gpu.cards.card_table import CardTable
 from podium.addons.gpu.cards.fitting import node_values
 from podium.addons.gpu.cards.known_pods import held_cards
-from podium.addons.gpu.cards.quota import NO_USES, NamespaceUse, pod_cores
+from podium.addons.gpu.cards.quota import NO_USES, pod_cores
 from podium.addons.gpu.cards.requests import NodePolicy, PodRequest
 from podium.addons.gpu.dialects.dialect import Dialect, PodWrite, grace_period
 from podium.addons.gpu.plugin.arguments import NodeConfigMaps
@@ -143,11 +138,11 @@ class FollowedCards:
         counts_requests: bool,
     ) -> None:
         """`counts_requests`: there may be quotas by model."""
-        self.table = CardTable(dialect.memory_unit)
+        self._account = CardAccount(dialect.memory_unit)
+        self.table, self.use = self._account.table, self._account.use
         self.empty = CardTable(dialect.memory_unit)
         self.values = ValueColumns(self.table)
         self.epoch = 0
-        self.use = NamespaceUse()
         self.unread: set[str] = set()
         """Uids of pods with a decision of which something cannot be read."""
         self._dialect = dialect
@@ -162,9 +157,7 @@ class FollowedCards:
         self._decided = handle.index_pods(self._node_of_unbound)
         self._seen_nodes = self._seen_usage = self._seen_withdrawn = -1
         self._now = 0.0
-        self._adopts_until: float | None = None
-        self._adopted: dict[str, float] = {}
-        """When a decision was found on pods that are not bound, by uid."""
+        self._adoption = Adoption(grace_period_s)
         self._rows: list[_Row] = []
         self._lapses: dict[int, float] = {}
 
@@ -196,10 +189,9 @@ class FollowedCards:
     def follow(self) -> None:
         """Bring everything up to date."""
         self._now = self._clock()
-        if self._adopts_until is None:
-            self._adopts_until = self._now + self._grace_period_s
-        elif self._adopted and self._now > self._adopts_until + self._grace_period_s:
-            self._adopted.clear()
+        if not self._adoption.has_ended:
+            self._adoption.end(self._now)
+        self._adoption.expire(self._now)
         changed = self._changed_rows()
         if changed:
             self.table.reserve(self._nodes.size)
@@ -217,14 +209,14 @@ class FollowedCards:
         state = self._rows[row]
         requested = self._requested_cores(info.pod)
         held = Held(info.pod, state.cards.cards, uses, requested_cores=requested)
-        self._put_held(row, state, info.uid, held)
+        self._put_held(state, info.uid, held)
 
     def recharge(self, row: int, uid: str, uses: Mapping[int, CardUse]) -> None:
         """A pod of the row holds other cards of it from now on."""
         state = self._rows[row]
         held = state.held.get(uid)
         if held is not None:
-            self._put_held(row, state, uid, held._replace(uses=uses))
+            self._put_held(state, uid, held._replace(uses=uses))
             self.epoch += 1
 
     def _changed_rows(self) -> set[int]:
@@ -275,6 +267,8 @@ class FollowedCards:
         if state.name != name:
             self._clear(row, state)
             state = self._rows[row] = _Row(name)
+            if name:
+                self._account.place_node(name, row)
         node = self._nodes.objects[row] if there else None
         if node is not state.node or (node is None and state.cards is not NO_CARDS):
             state.node = node
@@ -282,13 +276,13 @@ class FollowedCards:
         self._read_pods(row, state, self._usage.pods(row) if there else ())
 
     def _clear(self, row: int, state: _Row) -> None:
-        for uid, held in state.held.items():
+        for uid in state.held:
             self.unread.discard(uid)
-            self.use.put(uid, state.name, held.pod.namespace, NO_USES)
             reservation = self._reservations.get(uid)
             if reservation is not None and uid not in self._cluster.placements:
                 del self._reservations[uid]
-        self.table.drop_node(row)
+        if self._account.rows.get(state.name) == row:
+            self._account.drop_node(state.name)
         self.empty.drop_node(row)
         self._lapses.pop(row, None)
 
@@ -300,7 +294,7 @@ class FollowedCards:
         if found.cards == state.cards.cards:
             found = replace(found, cards=state.cards.cards)
         state.cards = found
-        self.table.put_node(row, found)
+        self._account.put_node(state.name, row, found)
         self.empty.put_node(row, found)
 
     def _read_pods(self, row: int, state: _Row, pods: Iterable[PodInfo]) -> None:
@@ -311,7 +305,7 @@ class FollowedCards:
             if not (held and held.bound and held.pod is info.pod and held.cards is cards):
                 uses, requested = self._uses(info, state), self._requested_cores(info.pod)
                 held = Held(info.pod, cards, uses, requested_cores=requested)
-                self._put_held(row, state, info.uid, held)
+                self._put_held(state, info.uid, held)
             left.pop(info.uid, None)
         lapse = inf
         for pod in self._decided.of(state.name):
@@ -319,36 +313,26 @@ class FollowedCards:
             if uses:
                 requested = self._requested_cores(pod)
                 held = Held(pod, cards, uses, bound=False, requested_cores=requested)
-                self._put_held(row, state, uid, held)
+                self._put_held(state, uid, held)
                 left.pop(uid, None)
                 lapse = min(lapse, self._lapses_at(pod, state))
         for uid in left:
-            self._put_held(row, state, uid, None)
+            self._put_held(state, uid, None)
         if lapse < inf:
             self._lapses[row] = lapse
         else:
             self._lapses.pop(row, None)
 
-    def _put_held(self, row: int, state: _Row, uid: str, held: Held | None) -> None:
-        old = state.held.get(uid)
-        before = NO_USES if old is None else old.uses
-        after = NO_USES if held is None else held.uses
-        asked = 0 if old is None else old.requested_cores
-        asks = 0 if held is None else held.requested_cores
-        if before != after:
-            if before:
-                self.table.discharge(row, before)
-            if after:
-                self.table.charge(row, after)
-        if before != after or asked != asks:
-            pod = (held or state.held[uid]).pod
-            self.use.put(uid, state.name, pod.namespace, after, asks)
+    def _put_held(self, state: _Row, uid: str, held: Held | None) -> None:
         if held is None:
+            self._account.release(uid, state.name)
             self.unread.discard(uid)
             del state.held[uid]
             if uid in self._reservations and uid not in self._cluster.placements:
                 del self._reservations[uid]
         else:
+            holding = Holding(held.pod.namespace, held.uses, held.requested_cores)
+            self._account.hold(uid, state.name, holding)
             state.held[uid] = held
 
     def _uses(self, info: PodInfo, state: _Row) -> Mapping[int, CardUse]:
@@ -368,18 +352,12 @@ class FollowedCards:
         uid = uid_of(pod)
         if uid in self._cluster.placements:
             return NO_USES
-        if uid in self._reservations.withdrawn.get(state.name, ()) or not self._is_adopted(uid):
+        if uid in self._reservations.withdrawn.get(state.name, ()):
+            return NO_USES
+        self._adoption.find(uid, self._now)
+        if not self._adoption.believes(uid, self._now):
             return NO_USES
         return self._written_uses(pod, state)
-
-    def _is_adopted(self, uid: str) -> bool:
-        """Whether what stands on a pod that is not bound is to be believed."""
-        found_at = self._adopted.get(uid)
-        if found_at is None:
-            if self._adopts_until is None or self._now > self._adopts_until:
-                return False
-            found_at = self._adopted[uid] = self._now
-        return self._now - found_at <= self._grace_period_s
 
     def _requested_cores(self, pod: Pod) -> int:
         return pod_cores(self._dialect, pod) if self._counts_requests else 0
@@ -396,7 +374,7 @@ class FollowedCards:
         decision = self._dialect.decision(pod, state.cards)
         decided_at = 0.0 if decision is None else decision.decided_at
         written = decided_at + grace_period(pod, self._grace_period_s)
-        return min(written, self._adopted.get(uid_of(pod), inf) + self._grace_period_s)
+        return min(written, self._adoption.until(uid_of(pod)))
 
 
 class ValueColumns:
