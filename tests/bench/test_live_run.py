@@ -103,7 +103,7 @@ def test_a_command_that_is_not_there_cannot_be_started(tmp_path: Path) -> None:
 
 
 def test_what_is_no_command_line_is_refused() -> None:
-    with pytest.raises(InputError, match="not told where the API server is"):
+    with pytest.raises(InputError, match="names no API server for the scheduler"):
         command_of("kube-scheduler --v=2")
 
 

@@ -65,6 +65,11 @@ QUICK: dict[str, list[Printed]] = {
         ("Proposals", ("gpu-trainer", *EXAMPLE, "-o", "json")),
         ("Proposals", ("archive", *WAITING, "--alone", "-o", "yaml")),
         ("Proposals", ("web-0", *EXAMPLE, "-o", "json")),
+        ("PendingPods", (*EXAMPLE, "-o", "json")),
+    ],
+    "pending": [
+        ("PendingPods", (*WAITING, "-o", "json")),
+        ("PendingPods", (*EXAMPLE, "-o", "yaml")),
     ],
     "story": [
         ("Story", ("render", *EXAMPLE, "-o", "json")),
