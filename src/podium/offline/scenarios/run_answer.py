@@ -194,7 +194,7 @@ class ScenarioSummary(Document, frozen=True):
 
     KIND: ClassVar[str] = "ScenarioSummary"
     LISTED: ClassVar[str] = (
-        "The scenarios that Podium brings along, printed by `podium scenario list -o json`."
+        "The scenarios that come with Podium, printed by `podium scenario list -o json`."
     )
 
     name: str
