@@ -1,5 +1,6 @@
 """Commands that answer: their options, their forms, and the command line that asks the same."""
 
+import importlib
 import json
 import shlex
 from dataclasses import dataclass
@@ -7,7 +8,9 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 import pytest
+import yaml
 from cyclopts import App, Parameter
+from support.commands.command_line import ROOT
 from support.web.report_files import documents
 
 from podium.commands.answering import (
@@ -21,7 +24,7 @@ from podium.commands.answering import (
 from podium.commands.simulation_options import BY_DEFAULT, SimulationOptions
 from podium.commands.tables import Screen
 from podium.golang.document_structs import Document
-from podium.net.files.versioned_documents import ReceivedDocument
+from podium.net.files.versioned_documents import API_VERSION, ReceivedDocument
 
 Often = Annotated[int, Parameter(name=["--often", "-o2"])]
 
@@ -32,6 +35,7 @@ class Echo(Document, frozen=True):
     KIND: ClassVar[str] = "Echo"
 
     said_twice: str
+    """All of it."""
 
 
 @dataclass
@@ -148,6 +152,22 @@ def test_a_command_without_reports_has_no_option_for_one(
 
 def test_a_command_that_has_said_why_there_is_no_answer_gives_its_exit_code() -> None:
     assert run(1, "x") == 1
+
+
+def test_all_forms_of_an_answer_come_from_its_struct(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "report.html"
+    found = []
+    for form, read in (("json", json.loads), ("yaml", yaml.safe_load)):
+        assert run(Echoed("short"), "x", "-o", form, "--html", str(file)) == 0
+        found.append(read(capsys.readouterr().out))
+    said = {"apiVersion": API_VERSION, "kind": "Echo", "saidTwice": "shortshort"}
+    assert [*found, documents(file)["echo"]] == [said] * 3
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    schema = importlib.import_module("document_schemas").schema_of(Echo)
+    assert schema["required"] == list(said)
+    assert schema["properties"]["saidTwice"] == {"type": "string", "description": "All of it."}
 
 
 def test_what_another_process_has_sent_is_passed_on_as_it_came(

@@ -92,6 +92,16 @@ def test_a_dataclass_in_a_plugin_file_finds_its_module(source: Source) -> None:
             "class B(FilterPlugin):\n    name = 'B'\n",
             "holds 2 plugins: A, B; say which: ",
         ),
+        (
+            "from podium.plugin import FilterPlugin\n"
+            "class A(FilterPlugin):\n    name = 'A'\n    informed_of = ('Node', 'Pod')\n",
+            "informed_of of A names no kinds: ('Node', 'Pod'); write a tuple of classes",
+        ),
+        (
+            "from podium.plugin import FilterPlugin, Pod\n"
+            "class A(FilterPlugin):\n    name = 'A'\n    informed_of = Pod\n",
+            "informed_of of A names no kinds: <class 'podium.kubernetes.kinds.pod.Pod'>; write a",
+        ),
     ],
 )
 def test_a_file_that_is_wrong_says_what_and_where(source: Source, text: str, told: str) -> None:

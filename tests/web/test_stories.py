@@ -1,5 +1,6 @@
 """Stories of pods that belong together, in a real browser: a node's guests, a gang, GPU cards."""
 
+import json
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -13,6 +14,8 @@ from support.web.browser import opened
 from support.web.page_at_work import PageAtWork, page_at_work
 
 from podium.addons.gpu.plugin.gpu_share import GPUShare
+from podium.golang.document_structs import Document
+from podium.net.files.versioned_documents import encode_document
 from podium.testing import FakeCluster, make_node, make_pod
 
 if TYPE_CHECKING:
@@ -91,7 +94,8 @@ def test_those_who_wait_for_each_other_lead_to_their_gang(
     story = gangs.do(lambda: page_documents.document("nodes/small/story", {}))
     gang = gangs.do(lambda: page_documents.document("gangs/default/trio", {}))
     for document in (queue, story, gang):
-        require_valid(document)
+        assert isinstance(document, Document)
+        require_valid(json.loads(encode_document(document)))
     with opened(browser, gangs.link + "#/queue?part=waiting") as page:
         page.get_by_role("link", name="default/trio", exact=True).first.click()
         page.get_by_text("0 of 3 members").wait_for()

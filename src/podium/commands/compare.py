@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
@@ -14,7 +14,9 @@ from podium.commands.simulation_options import InputOptions, as_simulation_optio
 from podium.golang.errors import InputError
 
 if TYPE_CHECKING:
+    from podium.commands.preparation import PreparedSimulation
     from podium.offline.simulate import Scenario
+    from podium.offline.what_if.run_matrix import RunMatrix
     from podium.offline.what_if.run_metrics import Yardstick
 
 
@@ -80,7 +82,6 @@ def compare(
     from podium.commands.compare_view import ComparisonOfConfigurations
     from podium.commands.preparation import prepare_simulations
     from podium.commands.simulate import tell_crashes
-    from podium.golang.durations import Duration
     from podium.offline.what_if.comparison import (
         DEFAULT,
         plan_seeds,
@@ -88,13 +89,7 @@ def compare(
         run_comparison,
     )
     from podium.offline.what_if.conditions import parse_condition
-    from podium.offline.what_if.run_matrix import (
-        NamedConfiguration,
-        NamedInput,
-        RunMatrix,
-        RunPlace,
-        open_run_tables,
-    )
+    from podium.offline.what_if.run_matrix import RunPlace, open_run_tables
     from podium.offline.what_if.run_metrics import choose_yardstick
 
     configs = config or []
@@ -127,18 +122,7 @@ def compare(
     )
     scenario = prepared[0].scenario
     yardstick = choose_yardstick(scenario, prepared[0].gates, typical_pod or "", prices or ())
-    matrix = RunMatrix(
-        (NamedInput("", scenario, yardstick),),
-        tuple(
-            NamedConfiguration(name, each.equipped.configuration, tuple(options.plugin or ()))
-            for name, each in zip(configs, prepared, strict=True)
-        ),
-        prepared[0].gates,
-        planned,
-        Duration.parse(options.plugin_timeout).seconds,
-        options.validate,
-        all_places=bool(tables),
-    )
+    matrix = _plan_runs(prepared, configs, options, yardstick, planned, keeps_places=bool(tables))
     with (
         follow_runs(len(configs) * seeds) as on_ended,
         open_run_tables(matrix, tables) as written,
@@ -156,6 +140,34 @@ def compare(
         review,
         list(notes),
         tell_crashes(answer.crashes),
+    )
+
+
+def _plan_runs(
+    prepared: Sequence[PreparedSimulation],
+    names: Sequence[str],
+    options: InputOptions,
+    yardstick: Yardstick,
+    seeds: tuple[int, ...],
+    *,
+    keeps_places: bool,
+) -> RunMatrix:
+    """The same input under each configuration; `names` are those of the configurations."""
+    from podium.golang.durations import Duration
+    from podium.offline.what_if.run_matrix import NamedConfiguration, NamedInput, RunMatrix
+
+    first, plugins = prepared[0], tuple(options.plugin or ())
+    return RunMatrix(
+        (NamedInput("", first.scenario, yardstick),),
+        tuple(
+            NamedConfiguration(name, each.equipped.configuration, plugins)
+            for name, each in zip(names, prepared, strict=True)
+        ),
+        first.gates,
+        seeds,
+        Duration.parse(options.plugin_timeout).seconds,
+        options.validate,
+        all_places=keeps_places,
     )
 
 

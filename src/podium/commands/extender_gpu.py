@@ -174,7 +174,8 @@ def gpu(
         allowed_hosts=tuple(name.strip().lower() for name in allowed_hosts.split(",") if name),
         body_limit=max_request_mib << 20,
     )
-    if not listening.is_on_loopback and client_ca is None and not allow_unauthenticated:
+    lets_in_everybody = not listening.is_on_loopback and client_ca is None
+    if lets_in_everybody and not allow_unauthenticated:
         raise InputError(
             f"--address {address} is reached by others, who could have any pod bound",
             remedy="--tls-cert, --tls-key and --client-ca let in who has a certificate"
@@ -194,7 +195,7 @@ def gpu(
     settings = _settings(kubeconfig, context, master)
 
     def announce(url: str) -> None:
-        if not listening.is_on_loopback and client_ca is None:
+        if lets_in_everybody:
             print_line(
                 f"podium: WARNING: the GPU extender has pods bound for whoever reaches {host}: "
                 "--tls-cert and --tls-key encrypt, --client-ca says who may ask",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -28,6 +28,7 @@ from podium.commands.simulation_options import InputOptions
 from podium.golang.errors import InputError, ObjectError
 
 if TYPE_CHECKING:
+    from podium.kubernetes.releases.feature_gates import FeatureGates
     from podium.offline.scenarios import ScenarioRun
 
 
@@ -122,9 +123,7 @@ def run(
     from podium.commands.preparation import equip_configuration
     from podium.commands.scenario_view import ScenarioRunView
     from podium.commands.simulate import tell_crashes
-    from podium.offline.scenarios import find_scenario, run_scenario
     from podium.offline.scenarios.run_answer import ScenarioCondition
-    from podium.offline.scenarios.trace_running import find_trace, run_trace
     from podium.offline.what_if.conditions import parse_condition
     from podium.scheduler.config.errors import ConfigurationError
 
@@ -141,20 +140,7 @@ def run(
         validate=validate,
     )
     equipped = equip_configuration(config, options, gates)
-    trace = find_trace(file, filename or (), gates=gates)
-    make: Callable[..., ScenarioRun]
-    if trace is not None:
-        if scale != 1.0:
-            raise InputError("a trace has the pods that it has", remedy="leave --scale out")
-        length_s = trace.duration_s
-        make = partial(run_trace, trace, seed=seed or 0)
-    else:
-        found = find_scenario(file, gates=gates)
-        cluster = (
-            read_scenario(filename, "strict", gates=gates, strict=strict) if filename else None
-        )
-        length_s = found.duration_s
-        make = partial(run_scenario, found, seed=seed, scale=scale, cluster=cluster)
+    make, length_s = _choose_run(file, filename or (), gates, seed, scale, strict=strict)
     hours = max(1, round(min(length_s, until_s or length_s) / 3600))
     try:
         with progress_bar("simulated hours", hours) as progress:
@@ -177,6 +163,29 @@ def run(
     notes = [*equipped.notes, *ran.report.notes]
     has_crashed = tell_crashes(ran.report.crashes)
     return ScenarioRunView(ran, config or "default", judged, notes, has_crashed)
+
+
+def _choose_run(
+    file: str,
+    filenames: Sequence[str],
+    gates: FeatureGates,
+    seed: int | None,
+    scale: float,
+    *,
+    strict: bool,
+) -> tuple[Callable[..., ScenarioRun], float]:
+    """What runs a trace or a scenario, and how many seconds it simulates. Raises InputError."""
+    from podium.offline.scenarios import find_scenario, run_scenario
+    from podium.offline.scenarios.trace_running import find_trace, run_trace
+
+    trace = find_trace(file, filenames, gates=gates)
+    if trace is not None:
+        if scale != 1.0:
+            raise InputError("a trace has the pods that it has", remedy="leave --scale out")
+        return partial(run_trace, trace, seed=seed or 0), trace.duration_s
+    found = find_scenario(file, gates=gates)
+    read = read_scenario(filenames, "strict", gates=gates, strict=strict) if filenames else None
+    return partial(run_scenario, found, seed=seed, scale=scale, cluster=read), found.duration_s
 
 
 @scenario.command

@@ -136,14 +136,7 @@ def gpu_packing(
     from podium.offline.optimum.integer_program import require_solver
 
     started = time.monotonic()
-    if runs.verify and runs.device != "cuda":
-        raise InputError("--verify compares a GPU with the CPU", remedy="add --device cuda")
-    if runs.jobs is not None and runs.jobs < 1:
-        raise InputError("--jobs must be at least 1")
-    if runs.dask.dask is not None and runs.device == "cuda":
-        raise InputError(
-            "runs on Dask are done on CPUs", remedy="leave --device cuda or --dask out"
-        )
+    _require_possible(runs)
     executor, tables = runs.dask.make_executor(runs.jobs or 0), list_tables(runs.parquet, None)
     wanted = _wanted_runs(nodes, pods, policy or list(POLICIES), seeds, demand)
     chosen = runs.device or choose_device(wanted.traces, len(wanted.policies), len(wanted.seeds))
@@ -189,6 +182,18 @@ def gpu_packing(
         took,
         verification is None or not verification.different,
     )
+
+
+def _require_possible(runs: StudyRunOptions) -> None:
+    """That options go together. Raises InputError."""
+    if runs.verify and runs.device != "cuda":
+        raise InputError("--verify compares a GPU with the CPU", remedy="add --device cuda")
+    if runs.jobs is not None and runs.jobs < 1:
+        raise InputError("--jobs must be at least 1")
+    if runs.dask.dask is not None and runs.device == "cuda":
+        raise InputError(
+            "runs on Dask are done on CPUs", remedy="leave --device cuda or --dask out"
+        )
 
 
 @dataclass(frozen=True, slots=True)

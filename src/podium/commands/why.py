@@ -82,8 +82,8 @@ def why(
     from podium.commands.why_view import ProposalsView
     from podium.offline.simulate.missing_pods import PodsRefusedError
     from podium.offline.simulate.pod_references import choose_result, names_workload
+    from podium.offline.simulate.report import answer_without_search
     from podium.offline.simulate.scenario import admission_of
-    from podium.scheduler.explain.proposals.search import Answer as FoundAnswer
     from podium.scheduler.explain.proposals.search import find_proposals
     from podium.scheduler.explain.trial import Trial
 
@@ -102,14 +102,8 @@ def why(
         result = choose_result(report, found, of_workload=names_workload(pod))
         key = result.key
         has_crashed = tell_crashes_of(report)
-        if result.placed:
-            answer = FoundAnswer(result.pod, result.node, victims=result.victims)
-        elif result.turned_away_from:
-            reason = result.causes[0].sentence
-            answer = FoundAnswer(
-                result.pod, reason=reason, turned_away_from=result.turned_away_from
-            )
-        else:
+        answer = answer_without_search(result)
+        if answer is None:
             trial = Trial(engine, engine.state.pods.get(key, result.pod), ask)
             controllers = list(scenario.workloads)
             if prepared.live is not None:

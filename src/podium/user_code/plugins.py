@@ -118,16 +118,16 @@ def _choose(module: ModuleType, where: str, name: str | None) -> type[Plugin]:
         if isinstance(thing, type) and issubclass(thing, Plugin) and _is_of(thing, module)
     ]
     if name is not None:
-        return _require_name(_named_class(module, where, name, own), where)
+        return _require_attributes(_named_class(module, where, name, own), where)
     named = [plugin for plugin in dict.fromkeys(own) if getattr(plugin, "name", "")]
     if len(named) == 1:
-        return named[0]
+        return _require_attributes(named[0], where)
     if named:
         names = ", ".join(plugin.__name__ for plugin in named)
         remedy = f"say which: {where}:{named[0].__name__}"
         raise InputError(f"holds {len(named)} plugins: {names}", source=where, remedy=remedy)
     if own:
-        return _require_name(own[0], where)
+        return _require_attributes(own[0], where)
     remedy = "a plugin is a class that inherits NodeFilterPlugin, NodeScorePlugin or another point"
     raise InputError("holds no plugin", source=where, remedy=remedy)
 
@@ -146,11 +146,16 @@ def _named_class(
     raise InputError(problem, source=where, remedy=remedy)
 
 
-def _require_name(plugin: type[Plugin], where: str) -> type[Plugin]:
+def _require_attributes(plugin: type[Plugin], where: str) -> type[Plugin]:
     name = getattr(plugin, "name", "")
     if not isinstance(name, str) or not name:
         remedy = f'write `name = "{plugin.__name__}"` in it'
         raise InputError(f"{plugin.__name__} has no name", source=where, remedy=remedy)
+    told_of = plugin.informed_of
+    if not isinstance(told_of, tuple) or not all(isinstance(kind, type) for kind in told_of):
+        remedy = "write a tuple of classes of podium.plugin: informed_of = (Node, Pod)"
+        problem = f"informed_of of {plugin.__name__} names no kinds: {told_of!r}"
+        raise InputError(problem, source=where, remedy=remedy)
     return plugin
 
 

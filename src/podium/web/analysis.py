@@ -27,6 +27,7 @@ from podium.kubernetes.kinds.typed_objects import decode_as
 from podium.kubernetes.kinds.workloads import ADMISSION_KINDS
 from podium.offline.simulate import ExplainedPod, PodOutcome, Scenario, Simulation
 from podium.offline.simulate.read_kinds import ADMISSION
+from podium.offline.simulate.report import answer_without_search
 from podium.offline.simulate.scenario import admission_of
 from podium.scheduler.engine import Engine
 from podium.scheduler.engine.state import place_pod
@@ -37,7 +38,7 @@ from podium.scheduler.explain.proposals.answer_document import (
     answer_fields,
 )
 from podium.scheduler.explain.proposals.owners import owner_of
-from podium.scheduler.explain.proposals.search import Answer, find_proposals
+from podium.scheduler.explain.proposals.search import find_proposals
 from podium.scheduler.explain.proposals.shell import Kubectl
 from podium.scheduler.explain.proposals.workload_copy import RESOURCES
 from podium.scheduler.explain.trial import Trial
@@ -195,12 +196,8 @@ def analyse(
     report = simulation.run(until=key)
     explained = ExplainedPod.of(report, key, runs_on=runs_on, alone=True)
     result = explained.result
-    if result.placed:
-        answer = Answer(result.pod, result.node, victims=result.victims)
-    elif result.turned_away_from:
-        reason = result.causes[0].sentence
-        answer = Answer(result.pod, reason=reason, turned_away_from=result.turned_away_from)
-    else:
+    answer = answer_without_search(result)
+    if answer is None:
         pod = simulation.engine.state.pods.get(key, result.pod)
         around = around or Surroundings()
         stored = dataclasses.replace(scenario, admission_objects=around.admission_objects)

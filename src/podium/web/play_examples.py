@@ -34,6 +34,8 @@ _DECIDING_AGENTS: Final = ("gpu-manager",)
 _MEMORY_OF_CARD: Final = {"nvidia.com/gpumem": "4000"}
 
 Object = dict[str, Any]
+_Example = tuple[str, str, str, list[Object]]
+"""Its name, its title, what it shows, and the objects."""
 
 
 class PlayExample(DocumentPart, frozen=True):
@@ -83,38 +85,9 @@ class _Examples:
         self._scheduler_name = scheduler_name
         self._largest = self._largest_node()
 
-    def all(self, *, has_urgent: bool) -> Iterator[tuple[str, str, str, list[Object]]]:
-        yield (
-            "small",
-            "Small pod",
-            "Goes to the node with the highest score.",
-            [self._pod("small-", cpu="500m", memory="512Mi")],
-        )
-        yield (
-            "giant",
-            "Giant pod",
-            "Asks for more than any node has and stays pending, with the reason.",
-            [self._pod("giant-", cpu=str(4 * self._largest), memory="1Gi")],
-        )
+    def all(self, *, has_urgent: bool) -> Iterator[_Example]:
         zone = self._a_zone()
-        yield (
-            "prefers",
-            "Pod with a preference",
-            f"Rather goes to zone {zone}; how much that counts is the weight of NodeAffinity.",
-            [self._pod("picky-", cpu="500m", affinity=_zone_preference(zone))],
-        )
-        yield (
-            "affinity",
-            "Pod with node affinity",
-            f"May go to zone {zone} only.",
-            [self._pod("choosy-", cpu="500m", affinity=_zone_affinity(zone))],
-        )
-        yield (
-            "tolerates",
-            "Pod that tolerates",
-            "May go to nodes that are tainted dedicated=play:NoSchedule, and to all others.",
-            [self._pod("tolerant-", cpu="500m", tolerations=[_TOLERATION])],
-        )
+        yield from self._single_pods(zone)
         yield (
             "deployment",
             "Deployment",
@@ -137,24 +110,38 @@ class _Examples:
                 "Goes to a node with a card that has so much left.",
                 [self._pod("gpu-share-", cpu="500m", limits=share)],
             )
-        yield ("small-node", "Small node", "2 cores and 4 GiB.", [_node("small-node-", "2", "4Gi")])
+        yield from _list_nodes(zone)
+
+    def _single_pods(self, zone: str) -> Iterator[_Example]:
         yield (
-            "large-node",
-            "Large node",
-            "64 cores and 256 GiB; a giant pod may fit.",
-            [_node("large-node-", "64", "256Gi")],
+            "small",
+            "Small pod",
+            "Goes to the node with the highest score.",
+            [self._pod("small-", cpu="500m", memory="512Mi")],
         )
         yield (
-            "zone-node",
-            "Node in a zone",
-            f"8 cores and 32 GiB in zone {zone}.",
-            [_node("zone-node-", "8", "32Gi", zone=zone)],
+            "giant",
+            "Giant pod",
+            "Asks for more than any node has and stays pending, with the reason.",
+            [self._pod("giant-", cpu=str(4 * self._largest), memory="1Gi")],
         )
         yield (
-            "tainted-node",
-            "Tainted node",
-            "8 cores and 32 GiB for pods that tolerate dedicated=play:NoSchedule.",
-            [_node("tainted-node-", "8", "32Gi", taints=[_TAINT])],
+            "prefers",
+            "Pod with a preference",
+            f"Rather goes to zone {zone}; how much that counts is the weight of NodeAffinity.",
+            [self._pod("picky-", cpu="500m", affinity=_zone_preference(zone))],
+        )
+        yield (
+            "affinity",
+            "Pod with node affinity",
+            f"May go to zone {zone} only.",
+            [self._pod("choosy-", cpu="500m", affinity=_zone_affinity(zone))],
+        )
+        yield (
+            "tolerates",
+            "Pod that tolerates",
+            "May go to nodes that are tainted dedicated=play:NoSchedule, and to all others.",
+            [self._pod("tolerant-", cpu="500m", tolerations=[_TOLERATION])],
         )
 
     def _pod(
@@ -313,3 +300,25 @@ def _node(
         **({"spec": {"taints": taints}} if taints else {}),
         "status": {"capacity": has, "allocatable": has},
     }
+
+
+def _list_nodes(zone: str) -> Iterator[_Example]:
+    yield ("small-node", "Small node", "2 cores and 4 GiB.", [_node("small-node-", "2", "4Gi")])
+    yield (
+        "large-node",
+        "Large node",
+        "64 cores and 256 GiB; a giant pod may fit.",
+        [_node("large-node-", "64", "256Gi")],
+    )
+    yield (
+        "zone-node",
+        "Node in a zone",
+        f"8 cores and 32 GiB in zone {zone}.",
+        [_node("zone-node-", "8", "32Gi", zone=zone)],
+    )
+    yield (
+        "tainted-node",
+        "Tainted node",
+        "8 cores and 32 GiB for pods that tolerate dedicated=play:NoSchedule.",
+        [_node("tainted-node-", "8", "32Gi", taints=[_TAINT])],
+    )

@@ -5,11 +5,16 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
+from podium.kubernetes.controllers.controller import Patch
+from podium.kubernetes.controllers.memory_stores import apply_patch
 from podium.kubernetes.controllers.workloads import Deployment
 from podium.kubernetes.kinds.pod import Pod
 from podium.kubernetes.kinds.workloads import PodDisruptionBudget
-from podium.offline.simulate.disruption_budgets import count_budgets
+from podium.kubernetes.rules.timestamps import Moment
+from podium.offline.simulate import disruption_budgets
+from podium.offline.simulate.disruption_budgets import CountedBudgets, count_budgets
 from podium.testing import make_pod
 
 OWNER = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-5d9c", "controller": True}
@@ -84,3 +89,52 @@ def test_pods_without_a_controller_count_only_against_a_plain_number() -> None:
 def test_a_budget_that_cannot_be_understood_lets_nothing_go() -> None:
     assert allowed(minAvailable="half") == 0
     assert allowed(maxUnavailable="3") == 0
+
+
+def budget_of(**spec: Any) -> PodDisruptionBudget:
+    metadata = {"name": "b", "namespace": "default", "generation": 1}
+    raw = {"metadata": metadata, "spec": {"selector": {"matchLabels": {"app": "web"}}, **spec}}
+    return msgspec.convert(raw, PodDisruptionBudget)
+
+
+NOW = Moment(0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    "spec", [{"minAvailable": 150}, {"minAvailable": "75%"}, {"maxUnavailable": 50}]
+)
+def test_pods_that_become_ready_one_by_one_are_counted_as_all_at_once_are(
+    spec: dict[str, Any],
+) -> None:
+    pods = [make_pod(f"web-{n}", labels={"app": "web"}, metadata=OWNED) for n in range(200)]
+    counted = CountedBudgets([deployment(200)])
+    for pod in pods:
+        counted.put_pod(pod)
+    counted.put_budget(budget_of(**spec))
+    (latest,) = counted.count(NOW)
+    for number, pod in enumerate(pods):
+        pods[number] = replace(pod, spec=replace(pod.spec, node_name="n1"))
+        counted.put_pod(pods[number])
+        latest = next(iter(counted.count(NOW)), latest)
+        if number % 20 == 19:
+            (anew,) = count_budgets([budget_of(**spec)], pods, [deployment(200)])
+            assert latest.status.disruptions_allowed == anew.status.disruptions_allowed
+
+
+def test_a_budget_is_written_when_what_it_allows_changes_and_not_for_each_pod(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    patches = []
+
+    def note(obj: PodDisruptionBudget, patch: Patch) -> PodDisruptionBudget:
+        patches.append(patch)
+        return apply_patch(obj, patch)
+
+    monkeypatch.setattr(disruption_budgets, "apply_patch", note)
+    counted = CountedBudgets([])
+    counted.put_budget(budget_of(minAvailable=190))
+    for number in range(200):
+        counted.put_pod(make_pod(f"web-{number}", labels={"app": "web"}, node="n1"))
+        counted.count(NOW)
+
+    assert len(patches) == 11  # at first, and for each of the ten that may go

@@ -1,27 +1,24 @@
 """Scores from one number a node: NodeMetadata, PodState and NodeResourcesAllocatable.
 
+The three have in common that a node's number follows from its own row. It is kept in a column, and
+worked out again when the log of the rows says that something happened to the row; so a cluster of
+thousands of nodes costs Python for the few that changed, and reading is numpy's.
+
 NodeMetadata prefers nodes by a number or a moment in one of their labels or annotations. The best
 value gets 100 and the worst 1, others lie between in proportion; a node without the key, or with a
 value that does not parse, gets 0. Numbers are truncated to whole ones and moments become ages in
-whole seconds (`pkg/nodemetadata` of the collection).
+whole seconds (`pkg/nodemetadata` of the collection). Labels cost=10, 20, 30 and strategy `Lowest`
+give 100, 50 and 1.
 
-Example: labels cost=10, 20, 30 and strategy `Lowest` give 100, 50 and 1.
-
-A number for every node that a plugin works out from one row at a time, kept as a column. What was
-worked out stays until the log of the rows says that something happened to the row; so a cluster of
-thousands of nodes costs Python for the few that changed, and reading is numpy's.
-
-PodState: prefer nodes that are about to have room, and avoid those that are spoken for. A node's
+PodState prefers nodes that are about to have room, and avoids those that are spoken for. A node's
 raw score is the number of pods that are leaving it less the number of pods nominated to it,
 stretched over 0..100; where all nodes are alike they get 0.
 
-NodeResourcesAllocatable: prefer small nodes, or large ones, whatever runs on them. A node's size is
+NodeResourcesAllocatable prefers small nodes, or large ones, whatever runs on them. A node's size is
 the sum of its allocatable resources by weight, divided by the sum of the weights and truncated; in
 mode `Least` it counts negatively. A milli-core weighs as much as a mebibyte unless the arguments
-say otherwise (`pkg/noderesources` of the collection).
-
-Example: nodes of 4 cpu and 16Gi, 8 and 32Gi, 16 and 64Gi get 100, 66 and 0, in mode `Most` 0, 33
-and 100.
+say otherwise (`pkg/noderesources` of the collection). Nodes of 4 cpu and 16Gi, 8 and 32Gi, 16 and
+64Gi get 100, 66 and 0, in mode `Most` 0, 33 and 100.
 """
 
 import math

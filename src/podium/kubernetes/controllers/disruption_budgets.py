@@ -173,6 +173,19 @@ class DisruptionBudgets:
             return NOTHING
         return decide(budget, self._follow(budget).pods, self._scale, moment)
 
+    def is_settled(self, key: tuple[str, str]) -> bool:
+        """Whether a plan would change nothing of a budget that evictions read, but perhaps its
+        counts of pods: of many pods that become ready one by one, few change more."""
+        budget = self._budgets.find(key)
+        if budget is None:
+            return True
+        status = budget.status
+        if status.disrupted_pods or status.observed_generation != budget.metadata.generation:
+            return False
+        guarded = self._follow(budget).pods.count(budget.namespace, set())
+        allowed = count_disruptions(budget.spec, guarded, self._scale).allowed
+        return allowed == status.disruptions_allowed and bool(status.conditions)
+
     def _follow(self, budget: PodDisruptionBudget) -> _Followed:
         key, written = budget.metadata.key, budget.spec.selector
         found = self._followed.get(key)

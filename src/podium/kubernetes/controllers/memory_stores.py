@@ -17,7 +17,7 @@ from podium.kubernetes.controllers.indexer import Indexer, Key
 from podium.kubernetes.controllers.pods import Pod
 from podium.kubernetes.controllers.stores import Listener, PodStore, Store, Stores
 from podium.kubernetes.kinds.meta import KubeObject
-from podium.kubernetes.kinds.typed_objects import convert_object
+from podium.kubernetes.kinds.typed_objects import convert_object, convert_struct
 from podium.kubernetes.patching import strategic_merge
 from podium.kubernetes.resources.resource_types import PODS, ResourceType
 from podium.kubernetes.rules.merge_patch import PatchType, merge
@@ -116,6 +116,10 @@ class ControllerLoop:
             elif plan.again_after_s == 0.0:
                 self._due[place, key] = None
 
+    def due_keys(self) -> list[Any]:
+        """What is to be looked at, of whichever controller."""
+        return [key for _, key in self._due]
+
     def retry_refused(self) -> None:
         """Let controllers look again whose writes were refused."""
         self._due |= self._refused
@@ -143,19 +147,26 @@ def _waker(due: dict[tuple[int, Any], None], place: int) -> Callable[[Any], None
 
 def apply_patch(obj: T, patch: Patch) -> T:
     """The object that a server would make of it; a patch of a subresource changes the status."""
+    status = getattr(obj, "status", None)
+    if not patch.subresource or status is None:
+        changed = convert_object(_merge_patch(obj, patch), type(obj), strict=False)
+        return changed if status is None else _with(changed, status=status)
+    # Only the status is looked at: it is written again and again, and the rest may be large.
+    merged = _merge_patch(_StatusOnly(status), patch).get("status") or {}
+    return _with(obj, status=convert_struct(merged, type(status)))
+
+
+class _StatusOnly(msgspec.Struct):
+    status: msgspec.Struct
+
+
+def _merge_patch(obj: msgspec.Struct, patch: Patch) -> JsonObject:
     document: JsonObject = msgspec.json.decode(msgspec.json.encode(obj))
-    if patch.kind is PatchType.STRATEGIC:
-        resource = patch.resource
-        schema = schema_of(resource.group, resource.version, resource.kind)
-        merged = strategic_merge.apply(document, patch.body, schema)
-    else:
-        merged = merge(document, patch.body)
-    changed = convert_object(merged, type(obj), strict=False)
-    if not hasattr(obj, "status"):
-        return changed
-    if patch.subresource:
-        return _with(obj, status=changed.status)  # type: ignore[attr-defined]
-    return _with(changed, status=obj.status)
+    if patch.kind is not PatchType.STRATEGIC:
+        return merge(document, patch.body)
+    resource = patch.resource
+    schema = schema_of(resource.group, resource.version, resource.kind)
+    return strategic_merge.apply(document, patch.body, schema)
 
 
 def _with(obj: T, **fields: object) -> T:

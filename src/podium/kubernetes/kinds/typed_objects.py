@@ -159,13 +159,19 @@ def _decoder_of(struct: type) -> msgspec.json.Decoder[DecodedValue]:
 
 def convert_object(raw: Mapping[str, object], struct: type[S], *, strict: bool) -> S:
     """Raw data as an object of a Struct that the caller has chosen, one of KINDS or not."""
-    decoded = convert_strictly(raw, struct) if strict else _convert_quickly(raw, struct)
-    if decoded is None:
-        found = read_raw(raw, struct)
-        raise_first([*found.wrong, *(found.unknown if strict else ())])
-        decoded = _convert_settled(found.settled, struct)
+    decoded = convert_struct(raw, struct, strict=strict)
     raise_first(_problems_of_name(decoded, raw))
     return decoded
+
+
+def convert_struct(raw: Mapping[str, object], struct: type[S], *, strict: bool = False) -> S:
+    """The same for a part of an object, which has no name."""
+    decoded = convert_strictly(raw, struct) if strict else _convert_quickly(raw, struct)
+    if decoded is not None:
+        return decoded
+    found = read_raw(raw, struct)
+    raise_first([*found.wrong, *(found.unknown if strict else ())])
+    return _convert_settled(found.settled, struct)
 
 
 def _convert_quickly(raw: Mapping[str, object], struct: type[S]) -> S | None:

@@ -56,7 +56,8 @@ class CountedBudgets:
 
     def __init__(self, workloads: Iterable[Workload]) -> None:
         self._stores = MemoryStores()
-        self._loop = ControllerLoop((DisruptionBudgets(self._stores),))
+        self._controller = DisruptionBudgets(self._stores)
+        self._loop = ControllerLoop((self._controller,))
         self._new: dict[Key, int | None] = {}
         """Budgets that were put since the last count, with what a cluster says that they allow."""
         self._hidden: dict[Key, int] = {}
@@ -98,7 +99,9 @@ class CountedBudgets:
             self._stores.budgets.put(replace(found, status=status))
 
     def count(self, moment: Moment) -> list[PodDisruptionBudget]:
-        """The budgets whose status is another one now, with what they allow."""
+        """The budgets of which evictions read something else now."""
+        if all(map(self._can_wait, self._loop.due_keys())):
+            return []
         self._loop.settle(self._carry_out, moment)
         new, self._new = self._new, {}
         for key, allowed in new.items():
@@ -108,6 +111,11 @@ class CountedBudgets:
         changed, self._changed = self._changed, {}
         found = map(self._stores.budgets.find, changed)
         return [self._with_hidden(budget) for budget in found if budget is not None]
+
+    def _can_wait(self, key: Key) -> bool:
+        """Whether the controller may look at a budget later: nobody reads what it would write."""
+        is_plain = key not in self._new and key not in self._hidden
+        return is_plain and self._controller.is_settled(key)
 
     def _note_hidden(self, key: Key, allowed: int) -> None:
         budget = self._stores.budgets.find(key)

@@ -1,21 +1,19 @@
-"""What came of a simulation: plain values that tables, JSON and tests read.
+"""What came of a simulation: plain values that tables, documents and tests read.
 
 A decision holds arrays over all nodes, which is too much to keep for thousands of pods. Each pod
-therefore keeps a digest of its last attempt; whole decisions are kept for pods that are watched.
+therefore keeps a digest of its last attempt; whole decisions are kept for pods that are watched, so
+that an `ExplainedPod` and a `PodHistory` can be had of those.
 
-All that a run knows about one pod: its result, its attempts, and the decision explained.
-
-Everything that happened to one pod in a run: its lines in the pod log with their decisions.
-
-What a cluster's own scheduler said of a pending pod, beside what is said here. A pod that waits in
-a dump carries the message of its last attempt. Where the simulation comes to another, somebody
-should look: the input may be incomplete, the configuration another one, the cluster may have
-changed since, or Podium may be wrong.
+A pod that waits in a dump carries the message of its last attempt by the cluster's own scheduler.
+Where the simulation comes to another (`RecordedMessages`), somebody should look: the input may be
+incomplete, the configuration another one, the cluster may have changed since, or Podium may be
+wrong.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from podium.kubernetes.kinds.pod import POD_SCHEDULED, Pod
 from podium.offline.simulate.completeness import MissingKind
@@ -26,6 +24,9 @@ from podium.scheduler.engine.observer import Line
 from podium.scheduler.explain.cause import Cause
 from podium.scheduler.explain.decision_digest import Digest
 from podium.scheduler.explain.explanation import Explanation, Utilisation
+
+if TYPE_CHECKING:  # loaded when somebody asks what would help
+    from podium.scheduler.explain.proposals.search import Answer
 
 
 class PodOutcome(StrEnum):
@@ -138,6 +139,19 @@ def group_by_cause(
         first = next(iter(result.causes), None)
         groups.setdefault(first.key if first else None, (first, []))[1].append(result)
     return sorted(groups.values(), key=lambda group: -len(group[1]))
+
+
+def answer_without_search(result: PodResult) -> "Answer | None":
+    """What would help a pod, where nobody has to look for it: it has a node, or had one and was
+    turned away from it."""
+    from podium.scheduler.explain.proposals.search import Answer
+
+    if result.placed:
+        return Answer(result.pod, result.node, victims=result.victims)
+    if result.turned_away_from:
+        reason = result.causes[0].sentence
+        return Answer(result.pod, reason=reason, turned_away_from=result.turned_away_from)
+    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,29 +1,24 @@
-"""Groups: the kind, and as the plugin sees them: members, what is remembered, what has room.
+"""Groups of pods as Coscheduling sees them: their kind, their members, and whether they have room.
 
 Nothing is counted along. Members are the pods that are known, those have a node whom the cluster
 has on one, so each counts once and nothing is left behind when an event is missed. Pods that are
 being deleted do not count: a gang that is made anew under its old name does not live off the last
 one. Nor do pods that failed. Members that have succeeded need no node any more and are still part
 of the quorum, or a member that has to be replaced would wait for them for ever; they have left the
-scheduler's sight, so their number is the status's, which the group's controller keeps.
+scheduler's sight, so their number is the status's, which the group's controller keeps. What is
+remembered of a group between attempts is remembered for some time only.
 
-What is remembered of groups between attempts, by group: most of it for some time only.
+Whether a cluster has room for a group is asked over all nodes at once, in two ways that both leave
+taints and affinity aside. `resource_gap` is the question of `minResources`: do amounts add up over
+all nodes? `has_room` is stricter: could so many members be on nodes side by side? It asks for the
+least that any of them wants, so what it refuses cannot fit, whoever of them is tried. Neither looks
+at a resource that NodeResourcesFit was told to ignore, that an extender looks after, or that no
+node has: room for it is found by somebody else, and who counted it would turn pods away that fit.
 
-Whether a cluster has room for a group, over all nodes at once. Two questions, and neither looks at
-taints or affinity. `resource_gap` is the one of `minResources`: do amounts add up over all nodes?
-`has_room` is stricter: could so many members be on nodes side by side? It asks for the least that
-any of them wants, so what it refuses cannot fit, whoever of them is tried.
-
-Which of the resources that pods ask for decide where they fit. A resource that NodeResourcesFit was
-told to ignore, that an extender looks after, or that no node has, is found room for by somebody
-else; whoever counted it would turn pods away that fit.
-
-The plugin's arguments, in all versions that they ever had. They are v1beta1 to v1 of
-`kubescheduler.config.k8s.io`. What an older version had and a newer one has not is taken in any:
-`kubeMaster` and `kubeConfigPath` mean nothing here, and the time for which a failed group was
-denied still counts where somebody writes it.
-
-The CustomResourceDefinition of PodGroups, as `kubernetes-sigs/scheduler-plugins` has it.
+Arguments are taken in all versions that they ever had, v1beta1 to v1 of
+`kubescheduler.config.k8s.io`, and what one of them had in any: `kubeMaster` and `kubeConfigPath`
+mean nothing here, and the time for which a failed group was denied still counts where somebody
+writes it. The CustomResourceDefinition of PodGroups is that of `kubernetes-sigs/scheduler-plugins`.
 """
 
 from collections.abc import Callable, Iterable, Sequence

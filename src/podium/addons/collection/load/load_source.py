@@ -1,27 +1,19 @@
-"""The source of loads: whom a configuration says to ask, in which form, asked every 30 seconds.
+"""Where load-aware plugins get their measurements: what was measured, whom to ask, and how.
 
-Plugins and profiles that ask the same provider in the same way share one source.
+A source is asked every 30 seconds in the background, and answers with `Loads`: for each node an
+average and a deviation of CPU and memory, in percent of its capacity, whoever measured it. Plugins
+and profiles that ask the same provider in the same way share one source. Providers are
 
-What was measured of each node, in one form whoever measured it. Percentages are of a node's
-capacity. A metrics server tells amounts instead; what part of the capacity they are is worked out
-beside the node (`load_score.py`).
+- a load-watcher, `GET /watcher`: percentages by node, of which an average counts before a latest
+  value; a value without an operator is a latest one, as older load-watchers wrote it;
+- the resource metrics API, as `kubectl top nodes` reads it, asked as the user that the scheduler
+  is: amounts of the moment, no deviation, which `load_score.py` relates to the node's capacity;
+- Prometheus: four queries for all nodes together, averages and deviations over 15 minutes of gauges
+  from 0 to 1, by default those that the recording rules of kube-prometheus leave behind.
 
-Arguments of all load-aware plugins: whom to ask for measurements. `metricProvider` and
-`watcherAddress` are Trimaran's; a load-watcher goes before a provider.
-
-upstream: `insecureSkipVerify` is true for Prometheus unless it is written. Here certificates are
-verified unless it is written: a token would go to whoever answers.
-
-Loads from a load-watcher service: `GET /watcher`, percentages by node. An average counts before a
-latest value, and a value without an operator is a latest one, as older load-watchers wrote it.
-
-Loads from the resource metrics API: `metrics.k8s.io/v1beta1`, as `kubectl top nodes` reads it. The
-API server of the cluster is asked, as the user that the scheduler is. A metrics server tells what
-is used at the moment, without a deviation.
-
-Loads from Prometheus: averages and deviations over 15 minutes of what node-exporter measures. Four
-queries for all nodes together. The metrics are gauges from 0 to 1, by default those that the
-recording rules of kube-prometheus leave behind.
+The arguments `metricProvider` and `watcherAddress` are Trimaran's; a load-watcher goes before a
+provider. upstream: `insecureSkipVerify` is true for Prometheus unless it is written. Here
+certificates are verified unless it is written: a token would go to whoever answers.
 """
 
 import asyncio

@@ -4,21 +4,18 @@ Despite its name nothing about `randScore` is random. A build pod names the imag
 variable `PUBLICIMAGE` of its first container; a node that holds it scores 100, every other one 0.
 With a weight of 300 that outweighs all scores of kube-scheduler's own plugins together.
 
-What nodes hold is in their status, which lists the 50 largest images by default; a service on the
-nodes, if there is one, knows of all. An image that is named for the first time
-is known from there with the next refresh, so those that matter can be listed as `images`.
+What nodes hold is in their status, which lists the 50 largest images by default. A service on the
+nodes, if there is one, knows of all: it answers `GET http://ADDRESS:8088?reference=IMAGE` with the
+ids of the images that it has under that reference, one a line, and with nothing if it has none.
+Where nodes are found is a file with a map of names to addresses, or what the nodes say of
+themselves. No attempt waits for the service. Images that pods have named lately are asked for in
+the background, on all nodes at once, and an answer counts for as long as a source's answer counts;
+an image that is named for the first time is known from there with the next refresh, so those that
+matter can be listed as `images`. A node that does not answer holds nothing, as far as anybody
+knows; the log has the reason, once.
 
-Which nodes hold which images, asked of a service on every node. The service answers `GET
-http://ADDRESS:8088?reference=IMAGE` with the ids of the images it has under that reference, one a
-line: an empty answer says that there are none. Where nodes are found is a file with a map of names
-to addresses, or what the nodes say of themselves.
-
-Nobody waits for it. Images that pods have named lately are asked for in the background, on all
-nodes at once, and what was heard counts for as long as a source's answer counts. A node that does
-not answer holds nothing, as far as anybody knows; the log has the reason, once.
-
-`RandomScore`: scores that follow from nothing but a seed, the pod and the node. With a weight it
-spreads pods by chance; with the same seed it does so the same way every time.
+`RandomScore` gives scores that follow from nothing but a seed, the pod and the node. With a weight
+it spreads pods by chance; with the same seed it does so the same way every time.
 """
 
 import asyncio

@@ -1,20 +1,16 @@
 """Typical pods: which kinds of pods there are, which are typical, and what they make models worth.
 
 Pods are grouped by what they ask for, memory left out; the most frequent groups are taken until
-they cover 95 % of all pods. CPU-only pods are among them, since they, too, can strand a GPU.
+they cover 95 % of all pods. CPU-only pods are among them, since they, too, can strand a GPU
+(`GetTypicalPods` in `pkg/utils/frag.go` of `hkust-adsl/kubernetes-scheduler-simulator`). In a
+cluster, what a pod asks of a card may depend on how large cards are, so typical pods are worked out
+for one size of cards at a time, from at most the 256 most frequent kinds.
 
-Source: `GetTypicalPods` in `pkg/utils/frag.go` of `hkust-adsl/kubernetes-scheduler-simulator`.
-
-Prices of GPU models: idle GPU of a model that pods ask for by name is worth keeping for them. A
-model's price is the part of all demand that names it, over its part of all devices. Pods that name
-several models ask for each of them by its part. A model that nobody names has no price.
-
-Example: a tenth of the demand names a model that a fifth of the devices are of, so half of these
-will be asked for by name, and the price is `NAMED_WEIGHT` times 0.5.
-
-Kinds of pods as a cluster has them, and the typical pods among them. What a pod asks of a card may
-depend on how large cards are, so typical pods are worked out for one size of cards at a time. At
-most the 256 most frequent kinds are read.
+They also say what idle GPU of a model is worth: those who ask for the model by name will want it.
+Its price is the part of all demand that names it, over its part of all devices; pods that name
+several models ask for each of them by its part, and a model that nobody names has no price. If a
+tenth of the demand names a model that a fifth of the devices are of, half of these will be asked
+for by name, and the price is `NAMED_WEIGHT` times 0.5.
 """
 
 from collections import Counter

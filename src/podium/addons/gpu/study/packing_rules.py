@@ -8,10 +8,13 @@ assigned first. `numpy_engine` with `policies` is the reference that tests hold 
 `left` are thousandths left of a node's devices, of which the first `devices` count.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 from numba import njit
 
+from podium.addons.gpu.cards.columns import Floats
 from podium.addons.gpu.packing.node_columns import WHOLE
 from podium.addons.gpu.packing.policies import (
     BEST_FIT,
@@ -25,7 +28,14 @@ from podium.addons.gpu.packing.policies import (
     RANDOM,
     SCORES,
 )
-from podium.addons.gpu.study.rule_types import Bits, BitsColumn, Floats, Ints, OutInts, OutSmallInts
+
+# Types of columns, as `cuda_source` knows them: 32 bits a number on GPUs, 64 for sets of models.
+# What a rule writes to is Out.
+Bits = int
+BitsColumn = npt.NDArray[np.int64]
+Ints = npt.NDArray[np.integer[Any]]
+OutInts = npt.NDArray[np.integer[Any]]
+OutSmallInts = npt.NDArray[np.int8]
 
 
 class TypicalColumns(NamedTuple):
