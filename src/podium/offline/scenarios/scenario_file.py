@@ -2,7 +2,7 @@
 
 A file is data: nothing in it is run, and files that it names are read from its own folder.
 
-Scenarios that comes with Podium, as the files that they are (`library/`).
+Scenarios that come with Podium, as the files that they are (`library/`).
 """
 
 import dataclasses
