@@ -15,7 +15,12 @@ import msgspec
 from podium.client import ControlLoop, KubeClient, RateLimitingQueue
 from podium.client.api_errors import ApiError, Conflict, NotFound
 from podium.client.resources import LEASES
-from podium.kubernetes.controllers.controller import Controller, FailureReporter, Wake
+from podium.kubernetes.controllers.controller import (
+    Controller,
+    FailureReporter,
+    Wake,
+    WorksWithoutCreations,
+)
 from podium.kubernetes.controllers.objects import Lease
 from podium.kubernetes.rules.timestamps import seconds_of
 from podium.simulated.clock import ClusterClock
@@ -57,6 +62,9 @@ class Planned:
         except ApiError as problem:
             if problem.has_cause(_NAMESPACE_GOES):
                 # upstream: nothing can be made there any more, so nothing is tried again.
+                if isinstance(self._controller, WorksWithoutCreations):
+                    left = self._controller.plan_without_creations(key, self._clock.moment())
+                    await self._executor.execute(left.actions)
                 return plan.again_after_s
             # A write that came too late is no failure: it is tried again.
             is_late = isinstance(problem, Conflict | NotFound)

@@ -3,11 +3,12 @@
 from collections import Counter
 from typing import Any
 
+import pytest
 from support.simulated.controller_objects import moment
 from support.simulated.simulated_clusters import Cluster, in_cluster, pod_spec
 
 from podium.client import DeleteOptions
-from podium.client.resources import CONFIG_MAPS, NAMESPACES, PODS
+from podium.client.resources import CONFIG_MAPS, JOBS, NAMESPACES, PODS
 from podium.simulated.controllers.namespaces import NamespaceContents, deletion_conditions
 
 
@@ -36,6 +37,40 @@ def test_pods_are_gone_before_anything_else_is_deleted() -> None:
         assert (await cluster.get(PODS, "held", "shop"))["metadata"]["deletionTimestamp"]
         assert await cluster.exists(CONFIG_MAPS, "plain", "shop")
         await cluster.patch(PODS, "held", {"metadata": {"finalizers": None}}, "shop")
+
+        async def is_gone() -> bool:
+            return not await cluster.exists(NAMESPACES, "shop")
+
+        await cluster.until(is_gone)
+
+    in_cluster(scenario)
+
+
+@pytest.mark.parametrize("waits", [True, False], ids=["pending", "running"])
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {},
+        {"completionMode": "Indexed"},
+        {"podReplacementPolicy": "Failed"},
+        {"completionMode": "Indexed", "backoffLimitPerIndex": 1},
+    ],
+    ids=str,
+)
+def test_pods_of_a_job_hold_no_namespace_back(spec: dict[str, Any], *, waits: bool) -> None:
+    async def scenario(cluster: Cluster) -> None:
+        await cluster.create(NAMESPACES, {"metadata": {"name": "shop"}})
+        template = {**pod_spec(), "restartPolicy": "Never"}
+        if waits:
+            template["nodeSelector"] = {"example.com/none": "here"}
+        job = {"parallelism": 3, "completions": 3, **spec, "template": {"spec": template}}
+        await cluster.create(JOBS, {"metadata": {"name": "run"}, "spec": job}, "shop")
+
+        async def has_pods() -> bool:
+            return len(await cluster.all(PODS)) == 3
+
+        await cluster.until(has_pods)
+        await cluster.client.delete(NAMESPACES, "shop", "", DeleteOptions())
 
         async def is_gone() -> bool:
             return not await cluster.exists(NAMESPACES, "shop")

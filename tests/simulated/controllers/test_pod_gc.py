@@ -28,7 +28,8 @@ def test_a_pod_without_its_node_is_given_time_and_then_goes() -> None:
 
 def test_a_pod_that_was_never_placed_and_is_to_go_goes() -> None:
     never = pod("a", "Pending", node="", deletionTimestamp=timestamp())
-    assert shown(decide(never, node_is_there=True, lost_s=0, moment=moment())) == ["-pods a in 0s"]
+    told = shown(decide(never, node_is_there=True, lost_s=0, moment=moment()))
+    assert told == ["~pods/status a", "-pods a in 0s"]
     waiting = pod("a", "Pending", node="")
     assert shown(decide(waiting, node_is_there=True, lost_s=0, moment=moment())) == []
 

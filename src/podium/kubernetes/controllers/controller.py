@@ -189,6 +189,14 @@ class Controller(Protocol):
 
 
 @runtime_checkable
+class WorksWithoutCreations(Protocol):
+    """A controller that has something to do where nothing can be made any more: in a namespace that
+    is being deleted, whose pods it has to let go."""
+
+    def plan_without_creations(self, key: Any, moment: Moment) -> Plan: ...
+
+
+@runtime_checkable
 class FailureReporter(Protocol):
     """A controller that reports in Events and in the status of its objects what was refused."""
 

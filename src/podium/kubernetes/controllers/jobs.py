@@ -61,7 +61,8 @@ _COMPONENT: Final = "job-controller"
 
 
 def decide(job: Job, pods: Sequence[Pod], moment: Moment, burst: int = BURST) -> Plan:
-    """`pods` are those that the job owns; no more than `burst` are made at once."""
+    """`pods` are those that the job owns; no more than `burst` are made at once. With 0 none ever
+    will be, so that no pod is held until its successor is there."""
     if job.spec.managed_by not in _OWN_CONTROLLER:
         return NOTHING
     if job.end is not None or job.metadata.is_terminating:
@@ -69,7 +70,7 @@ def decide(job: Job, pods: Sequence[Pod], moment: Moment, burst: int = BURST) ->
     active = [pod for pod in pods if pod.is_active]
     done, failed = _done(job, pods), failed_indexes(job, pods)
     settled = done | failed | job_pods.indexes_of(active)
-    held = {} if job.announcement else held_pods(job, pods, settled)
+    held = {} if job.announcement or not burst else held_pods(job, pods, settled)
     counted = job_counting.count(job, pods, {pod.metadata.uid for pod in held.values()})
     situation = Situation(job, pods, active, counted, done, failed, held, moment, burst)
     actions, conditions, again_after_s = _progress(situation)
@@ -253,6 +254,14 @@ class Jobs:
         pods, settled = _own_pods(job, possible_pods(self._stores, job.metadata))
         plan = decide(job, pods, moment, self._burst)
         return Plan([*orphaned, *settled, *plan.actions], plan.again_after_s)
+
+    def plan_without_creations(self, key: tuple[str, str], moment: Moment) -> Plan:
+        """Pods are counted and let go."""
+        job = self._jobs.find(key)
+        if job is None:
+            return NOTHING
+        pods, settled = _own_pods(job, possible_pods(self._stores, job.metadata))
+        return Plan([*settled, *decide(job, pods, moment, burst=0).actions])
 
     def plan_after_failure(self, key: tuple[str, str], problem: Exception, moment: Moment) -> Plan:
         """Pods that have ended are counted, whether or not others can be made."""

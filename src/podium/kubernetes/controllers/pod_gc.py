@@ -31,9 +31,11 @@ _ALL: Final = "*"
 def decide(pod: Pod, *, node_is_there: bool, lost_s: float, moment: Moment) -> Plan:
     """`lost_s` is for how long its node has been missing."""
     if not pod.spec.node_name:
-        if pod.metadata.is_terminating:
-            return Plan([delete(PODS, pod, grace_period_s=0)])
-        return NOTHING
+        if not pod.metadata.is_terminating:
+            return NOTHING
+        # upstream: it ends as failed, which is what a job waits for that replaces only failed pods.
+        ended = [] if pod.is_ended else [status_patch(PODS, pod, {"phase": "Failed"})]
+        return Plan([*ended, delete(PODS, pod, grace_period_s=0)])
     if node_is_there:
         return NOTHING
     if lost_s < QUARANTINE_S:
