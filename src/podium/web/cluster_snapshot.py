@@ -3,15 +3,21 @@
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from podium.net.files.versioned_documents import add_version
+from podium.golang.document_structs import Document
+from podium.net.files.versioned_documents import add_version, add_version_to
 from podium.scheduler.engine import Engine
 from podium.web.cluster_document import ClusterReader
 from podium.web.fragmentation_document import fragmentation_document
+from podium.web.gpu_cards_document import read_gpu_cards
 from podium.web.node_document import read_node, reading_document
+from podium.web.node_states_document import NodeStatesReader
 from podium.web.page_documents import REPORT
+from podium.web.pods_on_nodes_document import PodsReader
 
 MAX_NODES: Final = 500
 """Nodes that are kept with their pods."""
+MAX_PODS: Final = 20_000
+"""Pods that the map draws as blocks."""
 
 
 class ClusterSnapshot:
@@ -21,13 +27,23 @@ class ClusterSnapshot:
         self._engine = engine
         self._cluster = ClusterReader(engine.cluster, REPORT).document()
         self._fragmentation = fragmentation_document(engine)
+        self._on_map = dict(map_documents(engine))
         self._nodes = {name: read_node(engine, name) for name in self._cluster["names"]}
 
     def documents(self, prefix: str, first: Iterable[str] = ()) -> Iterator[tuple[str, Any]]:
         """By paths below `prefix`; of many nodes, `first` are kept before others."""
         yield f"{prefix}cluster", add_version("ClusterView", self._cluster)
         yield f"{prefix}fragmentation", add_version("FragmentationView", self._fragmentation)
+        for path, found in self._on_map.items():
+            yield f"{prefix}{path}", add_version_to(found)
         wanted = dict.fromkeys((*(name for name in first if name in self._nodes), *self._nodes))
         for name in list(wanted)[:MAX_NODES]:
             document = reading_document(self._engine, self._nodes[name], [])
             yield f"{prefix}nodes/{name}", add_version("NodeView", document)
+
+
+def map_documents(engine: Engine) -> Iterator[tuple[str, Document]]:
+    """What the map shows within nodes, by path."""
+    yield "pods-on-nodes", PodsReader(engine, REPORT).read_all(MAX_PODS)
+    yield "node-states", NodeStatesReader(engine.cluster).read()
+    yield "gpu-cards", read_gpu_cards(engine)

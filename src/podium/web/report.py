@@ -12,7 +12,7 @@ from podium import __version__
 from podium.kubernetes.controllers.workloads import Workload
 from podium.kubernetes.rules.timestamps import micro_time_text
 from podium.live.scheduler_records import DecisionRecords, SchedulerRecords
-from podium.net.files.versioned_documents import Kind, add_version
+from podium.net.files.versioned_documents import Kind, add_version, add_version_to
 from podium.offline.simulate import PodResult, SimulationReport
 from podium.scheduler.engine import Engine
 from podium.scheduler.explain.cause_document import cause_document
@@ -23,6 +23,7 @@ from podium.scheduler.explain.proposals.shell import Kubectl
 from podium.scheduler.explain.trial import Trial
 from podium.scheduler.framework.asking import Asker
 from podium.web.cluster_document import ClusterReader
+from podium.web.cluster_snapshot import map_documents
 from podium.web.configuration_document import configuration_document
 from podium.web.decision_document import pod_document
 from podium.web.fragmentation_document import fragmentation_document
@@ -86,6 +87,8 @@ def _documents(
     yield "overview", add_version("PageOverview", _overview(engine, report, command_input))
     yield "cluster", add_version("ClusterView", cluster)
     yield "fragmentation", add_version("FragmentationView", fragmentation_document(engine))
+    for path, shown in map_documents(engine):
+        yield path, add_version_to(shown)
     yield "queue", add_version("QueueView", queue)
     yield "configuration", add_version("ConfigurationView", configuration_document(engine))
     stays = remembered_stays(engine.state.pod_log)
