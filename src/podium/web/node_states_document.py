@@ -7,8 +7,11 @@ its conditions, with or without the taints that stand for them, and an administr
 requested than there is) follows from the columns that the map has.
 """
 
+from math import inf
 from typing import ClassVar, Final, Literal
 
+from podium.addons.gpu.dialects import find_dialect
+from podium.addons.gpu.dialects.dialect_detection import find_spoken_dialects
 from podium.golang.document_structs import Document, DocumentPart
 from podium.kubernetes.kinds.node import Node, Taint
 from podium.kubernetes.rules.nodes import CONDITION_KEYS, condition_taints
@@ -29,6 +32,8 @@ _MODEL_LABELS: Final = (
     "amd.com/gpu.product-name",
 )
 """Where agents and device plugins write the model of a node's cards."""
+MAX_AGENTS_READ: Final = 200
+"""Nodes in one document of which annotations are read for a model that no label tells."""
 
 
 class NodeState(DocumentPart, frozen=True):
@@ -60,24 +65,48 @@ class NodeStatesReader:
         self._cluster = cluster
         self._generation = 0
         self._by_row: dict[int, NodeState] = {}
+        self._models: dict[str, str] = {}
 
     def read(self) -> NodeStates:
         nodes = self._cluster.nodes
+        left = MAX_AGENTS_READ
         for row in nodes.changed_since(self._generation).tolist():
             self._by_row.pop(row, None)
-            state = _state(nodes.node(row)) if nodes.present[row] else None
-            if state is not None and (state.states or state.gpu_model):
+            if not nodes.present[row]:
+                continue
+            node = nodes.node(row)
+            model = _labelled_model(node) or self._models.get(node.name, "")
+            if not model and left > 0 and _may_have_agent(node):
+                left -= 1
+                model = self._models[node.name] = _announced_model(node)
+            state = _state(node, model)
+            if state.states or state.gpu_model:
                 self._by_row[row] = state
         self._generation = nodes.generation
         return NodeStates(tuple(self._by_row.values()))
 
 
-def _state(node: Node) -> NodeState:
+def _labelled_model(node: Node) -> str:
     labels = node.metadata.labels or {}
+    return next((labels[key] for key in _MODEL_LABELS if labels.get(key)), "")
+
+
+def _may_have_agent(node: Node) -> bool:
+    return any("gpu" in name or "vcuda" in name for name in node.status.allocatable or ())
+
+
+def _announced_model(node: Node) -> str:
+    """As the node's agent says of its first card."""
+    for spoken in find_spoken_dialects([node]):
+        for card in find_dialect(spoken).node_cards(node, -inf).cards:
+            return card.model
+    return ""
+
+
+def _state(node: Node, gpu_model: str) -> NodeState:
     conditions = {each.type: each.status for each in node.status.conditions or ()}
-    told = {
-        key: f"{name}={conditions[name]}" for (key, _), name in condition_taints(conditions).items()
-    }
+    wrong = condition_taints(conditions).items()
+    told = {key: f"{name}={conditions[name]}" for (key, _), name in wrong}
     taints = {each.key: _taint_words(each) for each in node.spec.taints or ()}
     keys = told.keys() | taints.keys()
     states: dict[NodeTrouble, bool] = {
@@ -92,7 +121,7 @@ def _state(node: Node) -> NodeState:
         node.metadata.name,
         tuple(name for name, holds in states.items() if holds),
         tuple(dict.fromkeys(shown.values())),
-        next((labels[key] for key in _MODEL_LABELS if labels.get(key)), ""),
+        gpu_model,
     )
 
 
