@@ -216,6 +216,31 @@ def test_words_find_nodes_pods_and_workloads(browser: "Browser", troubled: PageA
             )
 
 
+def test_the_search_of_the_page_goes_on_to_the_map(
+    browser: "Browser", troubled: PageAtWork
+) -> None:
+    with opened(browser, troubled.link) as page:
+        see_map(page)
+        page.keyboard.press("/")
+        page.keyboard.type("default/db")
+        page.get_by_role("link", name="Nodes, pods and workloads on the map").press("Enter")
+        page.wait_for_selector("#cluster-total:has-text('2 of 7 nodes match, 2 pods')")
+        assert page.locator("#node-search").input_value() == "default/db"
+
+
+def test_pods_of_a_node_that_goes_are_gone_and_come_back_with_it(browser: "Browser") -> None:
+    cluster = FakeCluster(make_node("a"), make_node("b"), validate=False)
+    with page_at_work(cluster) as work, opened(browser, work.link) as page:
+        work.do(lambda: cluster.put(make_pod("one", node="a", labels={"app": "web"})))
+        see_map(page)
+        key = ".map-keys button:has-text('default/web')"
+        page.wait_for_selector(key)
+        work.do(lambda: cluster.engine.intake.node_deleted("a"))
+        page.wait_for_selector(key, state="detached")
+        work.do(lambda: cluster.put(make_node("a")))
+        page.wait_for_selector(key)
+
+
 def test_colours_groups_and_sizes_are_in_the_address(
     browser: "Browser", troubled: PageAtWork
 ) -> None:

@@ -82,6 +82,18 @@ def test_only_nodes_whose_pods_have_changed_are_told_of_again() -> None:
     assert pods_of(written(reader.read_since(found["mark"]))) == {}
 
 
+def test_a_node_that_comes_back_is_told_of_with_the_pods_that_it_had() -> None:
+    cluster = three_nodes()
+    cluster.put(make_pod("one", node="a"))
+    reader = PodsReader(cluster.engine, "e")
+    mark = reader.read_all().mark
+    cluster.engine.intake.node_deleted("a")
+    gone = reader.read_since(mark)
+    assert pods_of(written(gone)) == {}
+    cluster.put(make_node("a"))
+    assert pods_of(written(reader.read_since(gone.mark))) == {"a": ["one"]}
+
+
 def test_a_pod_that_is_about_to_go_is_marked() -> None:
     cluster = three_nodes()
     meta = {"deletionTimestamp": "2026-01-02T03:04:05Z"}
@@ -91,7 +103,7 @@ def test_a_pod_that_is_about_to_go_is_marked() -> None:
 
 
 @pytest.mark.parametrize(
-    "mark", ["", "x", "other.1", "e.x", "e.-1", "e.²", "e.99999999999999999999"]
+    "mark", ["", "x", "other.1", "e.x", "e.-1", "e.1", "e.²", "e.².1", "e.0.99999999999999999999"]
 )
 def test_whoever_has_an_unknown_mark_gets_everything(mark: str) -> None:
     cluster = three_nodes()

@@ -87,7 +87,8 @@ class PodsReader:
 
     @property
     def _mark(self) -> str:
-        return f"{self._epoch}.{self._engine.cluster.usage.generation}"
+        cluster = self._engine.cluster
+        return f"{self._epoch}.{cluster.usage.generation}.{cluster.nodes.generation}"
 
     def read_all(self, max_pods: int = MAX_PODS, first_row: int = 0) -> PodsOnNodes:
         """From a row on, as many nodes as have so many pods; those without pods are left out."""
@@ -102,16 +103,29 @@ class PodsReader:
 
     def read_since(self, mark: str) -> PodsOnNodes:
         """What has changed, or the first part of everything where that is too much or unknown."""
-        epoch, _, generation = mark.rpartition(".")
-        usage = self._engine.cluster.usage
-        is_known = epoch == self._epoch and generation.isascii() and generation.isdigit()
-        if not is_known or int(generation) > usage.generation:
+        since = self._generations(mark)
+        if since is None:
             return self.read_all()
+        nodes, usage = self._engine.cluster.nodes, self._engine.cluster.usage
         usage.grow()
-        changed = np.flatnonzero(usage.changed[: self._engine.cluster.nodes.size] > int(generation))
+        newer = usage.changed[: nodes.size] > since[0]
+        # A node that was away may come back to the pods that it had.
+        newer |= (nodes.changed[: nodes.size] > since[1]) & (usage.pod_count[: nodes.size] > 0)
+        changed = np.flatnonzero(newer)
         if len(changed) > MAX_CHANGED or int(usage.pod_count[changed].sum()) > MAX_PODS:
             return self.read_all()
         return self._read(changed.tolist(), UNSET, is_difference=True)
+
+    def _generations(self, mark: str) -> tuple[int, int] | None:
+        """Of pods and of nodes at a mark; None for a mark that is none of this reader's."""
+        cluster = self._engine.cluster
+        epoch, *told = mark.rsplit(".", 2)
+        are_numbers = all(each.isascii() and each.isdigit() for each in told)
+        if epoch != self._epoch or len(told) != 2 or not are_numbers:
+            return None
+        pods, nodes = map(int, told)
+        is_past = pods <= cluster.usage.generation and nodes <= cluster.nodes.generation
+        return (pods, nodes) if is_past else None
 
     def _read(
         self, rows: Sequence[int], further: int | UnsetType, *, is_difference: bool = False

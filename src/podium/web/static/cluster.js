@@ -41,7 +41,6 @@ let clusterPhase = "";
 /** @type {Doc | null} how much idle GPU is in fragments */
 let fragments = null;
 const colours = new PodColours();
-
 /** @param {View} view @returns {() => void} */
 export function showCluster(view) {
   const page = new ClusterPage(view);
@@ -242,13 +241,12 @@ class ClusterPage {
   /** Cards of the nodes that are drawn large enough to show them. */
   async readCards() {
     const agents = cluster?.resources.filter((/** @type {Doc} */ each) => OF_GPUS.test(each.name)) ?? [];
-    if (!agents.length || this.asTable || !this.showsPods) return;
+    if (!agents.length || this.asTable || !this.showsPods || (isReport && !hasDocument(`${this.prefix}gpu-cards`))) return;
     const names = this.map.visibleNodes()
       .filter(([node, cell]) => showsCards(cell) && agents.some((/** @type {Doc} */ each) => each.allocatable[node] > 0))
       .slice(0, MAX_CARD_NODES)
       .map(([node]) => cluster.names[node]);
-    if (!names.length || (isReport && !hasDocument(`${this.prefix}gpu-cards`))) return;
-    if ((await this.content.readCards(this.prefix, names)) && !this.ended) this.map.redraw();
+    if (names.length && (await this.content.readCards(this.prefix, names)) && !this.ended) this.map.redraw();
   }
 
   /** Whether nodes show pods, not only how full they are. */
@@ -287,7 +285,9 @@ class ClusterPage {
   show() {
     // Fragments may still be on their way.
     if (this.resource !== FRAGMENTATION || fragments) this.resource = this.column.name;
+    const before = this.index;
     this.index = new Map(cluster.names.map((/** @type {string} */ name, /** @type {number} */ at) => [name, at]));
+    for (const name of before.keys()) if (!this.index.has(name)) this.pods.byNode.delete(name);
     this.states = nodeStates(cluster, troubles);
     const first = cluster.groups[0]?.label ?? "";
     if (!this.view.params.has("group") && !this.group) this.group = first.includes("zone") ? first : "none";
