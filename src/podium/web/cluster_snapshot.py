@@ -46,4 +46,4 @@ def map_documents(engine: Engine) -> Iterator[tuple[str, Document]]:
     """What the map shows within nodes, by path."""
     yield "pods-on-nodes", PodsReader(engine, REPORT).read_all(MAX_PODS)
     yield "node-states", NodeStatesReader(engine.cluster).read()
-    yield "gpu-cards", read_gpu_cards(engine)
+    yield "gpu-cards", read_gpu_cards(engine, max_nodes=MAX_NODES)

@@ -6,28 +6,25 @@ cards, and gets those of the first hundred. Where cards are handed out whole by 
 nobody knows which pod has which; then there are no cards here.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import Annotated, ClassVar, Final
-
-import numpy as np
-from msgspec import Meta
+from collections.abc import Sequence
+from typing import ClassVar, Final
 
 from podium.addons.gpu.cards.card import Card
 from podium.addons.gpu.cards.overview import CardOwner, CardView, view_dialect
 from podium.addons.gpu.dialects import find_dialect
 from podium.addons.gpu.dialects.dialect_detection import find_spoken_dialects
-from podium.golang.document_structs import Count, Document, DocumentPart, PodKey
+from podium.golang.document_structs import Amount, Count, Document, DocumentPart, PodKey
 from podium.scheduler.engine import Engine
+from podium.web.fragmentation_document import find_nodes_with_devices
 
 MAX_NODES: Final = 100
-Share = Annotated[float, Meta(ge=0)]
 
 
 class CardShare(DocumentPart, frozen=True):
     """What one pod has of a card."""
 
     pod: PodKey
-    share: Share
+    share: Amount
     """The part of its cores or of its memory, whichever is more; 1 is the whole card."""
 
 
@@ -70,19 +67,13 @@ class GPUCards(Document, frozen=True):
     """Those of the nodes that were asked about whose agents tell of cards."""
 
 
-def read_gpu_cards(engine: Engine, names: Iterable[str] = ()) -> GPUCards:
+def read_gpu_cards(
+    engine: Engine, names: Sequence[str] = (), max_nodes: int = MAX_NODES
+) -> GPUCards:
     """Of nodes by name, or of those that offer devices."""
-    wanted = list(names) or _nodes_with_devices(engine)
-    found = (CardsOfNode(name, _cards(engine, name)) for name in wanted[:MAX_NODES])
+    wanted = names or [node.name for node in find_nodes_with_devices(engine)]
+    found = (CardsOfNode(name, _cards(engine, name)) for name in wanted[:max_nodes])
     return GPUCards(tuple(each for each in found if each.cards))
-
-
-def _nodes_with_devices(engine: Engine) -> Sequence[str]:
-    nodes = engine.cluster.nodes
-    devices = [at for at, name in enumerate(nodes.resources) if "/" in name]
-    offers = (nodes.allocatable[devices, : nodes.size] > 0).any(axis=0)
-    rows = np.flatnonzero(offers & nodes.present[: nodes.size])
-    return [nodes.names[row] for row in rows.tolist()]
 
 
 def _cards(engine: Engine, name: str) -> tuple[CardWithOwners, ...]:

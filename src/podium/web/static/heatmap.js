@@ -301,15 +301,13 @@ export class HeatMap {
 /** @param {HTMLElement} element @returns {Colours} */
 function readColours(element) {
   const style = getComputedStyle(element);
-  const [bad = "", warn = "", line = ""] = [style.borderRightColor, style.borderBottomColor, style.borderLeftColor];
-  return {
+    return {
     back: style.backgroundColor,
     text: style.color,
     none: style.borderTopColor,
     accent: style.outlineColor,
-    bad,
-    warn,
-    line,
+    bad: style.borderRightColor,
+    warn: style.borderBottomColor,
     soft: style.columnRuleColor,
   };
 }

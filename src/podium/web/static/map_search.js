@@ -30,11 +30,11 @@ export function searchMap({ words, only, cluster, told, states, pods, colours })
   const isChosen = kind === "pods" ? chosenPods(chosen, pods, colours) : () => true;
   const podFits = (/** @type {MapPod} */ pod) =>
     isChosen(pod) && wanted.every((word) => pod.key.toLowerCase().includes(word) || workloadOf(pod).toLowerCase().includes(word));
-  const words_ = new Map((told?.nodes ?? []).map((/** @type {Doc} */ each) => [each.name, `${each.reasons.join(" ")} ${each.gpuModel}`]));
+  const reasons = new Map((told?.nodes ?? []).map((/** @type {Doc} */ each) => [each.name, `${each.reasons.join(" ")} ${each.gpuModel}`]));
   const nodeFits = (/** @type {string} */ name, /** @type {number} */ node) => {
     if (kind === "node" && !states[node]?.includes(chosen)) return false;
     const labels = () => cluster.groups.map((/** @type {Doc} */ each) => `${each.label}=${each.values[each.of[node]] ?? ""}`).join(" ");
-    return wanted.every((word) => name.toLowerCase().includes(word) || (word.length > 1 && `${labels()} ${words_.get(name) ?? ""}`.toLowerCase().includes(word)));
+    return wanted.every((word) => name.toLowerCase().includes(word) || (word.length > 1 && `${labels()} ${reasons.get(name) ?? ""}`.toLowerCase().includes(word)));
   };
   /** @type {Found} */
   const found = { dim: new Uint8Array(count).fill(1), nodes: 0, podCount: 0, pods: new Set() };

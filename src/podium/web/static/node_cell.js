@@ -30,7 +30,7 @@ import { fillInOrder } from "./treemap.js";
  *   placedIn?: string,
  * }} Content
  */
-/** @typedef {{back: string, text: string, none: string, accent: string, bad: string, warn: string, line: string, soft: string}} Colours */
+/** @typedef {{back: string, text: string, none: string, accent: string, bad: string, warn: string, soft: string}} Colours */
 /** @typedef {{x: number, y: number, width: number, height: number}} Cell */
 
 // The least pixels of a block, and of a node that shows any.

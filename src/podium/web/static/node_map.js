@@ -27,7 +27,6 @@ const COLOURS = {
   borderTopColor: "var(--none)",
   borderRightColor: "var(--bad)",
   borderBottomColor: "var(--warn)",
-  borderLeftColor: "var(--line)",
   outlineColor: "var(--accent)",
   columnRuleColor: "var(--soft)",
 };

@@ -108,10 +108,10 @@ export class PodColours {
     if (ranks) return ranks.map(([, name]) => ({ name, shade: this.shadeOfCategory(name), pods: counts.get(name) ?? 0 })).filter((each) => each.pods);
     const named = [...this.given].filter(([name]) => counts.has(name)).map(([name, shade]) => ({ name, shade, pods: counts.get(name) ?? 0 })).sort((a, b) => b.pods - a.pods);
     const rest = [...counts].filter(([name]) => !this.given.has(name));
-    const pods_ = rest.reduce((sum, [, count]) => sum + count, 0);
+    const left = rest.reduce((sum, [, count]) => sum + count, 0);
     const others = rest.filter(([name]) => name).length;
     const name = !others ? "no workload" : others === 1 && rest.length === 1 ? (rest[0]?.[0] ?? "") : `${others} others`;
-    return pods_ ? [...named, { name, shade: OTHERS, pods: pods_ }] : named;
+    return left ? [...named, { name, shade: OTHERS, pods: left }] : named;
   }
 }
 
