@@ -110,6 +110,8 @@ export class HeatMap {
     const dark = isDark();
     const ramp = heatRamp(dark);
     const visible = this.visibleNodes();
+    /** @type {[number, Cell][]} */
+    const marked = [];
     if (picture.content) drawGround(context, visible.map(([, cell]) => cell), colours);
     for (const [node, cell] of visible) {
       const states = picture.states(node);
@@ -121,7 +123,12 @@ export class HeatMap {
         this._drawShare(context, node, cell, ramp, colours);
         if (isLarge) this._write(context, node, cell, ramp, colours);
       }
-      if (states.length || (content && isLarge)) drawStates(context, cell, states, colours, content ? { name: picture.label(node), figure: picture.figure(node) } : null);
+      if (states.length || (content && isLarge)) marked.push([node, cell]);
+    }
+    // Signs of tiny nodes are larger than these: they come on top of all.
+    for (const [node, cell] of marked) {
+      context.globalAlpha = picture.dimmed(node) ? 0.12 : 1;
+      drawStates(context, cell, picture.states(node), colours, picture.content ? { name: picture.label(node), figure: picture.figure(node) } : null);
     }
     context.globalAlpha = 1;
     this._drawHeads(context, width, colours);

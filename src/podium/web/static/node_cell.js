@@ -38,6 +38,8 @@ const MIN_BLOCK_AREA = 70;
 const MIN_BLOCKS_SIDE = 24;
 const MIN_BANDS_SIDE = 12;
 const MIN_HATCHED_SIDE = 14;
+// A dead node is seen as one however small it is.
+const MIN_SIGN = 6;
 const GRAVE = new Set(["dead", "pressure", "cordoned"]);
 const HEAD = 19;
 const MAX_CARD_HEIGHT = 30;
@@ -260,13 +262,14 @@ export function drawStates(context, cell, states, colours, head) {
  */
 function drawSmallState(context, cell, state, colours) {
   if (!GRAVE.has(state)) return;
-  const size = Math.min(cell.width, cell.height) - 1;
-  if (size < 4 && state !== "dead") return;
-  context.fillStyle = state === "dead" ? colours.bad : colours.back;
-  context.fillRect(cell.x, cell.y, cell.width, cell.height);
-  if (size < 4) return;
-  const shown = state === "dead" ? { ...colours, bad: colours.back, back: colours.bad } : colours;
-  drawSign(context, state, cell.x + (cell.width - size) / 2, cell.y + (cell.height - size) / 2, size, shown);
+  const side = Math.min(cell.width, cell.height);
+  const isDead = state === "dead";
+  if (side < 5 && !isDead) return;
+  const size = Math.max(side - 1, isDead ? MIN_SIGN : 0);
+  const [x, y] = [cell.x + (cell.width - size) / 2, cell.y + (cell.height - size) / 2];
+  context.fillStyle = isDead ? colours.bad : colours.back;
+  context.fillRect(Math.min(cell.x, x - 0.5), Math.min(cell.y, y - 0.5), Math.max(cell.width, size + 1), Math.max(cell.height, size + 1));
+  drawSign(context, state, x, y, size, isDead ? { ...colours, bad: colours.back, back: colours.bad } : colours);
 }
 
 /** @param {CanvasRenderingContext2D} context @param {Cell} cell @param {string} colour @param {boolean} both directions */
