@@ -73,7 +73,7 @@ def _followed(engine: Engine) -> list[NodeFragments] | None:
 
 
 def _observed(engine: Engine) -> list[NodeFragments]:
-    nodes = _nodes_with_devices(engine)
+    nodes = find_nodes_with_devices(engine)
     if len(nodes) > MAX_OBSERVED_NODES:
         return []
     by_dialect: dict[str, list[Node]] = {}
@@ -88,7 +88,8 @@ def _observed(engine: Engine) -> list[NodeFragments]:
     return found
 
 
-def _nodes_with_devices(engine: Engine) -> list[Node]:
+def find_nodes_with_devices(engine: Engine) -> list[Node]:
+    """Those that offer an extended resource."""
     nodes = engine.cluster.nodes
     columns = [at for at, name in enumerate(nodes.resources) if "/" in name]
     if not columns:

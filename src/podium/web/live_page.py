@@ -11,7 +11,7 @@ import itertools
 import shlex
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import unquote
 
 from msgspec.structs import astuple
@@ -33,7 +33,9 @@ from podium.web.decision_document import pod_document
 from podium.web.event_stream import EventStreams
 from podium.web.fragmentation_document import fragmentation_document
 from podium.web.gang_document import gang_document
+from podium.web.gpu_cards_document import read_gpu_cards
 from podium.web.node_document import node_document
+from podium.web.node_states_document import NodeStatesReader
 from podium.web.page_documents import LIVE, NotThere, Parameters
 from podium.web.page_overview import (
     PageChanges,
@@ -43,6 +45,7 @@ from podium.web.page_overview import (
     count_queue,
 )
 from podium.web.play import Play
+from podium.web.pods_on_nodes_document import PodsOnNodes, PodsReader
 from podium.web.queue_document import queue_document
 from podium.web.stays import node_story_document, remembered_stays
 from podium.web.throughput import KEPT_S, Throughput
@@ -73,7 +76,7 @@ class LivePage:
         self._throughput = Throughput(self._counted)
         self._analyses = Analyses(self._now, kubectl or Kubectl())
         self._started = f"{next(_EPOCHS)}-{id(self):x}"
-        self._reader: tuple[Engine, ClusterReader] | None = None
+        self._made_readers: _Readers | None = None
         self._engines = 0
 
     async def follow(self) -> None:
@@ -90,6 +93,12 @@ class LivePage:
                 return self._overview()
             case "cluster", []:
                 return self._cluster.document()
+            case "pods-on-nodes", []:
+                return self._pods_on_nodes(parameters)
+            case "node-states", []:
+                return self._readers.states.read()
+            case "gpu-cards", []:
+                return read_gpu_cards(self._engine, parameters.get("node", ()))
             case "fragmentation", []:
                 return fragmentation_document(self._engine)
             case "nodes", [name]:
@@ -106,7 +115,7 @@ class LivePage:
                 parts = self._parts()
                 return queue_document(parts.engine, parts.records, parts.records.decisions)
             case "pods", []:
-                return self._find_pods(next(iter(parameters.get("q", ())), ""))
+                return self._find_pods(_first(parameters, "q"))
             case "pods", [namespace, name]:
                 parts = self._parts()
                 return pod_document(parts.engine, parts.records, namespace, name)
@@ -175,12 +184,23 @@ class LivePage:
 
     @property
     def _cluster(self) -> ClusterReader:
+        return self._readers.cluster
+
+    @property
+    def _readers(self) -> "_Readers":
         engine = self._engine
-        if self._reader is None or self._reader[0] is not engine:
+        if self._made_readers is None or self._made_readers.engine is not engine:
             self._engines += 1
-            reader = ClusterReader(engine.cluster, f"{self._started}-{self._engines}")
-            self._reader = (engine, reader)
-        return self._reader[1]
+            self._made_readers = _Readers.of(engine, f"{self._started}-{self._engines}")
+        return self._made_readers
+
+    def _pods_on_nodes(self, parameters: Parameters) -> PodsOnNodes:
+        """All, or what has changed `since` a mark, or the part that begins at the row `from`."""
+        pods = self._readers.pods
+        mark, row = _first(parameters, "since"), _first(parameters, "from")
+        if mark:
+            return pods.read_since(mark)
+        return pods.read_all(first_row=int(row) if row.isascii() and row.isdigit() else 0)
 
     def _now(self) -> float:
         return self._engine.clock()
@@ -190,8 +210,27 @@ class LivePage:
         return parts.engine, parts.metrics
 
 
+class _Readers(NamedTuple):
+    """What reads the table of one engine, and remembers how far it had come."""
+
+    engine: Engine
+    cluster: ClusterReader
+    pods: PodsReader
+    states: NodeStatesReader
+
+    @classmethod
+    def of(cls, engine: Engine, epoch: str) -> "_Readers":
+        cluster = engine.cluster
+        readers = ClusterReader(cluster, epoch), PodsReader(engine, epoch)
+        return cls(engine, *readers, NodeStatesReader(cluster))
+
+
+def _first(parameters: Parameters, name: str) -> str:
+    return next(iter(parameters.get(name, ())), "")
+
+
 def _span(parameters: Parameters) -> float:
-    written = next(iter(parameters.get("span", ())), "")
+    written = _first(parameters, "span")
     if not written.isascii() or not written.isdigit():
         return _DEFAULT_SPAN_S
     return float(min(max(int(written), 10), KEPT_S))

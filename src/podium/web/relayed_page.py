@@ -90,7 +90,8 @@ class RelayedPage:
             return _encode(found) if inspect.isawaitable(found) else encode_document(found)
 
         body = await self._calls.call(make)
-        self._kept.keep(_key(path, parameters), _Made(time.monotonic(), body))
+        if "since" not in parameters:  # a difference is of use to whoever has asked alone
+            self._kept.keep(_key(path, parameters), _Made(time.monotonic(), body))
         return body
 
     # --- changes ------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from podium.scheduler.explain.trial import Trial
 from podium.scheduler.framework.asking import Asker
 from podium.web.analysis import PodAnalysis
 from podium.web.cluster_document import ClusterReader
+from podium.web.cluster_snapshot import map_documents
 from podium.web.configuration_document import configuration_document
 from podium.web.decision_document import pod_document
 from podium.web.fragmentation_document import fragmentation_document
@@ -89,6 +90,7 @@ def _documents(
     yield "overview", _overview(engine, report, command_input)
     yield "cluster", cluster
     yield "fragmentation", fragmentation_document(engine)
+    yield from map_documents(engine)
     yield "queue", queue
     yield "configuration", configuration_document(engine)
     stays = remembered_stays(engine.state.pod_log)

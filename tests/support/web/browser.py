@@ -47,12 +47,13 @@ def opened(
     width: int = 1200,
     height: int = 800,
     scheme: str = "light",
+    motion: str = "reduce",
 ) -> "Iterator[Page]":
     """A page of one's own, which must have nothing to complain of."""
     context = browser.new_context(
         viewport={"width": width, "height": height},
         color_scheme=scheme,  # type: ignore[arg-type]
-        reduced_motion="reduce",
+        reduced_motion=motion,  # type: ignore[arg-type]
     )
     complaints: list[str] = []
     page = context.new_page()

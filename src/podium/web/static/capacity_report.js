@@ -159,8 +159,9 @@ class CapacityPage {
       groups,
       share: (node) => nodes[node].fits / most,
       dimmed: () => false,
-      marked: () => "",
+      states: () => [],
       label: (node) => nodes[node].name,
+      figure: () => "",
       lines: (node) => [nodes[node].fits === 1 ? "1 copy" : `${formatCount(nodes[node].fits)} copies`, ...nodes[node].reasons],
     });
   }

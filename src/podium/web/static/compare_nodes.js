@@ -75,8 +75,9 @@ class NodesPage {
       groups,
       share: (node) => this.share(column, at, node),
       dimmed: () => false,
-      marked: () => "",
+      states: () => [],
       label: (node) => more.nodes[node],
+      figure: () => "",
       lines: (node) => more.resources.map((/** @type {Doc} */ one) => `${one.name} ${formatPercent(this.share(one, at, node))}`),
     }));
     replaceChildren(this.list, dataTable(this.view, {

@@ -1,22 +1,35 @@
-// Nodes as cells on a canvas: coloured by a share, drawn as far as they can be seen, zoomed.
+// Nodes as cells on a canvas: filled by their pods or coloured by a share, drawn as far as they can
+// be seen, zoomed.
 //
 // The layout is worked out once for the whole table; a frame draws the cells that can be seen.
-// Changed values only need a new frame.
+// Changed values only need a new frame, and whoever has just come or gone a few more.
 // @ts-check
 import { heatRamp, isDark } from "./format.js";
 import { listenToKeys, listenToPointers } from "./heatmap_input.js";
 import { HEAD_HEIGHT, HeatMapLayout } from "./heatmap_layout.js";
+import { blockAt, blockPlaces, cutInTheMiddle, drawContent, drawGround, drawStates } from "./node_cell.js";
+import { drawMoves } from "./pod_moves.js";
 
+/** @typedef {import("./node_cell.js").Cell} Cell */
+/** @typedef {import("./node_cell.js").Colours} Colours */
+/** @typedef {import("./node_cell.js").Content} Content */
+/** @typedef {import("./pod_moves.js").Moves} Moves */
 /**
  * `share` is from 0 to 1 and more, NaN where a node has nothing of the resource; `dimmed` nodes do
- * not match the search. `label` and `lines` are what a cell says if it is large enough.
+ * not match the search. `label` and `lines` are what a cell says if it is large enough. With
+ * `content` cells show their pods, else how full they are; with `weight` their size follows it.
  * @typedef {{
  *   groups: {name: string, members: number[]}[],
  *   share: (node: number) => number,
  *   dimmed: (node: number) => boolean,
- *   marked: (node: number) => string,
+ *   states: (node: number) => string[],
  *   label: (node: number) => string,
+ *   figure: (node: number) => string,
  *   lines: (node: number) => string[],
+ *   podLines?: (node: number, pod: number) => string[],
+ *   content?: (node: number) => Content,
+ *   weight?: (node: number) => number,
+ *   moves?: Moves,
  * }} Picture
  */
 
@@ -25,7 +38,7 @@ const MAX_ZOOM = 40;
 export class HeatMap {
   /**
    * @param {HTMLCanvasElement} canvas
-   * @param {{onSelect: (node: number) => void, onHover: (node: number, x: number, y: number) => void}} listeners
+   * @param {{onSelect: (node: number, pod: number) => void, onHover: (node: number, x: number, y: number, pod: number) => void, onView?: () => void}} listeners
    */
   constructor(canvas, listeners) {
     this.canvas = canvas;
@@ -37,6 +50,8 @@ export class HeatMap {
     this.left = 0;
     this.top = 0;
     this.selected = -1;
+    /** Its pod, wherever its block is by now. */
+    this.selectedKey = "";
     this.framesMs = /** @type {number[]} */ ([]);
     this._wanted = false;
     listenToPointers(this);
@@ -58,7 +73,7 @@ export class HeatMap {
   arrange() {
     const { clientWidth: width, clientHeight: height } = this.canvas;
     if (!this.picture || !width || !height) return;
-    this.layout.arrange(this.picture.groups, width, height);
+    this.layout.arrange(this.picture.groups, width, height, this.picture.weight);
     this.clamp();
     this.redraw();
   }
@@ -88,86 +103,103 @@ export class HeatMap {
       canvas.width = pixelsX;
       canvas.height = pixelsY;
     }
-    const style = getComputedStyle(canvas);
-    const colours = {
-      back: style.getPropertyValue("background-color"),
-      text: style.color,
-      none: style.getPropertyValue("border-top-color"),
-      accent: style.getPropertyValue("outline-color"),
-    };
+    const colours = readColours(canvas);
     context.setTransform(density, 0, 0, density, 0, 0);
     context.fillStyle = colours.back;
     context.fillRect(0, 0, width, height);
-    const ramp = heatRamp(isDark());
-    const size = this.layout.cell * this.scale;
-    const inner = Math.max(size - (size > 6 ? (size > 60 ? 6 : 1) : 0), 1);
-    const large = size >= 64;
-    for (const node of this.layout.order) {
-      const x = (/** @type {number} */ (this.layout.x[node]) - this.left) * this.scale;
-      const y = (/** @type {number} */ (this.layout.y[node]) - this.top) * this.scale;
-      if (x > width || y > height || x + size < 0 || y + size < 0) continue;
-      const share = picture.share(node);
-      const has = !Number.isNaN(share);
-      const step = has ? Math.min(63, Math.max(0, Math.round(share * 63))) : 0;
+    const dark = isDark();
+    const ramp = heatRamp(dark);
+    const visible = this.visibleNodes();
+    /** @type {[number, Cell][]} */
+    const marked = [];
+    if (picture.content) drawGround(context, visible.map(([, cell]) => cell), colours);
+    for (const [node, cell] of visible) {
+      const states = picture.states(node);
+      const isLarge = cell.width >= 64 && cell.height >= 42;
+      const content = picture.content?.(node);
       context.globalAlpha = picture.dimmed(node) ? 0.12 : 1;
-      context.fillStyle = has ? /** @type {string} */ (ramp[step]) : colours.none;
-      context.fillRect(x, y, inner, inner);
-      if (size >= 8) this._mark(context, picture.marked(node), x, y, inner, share, colours);
-      if (large) this._write(context, node, x, y, inner, step, colours);
+      if (content) drawContent(context, cell, content, colours, dark);
+      else {
+        this._drawShare(context, node, cell, ramp, colours);
+        if (isLarge) this._write(context, node, cell, ramp, colours);
+      }
+      if (states.length || (content && isLarge)) marked.push([node, cell]);
+    }
+    // Signs of tiny nodes are larger than these: they come on top of all.
+    for (const [node, cell] of marked) {
+      context.globalAlpha = picture.dimmed(node) ? 0.12 : 1;
+      drawStates(context, cell, picture.states(node), colours, picture.content ? { name: picture.label(node), figure: picture.figure(node) } : null);
     }
     context.globalAlpha = 1;
     this._drawHeads(context, width, colours);
-    if (this.selected >= 0 && this.selected < this.layout.x.length) this._outline(context, size, inner, colours.accent);
+    if (picture.moves && drawMoves(context, picture.moves, (node) => this.placeOf(node), colours, dark)) this.redraw();
+    const chosen = this.layout.place(this.selected);
+    if (chosen) this._outline(context, this.cell(this.selected), colours.accent);
+  }
+
+  /** A node's cell on the canvas. @param {number} node @returns {Cell} */
+  cell(node) {
+    const { layout, scale } = this;
+    const width = /** @type {number} */ (layout.width[node]) * scale;
+    const height = /** @type {number} */ (layout.height[node]) * scale;
+    const side = Math.min(width, height);
+    const gap = side > 60 ? 6 : side > 24 ? 3 : side > 5 ? 1 : 0;
+    return {
+      x: (/** @type {number} */ (layout.x[node]) - this.left) * scale,
+      y: (/** @type {number} */ (layout.y[node]) - this.top) * scale,
+      width: Math.max(width - gap, 1),
+      height: Math.max(height - gap, 1),
+    };
+  }
+
+  /** A node's cell with what is in it, null where it cannot be seen. @param {number} node */
+  placeOf(node) {
+    const content = this.layout.place(node) && this.picture?.content?.(node);
+    return content ? { cell: this.cell(node), content } : null;
+  }
+
+  /** Nodes that can be seen, with their cells. */
+  visibleNodes() {
+    const { clientWidth: width, clientHeight: height } = this.canvas;
+    /** @type {[number, Cell][]} */
+    const found = [];
+    for (const node of this.layout.order) {
+      const cell = this.cell(node);
+      if (cell.x <= width && cell.y <= height && cell.x + cell.width >= 0 && cell.y + cell.height >= 0) found.push([node, cell]);
+    }
+    return found;
   }
 
   /**
-   * Signs beside the colour: a stroke through cordoned nodes, a corner for taints, a frame for
-   * more than all.
-   * @param {CanvasRenderingContext2D} context
-   * @param {string} mark
-   * @param {number} x @param {number} y @param {number} inner @param {number} share
-   * @param {{text: string}} colours
+   * @param {CanvasRenderingContext2D} context @param {number} node @param {Cell} cell
+   * @param {string[]} ramp @param {Colours} colours
    */
-  _mark(context, mark, x, y, inner, share, colours) {
-    context.strokeStyle = context.fillStyle = colours.text;
-    context.lineWidth = 1;
-    if (mark.includes("c")) {
-      context.beginPath();
-      context.moveTo(x, y + inner);
-      context.lineTo(x + inner, y);
-      context.stroke();
-    }
-    if (mark.includes("t")) {
-      const corner = Math.min(inner / 3, 10);
-      context.beginPath();
-      context.moveTo(x + inner - corner, y);
-      context.lineTo(x + inner, y);
-      context.lineTo(x + inner, y + corner);
-      context.fill();
-    }
-    if (share > 1) context.strokeRect(x + 0.5, y + 0.5, inner - 1, inner - 1);
+  _drawShare(context, node, cell, ramp, colours) {
+    const share = /** @type {Picture} */ (this.picture).share(node);
+    const step = Math.min(63, Math.max(0, Math.round(share * 63)));
+    context.fillStyle = Number.isNaN(share) ? colours.none : /** @type {string} */ (ramp[step]);
+    context.fillRect(cell.x, cell.y, cell.width, cell.height);
   }
 
   /**
-   * @param {CanvasRenderingContext2D} context
-   * @param {number} node
-   * @param {number} x @param {number} y @param {number} inner @param {number} step
-   * @param {{text: string, back: string}} colours
+   * @param {CanvasRenderingContext2D} context @param {number} node @param {Cell} cell
+   * @param {string[]} ramp @param {Colours} colours
    */
-  _write(context, node, x, y, inner, step, colours) {
+  _write(context, node, cell, ramp, colours) {
     const picture = /** @type {Picture} */ (this.picture);
-    const flips = isDark() ? step > 34 : step > 28;
+    const share = picture.share(node);
+    const flips = Math.round((share || 0) * (ramp.length - 1)) > (isDark() ? 34 : 28);
     context.save();
     context.beginPath();
-    context.rect(x, y, inner, inner);
+    context.rect(cell.x, cell.y, cell.width, cell.height);
     context.clip();
     context.fillStyle = flips ? colours.back : colours.text;
     context.textBaseline = "top";
     context.font = "600 12px system-ui, sans-serif";
-    context.fillText(picture.label(node), x + 7, y + 7);
+    context.fillText(picture.label(node), cell.x + 7, cell.y + 7);
     context.font = "12px system-ui, sans-serif";
     picture.lines(node).forEach((line, at) => {
-      if (26 + at * 16 < inner - 12) context.fillText(line, x + 7, y + 26 + at * 16);
+      if (26 + at * 16 < cell.height - 12) context.fillText(line, cell.x + 7, cell.y + 26 + at * 16);
     });
     context.restore();
   }
@@ -186,23 +218,28 @@ export class HeatMap {
       const x = Math.max((each.x - this.left) * this.scale, 4);
       const room = Math.min((each.x + each.width - this.left) * this.scale, width) - x;
       if (y < -HEAD_HEIGHT || room < 24) continue;
-      let text = `${each.name}  ·  ${each.count.toLocaleString("en-US")}`;
-      while (text.length > 2 && context.measureText(text).width > room) text = `${text.slice(0, -3)}…`;
-      context.fillText(text, x, y);
+      const text = `${each.name}  ·  ${each.count.toLocaleString("en-US")}`;
+      const fits = context.measureText(text).width <= room;
+      context.fillText(fits ? text : cutInTheMiddle(each.name, Math.max(2, Math.floor(room / 7))), x, y, room);
     }
   }
 
-  /**
-   * @param {CanvasRenderingContext2D} context
-   * @param {number} size @param {number} inner @param {string} accent
-   */
-  _outline(context, size, inner, accent) {
-    const x = (/** @type {number} */ (this.layout.x[this.selected]) - this.left) * this.scale;
-    const y = (/** @type {number} */ (this.layout.y[this.selected]) - this.top) * this.scale;
-    const grown = Math.max(0, 10 - size) / 2;
+  /** @param {CanvasRenderingContext2D} context @param {Cell} cell @param {string} accent */
+  _outline(context, cell, accent) {
+    const grown = Math.max(0, 10 - Math.min(cell.width, cell.height)) / 2;
     context.strokeStyle = accent;
     context.lineWidth = 3;
-    context.strokeRect(x - grown - 1, y - grown - 1, inner + 2 * grown + 2, inner + 2 * grown + 2);
+    context.strokeRect(cell.x - grown - 1, cell.y - grown - 1, cell.width + 2 * grown + 2, cell.height + 2 * grown + 2);
+    const pod = this.podPlace(this.selected, this.selectedPod);
+    if (!pod) return;
+    context.strokeRect(pod.x - 1, pod.y - 1, pod.width + 1, pod.height + 1);
+  }
+
+  /** Where a pod's block is on the canvas, null if it has none. @param {number} node @param {number} pod */
+  podPlace(node, pod) {
+    const found = pod >= 0 ? this.placeOf(node) : null;
+    const place = found && blockPlaces(found.cell, found.content)?.[pod];
+    return place ? { x: found.cell.x + place.x, y: found.cell.y + place.y, width: place.width, height: place.height } : null;
   }
 
   // --- looking around ----------------------------------------------------------------------------
@@ -210,7 +247,7 @@ export class HeatMap {
   clamp() {
     const { clientWidth: width, clientHeight: height } = this.canvas;
     this.left = Math.max(0, Math.min(this.left, width - width / this.scale));
-    this.top = Math.max(0, Math.min(this.top, Math.max(0, this.layout.height - height / this.scale)));
+    this.top = Math.max(0, Math.min(this.top, Math.max(0, this.layout.bottom - height / this.scale)));
   }
 
   /**
@@ -224,28 +261,35 @@ export class HeatMap {
     this.scale = next;
     this.clamp();
     this.redraw();
+    this.listeners.onView?.();
   }
 
   fit() {
     this.scale = 1;
     this.left = this.top = 0;
     this.redraw();
+    this.listeners.onView?.();
   }
 
-  /** @param {number} node */
-  select(node) {
+  /** @param {number} node @param {number} [pod] */
+  select(node, pod = -1) {
     this.selected = node;
-    if (node >= 0 && node < this.layout.x.length) this._reveal(node);
+    this.selectedKey = (pod >= 0 && this.placeOf(node)?.content.blocks[pod]?.key) || "";
+    const place = this.layout.place(node);
+    if (place) this._reveal(place);
     this.redraw();
   }
 
-  /** @param {number} node */
-  _reveal(node) {
+  /** Where the selected pod is among those of its node, -1 without one. */
+  get selectedPod() {
+    return this.selectedKey ? (this.placeOf(this.selected)?.content.blocks.findIndex((block) => block.key === this.selectedKey) ?? -1) : -1;
+  }
+
+  /** @param {import("./treemap.js").Rectangle} place */
+  _reveal(place) {
     const { clientWidth: width, clientHeight: height } = this.canvas;
-    const x = /** @type {number} */ (this.layout.x[node]);
-    const y = /** @type {number} */ (this.layout.y[node]);
-    if (x < this.left || x + this.layout.cell > this.left + width / this.scale) this.left = x - width / this.scale / 2;
-    if (y < this.top || y + this.layout.cell > this.top + height / this.scale) this.top = y - height / this.scale / 2;
+    if (place.x < this.left || place.x + place.width > this.left + width / this.scale) this.left = place.x + place.width / 2 - width / this.scale / 2;
+    if (place.y < this.top || place.y + place.height > this.top + height / this.scale) this.top = place.y + place.height / 2 - height / this.scale / 2;
     this.clamp();
   }
 
@@ -253,4 +297,24 @@ export class HeatMap {
   nodeAt(x, y) {
     return this.layout.nodeAt(x / this.scale + this.left, y / this.scale + this.top);
   }
+
+  /** The pod at a point of the canvas within a node, or -1. @param {number} node @param {number} x @param {number} y */
+  podAt(node, x, y) {
+    const found = this.placeOf(node);
+    return found ? blockAt(found.cell, found.content, x - found.cell.x, y - found.cell.y) : -1;
+  }
+}
+
+/** @param {HTMLElement} element @returns {Colours} */
+function readColours(element) {
+  const style = getComputedStyle(element);
+    return {
+    back: style.backgroundColor,
+    text: style.color,
+    none: style.borderTopColor,
+    accent: style.outlineColor,
+    bad: style.borderRightColor,
+    warn: style.borderBottomColor,
+    soft: style.columnRuleColor,
+  };
 }

@@ -21,7 +21,8 @@ export function listenToPointers(map) {
   canvas.addEventListener("pointermove", (event) => {
     const held = fingers.get(event.pointerId);
     if (!held) {
-      map.listeners.onHover(map.nodeAt(event.offsetX, event.offsetY), event.offsetX, event.offsetY);
+      const node = map.nodeAt(event.offsetX, event.offsetY);
+      map.listeners.onHover(node, event.offsetX, event.offsetY, map.podAt(node, event.offsetX, event.offsetY));
       return;
     }
     const others = [...fingers].filter(([id]) => id !== event.pointerId).map(([, finger]) => finger);
@@ -41,14 +42,15 @@ export function listenToPointers(map) {
     if (moved) fingers.set(event.pointerId, { x: event.offsetX, y: event.offsetY });
   });
   const release = (/** @type {PointerEvent} */ event) => {
+    if (moved) map.listeners.onView?.();
     if (fingers.delete(event.pointerId) && !moved && event.type === "pointerup") {
       const node = map.nodeAt(event.offsetX, event.offsetY);
-      if (node >= 0) map.listeners.onSelect(node);
+      if (node >= 0) map.listeners.onSelect(node, map.podAt(node, event.offsetX, event.offsetY));
     }
   };
   canvas.addEventListener("pointerup", release);
   canvas.addEventListener("pointercancel", release);
-  canvas.addEventListener("pointerleave", () => map.listeners.onHover(-1, 0, 0));
+  canvas.addEventListener("pointerleave", () => map.listeners.onHover(-1, 0, 0, -1));
 }
 
 /** @param {HeatMap} map */
@@ -61,7 +63,8 @@ export function listenToKeys(map) {
     else if (event.key === "0") map.fit();
     else if (event.key === "Home") move(map, order[0] ?? -1);
     else if (event.key === "End") move(map, order[order.length - 1] ?? -1);
-    else if (event.key === "Enter" && map.selected >= 0) map.listeners.onSelect(map.selected);
+    else if (event.key === "Enter" && map.selected >= 0) map.listeners.onSelect(map.selected, map.selectedPod);
+    else if (event.key === "." || event.key === ",") moveToPod(map, event.key === "." ? 1 : -1);
     else if (steps) move(map, map.layout.neighbour(map.selected, steps[0] ?? 0, steps[1] ?? 0));
     else return;
     event.preventDefault();
@@ -70,9 +73,18 @@ export function listenToKeys(map) {
 
 /** @param {HeatMap} map @param {number} node */
 function move(map, node) {
-  const place = map.layout.place(node);
-  if (!place) return;
+  if (!map.layout.place(node)) return;
   map.select(node);
-  map.listeners.onHover(node, (place.x - map.left) * map.scale + 8, (place.y - map.top) * map.scale + 8);
+  const cell = map.cell(node);
+  map.listeners.onHover(node, cell.x + 8, cell.y + 8, -1);
 }
 
+/** To the next pod of the node, in the order of its blocks, and round again. @param {HeatMap} map @param {number} step */
+function moveToPod(map, step) {
+  const count = map.placeOf(map.selected)?.content.blocks.length ?? 0;
+  if (!count) return;
+  const from = map.selectedPod < 0 && step < 0 ? 0 : map.selectedPod;
+  map.select(map.selected, (from + step + count) % count);
+  const place = map.podPlace(map.selected, map.selectedPod) ?? map.cell(map.selected);
+  map.listeners.onHover(map.selected, place.x + place.width / 2, place.y + place.height / 2, map.selectedPod);
+}

@@ -121,7 +121,11 @@ function searchBox() {
       const entries = found.pods.map((/** @type {Doc} */ each) =>
         h("li", {}, h("a", { href: podLink(each.pod) }, h("span", {}, each.pod), h("span", { class: each.node ? "soft" : "bad" }, each.node ?? "no node"))),
       );
-      replaceChildren(list, entries.length ? entries : h("li", { class: "soft" }, "no pod has that in its name"));
+      replaceChildren(
+        list,
+        entries.length ? entries : h("li", { class: "soft" }, "no pod has that in its name"),
+        isOffered("cluster") && h("li", {}, h("a", { href: `#/cluster?q=${encodeURIComponent(words)}` }, h("span", {}, "Nodes, pods and workloads on the map"), h("span", { class: "soft" }, "→"))),
+      );
       list.classList.remove("hidden");
     } catch {
       list.classList.add("hidden");

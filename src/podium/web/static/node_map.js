@@ -1,5 +1,5 @@
-// A heat map of nodes with what belongs to it: its canvas, a tip beside the pointer, words for
-// those who cannot see it, and a search.
+// A map of nodes with what belongs to it: its canvas, a tip beside the pointer, and words for those
+// who cannot see it.
 // @ts-check
 import { h, replaceChildren } from "./dom.js";
 import { heatRamp } from "./format.js";
@@ -17,34 +17,52 @@ import { HeatMap } from "./heatmap.js";
  * }} NodeMap
  */
 
+const KEYS = "Arrow keys move between nodes, full stop and comma between the pods of one, Enter opens it, plus and minus zoom, 0 shows all.";
+// What the canvas is drawn with, by the properties of its own style that carry it.
+const COLOURS = {
+  background: "var(--bg)",
+  color: "var(--text)",
+  borderWidth: "0",
+  borderStyle: "solid",
+  borderTopColor: "var(--none)",
+  borderRightColor: "var(--bad)",
+  borderBottomColor: "var(--warn)",
+  outlineColor: "var(--accent)",
+  columnRuleColor: "var(--soft)",
+};
+
 /**
  * @param {string} label what the map shows, for those who cannot see it
- * @param {(node: number) => void} onSelect
+ * @param {(node: number, pod: number) => void} onSelect
+ * @param {() => void} [onView] when another part of it is seen, or larger
  * @returns {NodeMap}
  */
-export function makeNodeMap(label, onSelect) {
+export function makeNodeMap(label, onSelect, onView) {
   const tip = h("div", { class: "tip hidden", "aria-hidden": "true" });
   const said = h("p", { class: "only-read", "aria-live": "polite" });
   const canvas = /** @type {HTMLCanvasElement} */ (
     h("canvas", {
       tabindex: 0,
       role: "application",
-      "aria-label": `${label}. Arrow keys move between nodes, Enter opens one, plus and minus zoom, 0 shows all.`,
-      style: { background: "var(--bg)", color: "var(--text)", borderTop: "0 solid var(--none)", outlineColor: "var(--accent)" },
+      "aria-label": `${label}. ${KEYS}`,
+      style: COLOURS,
     })
   );
   const map = new HeatMap(canvas, {
     onSelect,
-    onHover: (node, x, y) => {
+    onHover: (node, x, y, pod) => {
       const { picture } = map;
       tip.classList.toggle("hidden", node < 0);
       if (node < 0 || !picture) return;
-      const lines = picture.lines(node);
-      replaceChildren(tip, h("b", {}, picture.label(node)), lines.map((line) => h("div", {}, line)));
-      tip.style.left = `${Math.max(0, Math.min(x + 14, canvas.clientWidth - 180))}px`;
-      tip.style.top = `${Math.max(0, Math.min(y + 14, canvas.clientHeight - 90))}px`;
-      said.textContent = `${picture.label(node)}: ${lines.join(", ")}`;
+      const [name = "", ...lines] = (pod >= 0 && picture.podLines?.(node, pod)) || [picture.label(node), ...picture.lines(node)];
+      replaceChildren(tip, h("b", {}, name), lines.map((line) => h("div", {}, line)));
+      // Beside the pointer, on whichever side there is room, and never over what it points at.
+      const [width, height] = [tip.offsetWidth, tip.offsetHeight];
+      tip.style.left = `${Math.max(0, x + 16 + width > canvas.clientWidth ? x - width - 10 : x + 16)}px`;
+      tip.style.top = `${Math.max(0, y + 16 + height > canvas.clientHeight ? y - height - 10 : y + 16)}px`;
+      said.textContent = `${name}: ${lines.join(", ")}`;
     },
+    ...(onView ? { onView } : {}),
   });
   const onTheme = () => map.redraw();
   addEventListener("themechange", onTheme);
