@@ -20,7 +20,7 @@ from podium.web.fragmentation_document import find_nodes_with_devices
 MAX_NODES: Final = 100
 
 
-class CardShare(DocumentPart, frozen=True):
+class OwnerShare(DocumentPart, frozen=True):
     """What one pod has of a card."""
 
     pod: PodKey
@@ -45,11 +45,11 @@ class CardWithOwners(DocumentPart, frozen=True):
     """What pods have of that, together."""
     used_cores: Count
     """What pods have of its cores, in hundredths of the card."""
-    owners: tuple[CardShare, ...]
+    owners: tuple[OwnerShare, ...]
     """Pods that have a share of it."""
 
 
-class CardsOfNode(DocumentPart, frozen=True):
+class CardsOnNode(DocumentPart, frozen=True):
     """The cards of one node."""
 
     name: str
@@ -63,7 +63,7 @@ class GPUCards(Document, frozen=True):
 
     KIND: ClassVar[str] = "GPUCardsView"
 
-    nodes: tuple[CardsOfNode, ...]
+    nodes: tuple[CardsOnNode, ...]
     """Those of the nodes that were asked about whose agents tell of cards."""
 
 
@@ -72,7 +72,7 @@ def read_gpu_cards(
 ) -> GPUCards:
     """Of nodes by name, or of those that offer devices."""
     wanted = names or [node.name for node in find_nodes_with_devices(engine)]
-    found = (CardsOfNode(name, _cards(engine, name)) for name in wanted[:max_nodes])
+    found = (CardsOnNode(name, _cards(engine, name)) for name in wanted[:max_nodes])
     return GPUCards(tuple(each for each in found if each.cards))
 
 
@@ -101,7 +101,7 @@ def _card(dialect: str, view: CardView, memory_unit: int) -> CardWithOwners:
         card.memory * memory_unit,
         view.used.memory * memory_unit,
         view.used.cores,
-        tuple(CardShare(owner.key, _share(card, owner)) for owner in view.owners),
+        tuple(OwnerShare(owner.key, _share(card, owner)) for owner in view.owners),
     )
 
 
